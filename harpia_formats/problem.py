@@ -1,0 +1,101 @@
+"""The only thing we ever say about data."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+#: A path inside a record: member names and array indices.
+Path = tuple[str | int, ...]
+
+
+class Severity(StrEnum):
+    """How bad a problem is; only an error makes a record invalid."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a problem is, in the original (decompressed) bytes."""
+
+    path: str
+    #: Physical line, from 1.
+    line: int
+    #: Code points from the start of the line, from 1.
+    column: int
+    #: First column behind the marked text, on the same line.
+    end_column: int
+    #: Bytes from the start of the file, from 0.
+    byte_offset: int
+    #: Number of the record in its file, from 1; none for the file as a whole.
+    record: int | None = None
+    #: What the record calls itself.
+    record_id: str | int | None = None
+    #: JSON pointer inside the record.
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """A value elsewhere in the record that made a rule apply."""
+
+    pointer: str
+    #: The value as short JSON text.
+    value: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A mechanical repair: what to do with the value at a pointer."""
+
+    #: "rename-key", "remove" or "replace".
+    kind: str
+    pointer: str
+    #: The new key or value.
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A piece of one line around a problem, for a code frame."""
+
+    text: str
+    #: Index in `text` of the first marked character.
+    start: int
+    #: Index in `text` behind the last marked character.
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One finding: what is wrong, where, because of what, and how to mend it."""
+
+    code: str
+    name: str
+    severity: Severity
+    place: Place
+    message: str
+    because: tuple[Because, ...] = ()
+    help: str = ""
+    #: JSON pointer into the schema, empty where no schema speaks.
+    schema_pointer: str = ""
+    fix: Fix | None = None
+    excerpt: Excerpt | None = None
+
+
+def pointer_of(path: Path, *, wildcard: bool = False) -> str:
+    """Return the JSON pointer of `path`, array indices as `*` if `wildcard`.
+
+    Source: RFC 6901.
+    """
+    parts = []
+    for each in path:
+        if isinstance(each, int):
+            parts.append("*" if wildcard else str(each))
+        else:
+            parts.append(each.replace("~", "~0").replace("/", "~1"))
+    return "".join(f"/{part}" for part in parts)
