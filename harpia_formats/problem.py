@@ -35,6 +35,8 @@ class Place:
     record_id: str | int | None = None
     #: JSON pointer inside the record.
     pointer: str = ""
+    #: The key that holds the record's id.
+    record_id_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

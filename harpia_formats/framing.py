@@ -1,0 +1,214 @@
+"""Cut a stream of bytes into whole rows, before anything is interpreted."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+#: Bytes of one row, at most; a longer one is an error and is passed over.
+ROW_LIMIT = 16 * 1024 * 1024
+#: Bytes of an array that are cut into rows at once.
+WINDOW = 256 * 1024
+BOM = b"\xef\xbb\xbf"
+JSON_SPACE = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A position in a file."""
+
+    #: Bytes before it.
+    offset: int = 0
+    #: Physical line, from 1.
+    line: int = 1
+    #: Code points before it on its line.
+    column: int = 0
+
+    def after(self, data: bytes) -> "Cursor":
+        """Return the position behind `data`, which begins here."""
+        newlines = data.count(b"\n") if b"\n" in data else 0
+        tail = data[data.rfind(b"\n") + 1 :] if newlines else data
+        column = code_points(tail) + (0 if newlines else self.column)
+        return Cursor(self.offset + len(data), self.line + newlines, column)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some whole rows with their bytes: lines, items of an array, or one document."""
+
+    data: bytes
+    start: Cursor
+    #: The rows in order; a blank line is a row too.
+    rows: list[bytes]
+    #: Whether the rows are lines, so that row n is line n.
+    lines: bool = False
+
+    def start_of(self, number: int) -> Cursor:
+        """Return where row `number`, from 0, begins."""
+        if self.lines:
+            skipped = sum(len(each) + 1 for each in self.rows[:number])
+            column = 0 if number else self.start.column
+            start = self.start
+            return Cursor(start.offset + skipped, start.line + number, column)
+        end = 0
+        for each in self.rows[:number]:
+            end = self.data.index(each, end) + len(each)
+        return self.start.after(self.data[: self.data.index(self.rows[number], end)])
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something wrong with the container, outside of any row that can be judged."""
+
+    #: "oversize", "bom", "empty", "unclosed", "trailing" or "missing-item".
+    kind: str
+    start: Cursor
+    #: Bytes concerned.
+    size: int = 1
+    #: Whether a record is lost to it.
+    record: bool = False
+
+
+Frames = Iterator[Chunk | Flaw]
+
+
+def code_points(data: bytes) -> int:
+    """Count the code points of UTF-8 `data`; a broken sequence counts as one."""
+    return len(data) if data.isascii() else len(data.decode("utf-8", "replace"))
+
+
+def is_blank(row: bytes) -> bool:
+    """Tell whether `row` holds nothing but JSON white space."""
+    return not row.strip(JSON_SPACE)
+
+
+def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
+    """Yield the rows of `blocks` in chunks, and what is wrong around them.
+
+    The container is recognised by content: an array, one document spread over
+    several lines, or lines. Nothing larger than a block, a window and a row is
+    held in memory; a row beyond `limit` bytes becomes a flaw.
+    """
+    feed = Feed(iter(blocks))
+    feed.fill(1)
+    start = Cursor()
+    if feed.data.startswith(BOM):
+        yield Flaw("bom", start, len(BOM))
+        feed.data = feed.data[len(BOM) :]
+        start = Cursor(len(BOM))
+    while is_blank(feed.data) and feed.grow():
+        if is_blank(feed.data) and len(feed.data) > WINDOW:
+            start, feed.data = start.after(feed.data), b""
+    if is_blank(feed.data):
+        yield Flaw("empty", start)
+        return
+    yield from framing_of(feed, limit)(feed, start, limit)
+
+
+@dataclass(slots=True)
+class Feed:
+    """Blocks to come, and the bytes taken from them but not yet cut."""
+
+    blocks: Iterator[bytes]
+    data: bytes = b""
+
+    def fill(self, size: int) -> bool:
+        """Take blocks until `data` holds `size` bytes; tell whether it does."""
+        parts, have = [self.data], len(self.data)
+        while have < size:
+            block = next(self.blocks, None)
+            if block is None:
+                break
+            parts.append(block)
+            have += len(block)
+        if len(parts) > 1:
+            self.data = b"".join(parts)
+        return have >= size
+
+    def grow(self) -> bool:
+        """Take about as many bytes again as `data` holds; tell whether any came."""
+        had = len(self.data)
+        self.fill(max(2 * had, 1))
+        return len(self.data) > had
+
+
+def framing_of(feed: Feed, limit: int) -> Callable[[Feed, Cursor, int], Frames]:
+    """Choose the framing for what `feed` begins with."""
+    if feed.data.lstrip(JSON_SPACE).startswith(b"["):
+        from harpia_formats.array import array_rows  # noqa: PLC0415 - only arrays need it
+
+        return array_rows
+    return document_row if _is_document(feed, limit) else line_rows
+
+
+def _is_document(feed: Feed, limit: int) -> bool:
+    """Tell whether an object begins that is spread over several lines.
+
+    A first line that was cut off is told from one by the next: in a document it
+    continues the object, in JSON Lines it begins another.
+    """
+    while _second_line(feed.data) is None and len(feed.data) < limit and feed.grow():
+        pass
+    lines = _second_line(feed.data)
+    if lines is None or not lines[0].startswith(b"{"):
+        return False
+    try:
+        msgspec.json.decode(lines[0], type=msgspec.Raw)
+    except msgspec.DecodeError as error:
+        return "truncated" in str(error) and not lines[1].startswith((b"{", b"["))
+    return False
+
+
+def _second_line(data: bytes) -> tuple[bytes, bytes] | None:
+    """Return the first two lines of `data` that are not blank, if both began."""
+    first, newline, rest = data.lstrip(JSON_SPACE).partition(b"\n")
+    second = rest.lstrip(JSON_SPACE)[:1]
+    return (first, second) if newline and second else None
+
+
+def document_row(feed: Feed, start: Cursor, limit: int) -> Frames:
+    """Yield all of `feed` as one row."""
+    if feed.fill(limit + 1):
+        size = len(feed.data) + sum(len(each) for each in feed.blocks)
+        yield Flaw("oversize", start, size, record=True)
+        return
+    space = len(feed.data) - len(feed.data.lstrip(JSON_SPACE))
+    start = start.after(feed.data[:space])
+    row = feed.data[space:].rstrip(JSON_SPACE)
+    yield Chunk(row, start, [row])
+
+
+def line_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
+    """Yield the lines of `feed`, cut at newline bytes only."""
+    while feed.data or feed.fill(1):
+        end = feed.data.rfind(b"\n") + 1
+        while not end and len(feed.data) <= limit and feed.grow():
+            end = feed.data.rfind(b"\n") + 1
+        if feed.data.find(b"\n", 0, limit + 1) < 0 and len(feed.data) > limit:
+            flaw, start = _pass_over_line(feed, start)
+            yield flaw
+            continue
+        data, feed.data = _cut(feed.data, end or len(feed.data))
+        rows = data.split(b"\n")
+        if end:
+            rows.pop()
+        yield Chunk(data, start, rows, lines=True)
+        start = Cursor(start.offset + len(data), start.line + len(rows))
+
+
+def _cut(data: bytes, end: int) -> tuple[bytes, bytes]:
+    return (data, b"") if end == len(data) else (data[:end], data[end:])
+
+
+def _pass_over_line(feed: Feed, start: Cursor) -> tuple[Flaw, Cursor]:
+    """Skip one line without holding it; return it as a flaw, and the next start."""
+    size = 0
+    while (end := feed.data.find(b"\n") + 1) == 0:
+        size += len(feed.data)
+        feed.data = b""
+        if not feed.fill(1):
+            break
+    size += end
+    feed.data = feed.data[end:]
+    flaw = Flaw("oversize", start, size, record=True)
+    return flaw, Cursor(start.offset + size, start.line + 1)

@@ -1,0 +1,55 @@
+"""One line for each problem: for pipes, editors and grep."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from harpia_formats.problem import Problem
+from harpia_formats.report import Group, Report
+from harpia_formats.reporters.fold import Shown, folded, note
+from harpia_formats.reporters.reporter import Options, Reporter
+from harpia_formats.reporters.text import (
+    PATH,
+    SENTENCE,
+    label,
+    position,
+    rule,
+    statistics_lines,
+)
+from harpia_formats.safe import safe
+
+
+def write(
+    problems: Iterable[Problem],
+    finish: Callable[[], Report],
+    write_text: Callable[[str], None],
+    options: Options,
+) -> None:
+    """Write a line for each problem as it comes, then one for each folded group."""
+    shown: Shown = Counter()
+    for each in problems:
+        note(shown, each)
+        write_text(_line(each) + "\n")
+    report = finish()
+    for group, times in folded(report.groups, shown):
+        write_text(_folded_line(group, times) + "\n")
+    if options.statistics:
+        for line in statistics_lines(report):
+            write_text(line + "\n")
+
+
+def _line(problem: Problem) -> str:
+    """Return `problem` on one line, its place first."""
+    place = problem.place
+    start = position(place.path, place.line, place.column)
+    name, message = safe(problem.name), safe(problem.message, SENTENCE)
+    line = f"{start}: {label(problem)} {name} {message}"
+    return f"{line} [{safe(place.pointer)}]" if place.pointer else line
+
+
+def _folded_line(group: Group, times: int) -> str:
+    """Return how many problems `group` has and how many of them were shown."""
+    counts = f"{group.count:,} in all, {times:,} shown"
+    return f"{safe(group.path, PATH)}: {rule(group)}: {counts}"
+
+
+REPORTER = Reporter(name="concise", write=write)

@@ -1,0 +1,48 @@
+"""Repeats: which groups have more problems than were shown."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from harpia_formats.problem import Problem
+from harpia_formats.report import Group
+
+#: How often a path, code and pointer were shown.
+Shown = Counter[tuple[str, str, str]]
+
+_INDEX = re.compile(r"(?<=/)[0-9]+(?=/|\Z)")
+
+
+def note(shown: Shown, problem: Problem) -> None:
+    """Note in `shown` that `problem` was shown."""
+    shown[problem.place.path, problem.code, problem.place.pointer] += 1
+
+
+def folded(groups: Iterable[Group], shown: Shown) -> list[tuple[Group, int]]:
+    """Return the groups that were not shown in full, with how many were."""
+    groups = tuple(groups)
+    pointers: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for each in groups:
+        pointers[each.path, each.code][each.pointer] = None
+    examples: Shown = Counter()
+    for (path, code, pointer), times in shown.items():
+        examples[path, code, _shape_of(pointer, pointers[path, code])] += times
+    pairs = [(each, examples[each.path, each.code, each.pointer]) for each in groups]
+    return [(group, times) for group, times in pairs if times < group.count]
+
+
+def _shape_of(pointer: str, shapes: dict[str, None]) -> str:
+    """Return which of `shapes` covers `pointer`; a key may look like an index."""
+    wild = _INDEX.sub("*", pointer)
+    if pointer in shapes or wild in shapes:
+        return pointer if pointer in shapes else wild
+    return next((each for each in shapes if _covers(each, pointer)), wild)
+
+
+def _covers(shape: str, pointer: str) -> bool:
+    """Whether `pointer` is `shape` with indices in place of each `*`."""
+    parts, others = shape.split("/"), pointer.split("/")
+    return len(parts) == len(others) and all(
+        each == other or (each == "*" and other.isdecimal())
+        for each, other in zip(parts, others, strict=True)
+    )

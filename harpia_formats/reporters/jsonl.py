@@ -1,0 +1,37 @@
+"""One JSON object a line: each problem as it comes, at last the summary."""
+
+from collections.abc import Callable, Iterable
+
+from harpia_formats.problem import Problem
+from harpia_formats.report import (
+    SCHEMA,
+    Report,
+    file_as_dict,
+    group_as_dict,
+    problem_as_dict,
+)
+from harpia_formats.reporters.json_text import json_text
+from harpia_formats.reporters.reporter import Options, Reporter
+
+
+def write(
+    problems: Iterable[Problem],
+    finish: Callable[[], Report],
+    write_text: Callable[[str], None],
+    _options: Options,
+) -> None:
+    """Write a line for each problem, then one with all that is exact."""
+    for each in problems:
+        write_text(json_text({"kind": "problem", **problem_as_dict(each)}) + "\n")
+    report = finish()
+    last = {
+        "kind": "summary",
+        "schema": SCHEMA,
+        "files": [file_as_dict(each) for each in report.files],
+        "groups": [group_as_dict(each) for each in report.groups],
+        "summary": report.summary(),
+    }
+    write_text(json_text(last) + "\n")
+
+
+REPORTER = Reporter(name="jsonl", write=write)

@@ -1,0 +1,98 @@
+"""The words that the reporters for people share."""
+
+from collections import Counter
+
+from harpia_formats.problem import Problem, Severity
+from harpia_formats.report import FileCount, Group, Report
+from harpia_formats.safe import safe
+
+#: Code points; more than a sentence needs, and far less than a value can have.
+SENTENCE = 500
+#: Code points; a path that is cut cannot be clicked.
+PATH = 4096
+_BITS = 2048
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `number` with `noun`, in the plural where it is due."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def digits(number: int) -> str:
+    """Return `number` in full; one too long for decimals in hexadecimals."""
+    # Python writes at least 640 decimals, unless it is told to stop there.
+    return str(number) if number.bit_length() <= _BITS else hex(number)
+
+
+def position(path: str, line: int, column: int) -> str:
+    """Return a place as editors and terminals recognise it."""
+    return f"{safe(path, PATH)}:{line}:{column}"
+
+
+def label(problem: Problem) -> str:
+    """Return the code of `problem`, behind its severity unless it is an error."""
+    if problem.severity is Severity.ERROR:
+        return safe(problem.code)
+    return f"{problem.severity.value} {safe(problem.code)}"
+
+
+def rule(group: Group) -> str:
+    """Return the rule of `group` and the pointer that it speaks of."""
+    return safe(f"{group.code} {group.name} {group.pointer}".rstrip())
+
+
+def statistics_lines(report: Report) -> list[str]:
+    """Return the exact count of each rule at each pointer, the most frequent first."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for each in report.groups:
+        counts[each.code, each.name, each.pointer] += each.count
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    width = len(f"{ordered[0][1]:,}") if ordered else 0
+    return [
+        f"  {count:>{width},}  {safe(f'{code} {name}')}  {safe(pointer)}".rstrip()
+        for (code, name, pointer), count in ordered
+    ]
+
+
+def summary_lines(report: Report) -> list[str]:
+    """Return one line for each file, and a total where there are several."""
+    lines = [_file_line(each) for each in report.files]
+    if len(report.files) == 1:
+        return lines
+    total = f"{counted(len(report.files), 'file')}, {_verdict(report)}"
+    if report.failures:
+        total += f"; {counted(len(report.failures), 'file')} not read to the end"
+    return [*lines, total]
+
+
+def _file_line(file: FileCount) -> str:
+    """Return what `file` came to, and why it was not read where it was not."""
+    parts = []
+    if file.reason is None or file.records or file.errors:
+        found = _verdict(Report(files=(file,), groups=(), problems=()))
+        parts.append(f"{found} ({safe(file.format)})" if file.format else found)
+    if file.reason is not None:
+        parts.append(f"not read to the end: {safe(file.reason, SENTENCE)}")
+    elif not file.complete:
+        parts.append("not read to the end")
+    return f"{safe(file.path, PATH)}: {'; '.join(parts)}"
+
+
+def _verdict(report: Report) -> str:
+    """Return how many records of `report` are valid, and the problems found."""
+    sums = report.summary()
+    nouns = ("error", "warning", "note")
+    problems = [counted(sums[f"{each}s"], each) for each in nouns if sums[f"{each}s"]]
+    parts = [_validity(sums), ", ".join(problems)]
+    return "; ".join(each for each in parts if each)
+
+
+def _validity(sums: dict[str, int]) -> str:
+    """Return how many records there are and how many of them are valid."""
+    records = counted(sums["records"], "record")
+    if not sums["records"]:
+        return "no records"
+    if sums["valid"] == sums["records"]:
+        return f"{records}, valid" if sums["records"] == 1 else f"{records}, all valid"
+    parts = [f"{sums[each]:,} {each}" for each in ("valid", "invalid", "undetermined")]
+    return f"{records}: {', '.join(parts if sums['undetermined'] else parts[:2])}"

@@ -1,0 +1,50 @@
+"""S: rules on which format, and which version of it, a file is in."""
+
+from harpia_formats.problem import Severity
+from harpia_formats.rules import Rule
+
+_tag_row = (
+    b'{"schema_version": "0.2.0", "evaluation_id": "e", "model_id": "org/m", '
+    b'"evaluation_name": "n", "sample_id": "1", "interaction_type": "single_turn", '
+    b'"input": {"raw": "2+2?", "reference": ["4"]}, "output": {"raw": ["4"]}, '
+    b'"interactions": null, "answer_attribution": [], '
+    b'"evaluation": {"score": 1, "is_correct": true}}\n'
+)
+_seed_row = _tag_row.replace(b'["4"]', b'"4"')
+
+RULES = (
+    Rule(
+        "S201",
+        "other-shape",
+        Severity.ERROR,
+        "A file must be in the version of the format that was asked for.",
+        "The file as a whole has the shape of another version, so nearly every record "
+        "would be wrong for the same reason. Name the other version with --format, or "
+        "none to have it recognised. The other findings are counted, not listed.",
+        _tag_row,
+        _seed_row,
+        "eee@0.2.0",
+    ),
+    Rule(
+        "S202",
+        "shape-taken",
+        Severity.NOTE,
+        "A file was judged by the version of the format that its records have.",
+        "The version string in the records is not relied on: several shapes carry the "
+        "same one. Name a version with --format to hold the file to it.",
+        _tag_row,
+        _seed_row,
+        "eee",
+    ),
+    Rule(
+        "S301",
+        "unknown-format",
+        Severity.ERROR,
+        "A file must be in a format that is known.",
+        "None of its first records looks like a known format, so only text and JSON "
+        "were checked. Name the format with --format, or give a schema with --schema.",
+        b'{"question": "2+2?"}\n',
+        _seed_row,
+        "eee",
+    ),
+)

@@ -1,0 +1,46 @@
+"""Text from data, made harmless for whoever shows it."""
+
+import re
+
+#: What a terminal obeys or hides, and what makes a log line a command.
+#: Controls, soft hyphen, bidi marks, zero-width and tag characters, lone surrogates;
+#: and the first `#` of `##[`, which GitHub's and Azure's runners obey anywhere.
+UNSAFE = re.compile(
+    "["
+    r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e"
+    r"\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\ud800-\udfff"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e007f"
+    "]"
+    r"|#(?=#\w*\[)"
+)
+#: GitHub's runner obeys `::` at the start of a line, behind any white space.
+_COMMAND = re.compile(r"\A(\s*):(?=:)")
+_SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+
+
+def safe(text: str, limit: int = 200) -> str:
+    r"""Return `text` on one line, unsafe characters shown as `\x1b` or `\u202e`.
+
+    At most `limit` code points, and "…" where there was more.
+    """
+    shown = _COMMAND.sub(r"\1\\x3a", escaped(text[:limit]))
+    if len(shown) <= limit and len(text) <= limit:
+        return shown
+    return shown[:limit] + "…"
+
+
+def escaped(text: str) -> str:
+    """Return all of `text`, unsafe characters as escapes, for the middle of a line."""
+    return UNSAFE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    """Return the escape that shows the character found."""
+    character = found[0]
+    number = ord(character)
+    if number <= 0xFF:  # noqa: PLR2004 - the last code point of \x
+        return _SHORT.get(character, f"\\x{number:02x}")
+    if number <= 0xFFFF:  # noqa: PLR2004 - the last code point of \u
+        return f"\\u{number:04x}"
+    return f"\\U{number:08x}"
