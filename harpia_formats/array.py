@@ -23,7 +23,8 @@ from harpia_formats.framing import (
     Frames,
     is_blank,
 )
-from harpia_formats.scan import FaultKind, find_fault
+from harpia_formats.fault import FaultKind
+from harpia_formats.scan import find_fault
 
 #: Candidates of each kind that are tried before the scanner is asked.
 ATTEMPTS = 12

@@ -64,7 +64,7 @@ _QUOTES = (
 _ANYWHERE = (
     _sign(
         rb"\xef\xbb\xbf",
-        "a byte order mark (U+FEFF) stands inside the text",
+        "a byte order mark (U+FEFF) stands in the text",
         "remove it; only the very start of a file may have one",
     ),
     _sign(
@@ -147,7 +147,7 @@ _BEFORE_COMMA = (
     _INNER_QUOTE,
     _sign(
         rb'["\[{]|[-\w]',
-        "a comma is missing before this",
+        "a comma is missing here",
         "write a comma",
     ),
 )
@@ -217,6 +217,7 @@ _CUT_ESCAPE = re.compile(
     rb"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9A-Fa-f]?)?)?)?)?)?)?)?"
 )
 _SURROGATE = re.compile(rb"\\u[dD](?:([89abAB])|[c-fC-F])[0-9A-Fa-f]{2}")
+_SURROGATE_BYTES = re.compile(rb"\xed[\xa0-\xbf]")
 _SHORT_ESCAPES = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 
 
@@ -272,7 +273,7 @@ def string_fault(text: bytes, start: int, at: int) -> Fault:
     """Return why the string that begins at `start` cannot go on at `at`."""
     rest = text[at : at + 12]  # two \u escapes
     if at + len(rest) == len(text) and _CUT_ESCAPE.fullmatch(rest):
-        return _truncated(text, "a string", start)
+        return _truncated(text, "a string", start, '"')
     if not rest.startswith(b"\\"):
         return _control(text[at], at)
     if surrogate := _SURROGATE.match(rest):
@@ -280,7 +281,7 @@ def string_fault(text: bytes, start: int, at: int) -> Fault:
     if rest.startswith(b"\\u"):
         message, mend = "\\u needs four hexadecimal digits", "write all four digits"
         return Fault(FaultKind.SYNTAX, at, at + 2, message, mend)
-    message = f"\\{_named(text, at + 1)} is not an escape in JSON"
+    message = f"a backslash before {_named(text, at + 1)} is not an escape in JSON"
     mend = "write ' alone" if rest[1:2] == b"'" else "write \\\\ for a backslash"
     return Fault(FaultKind.SYNTAX, at, _behind(text, at + 1), message, mend)
 
@@ -297,12 +298,11 @@ def number_fault(text: bytes, at: int, opened: int | None) -> Fault:
     return Fault(sign.kind, at, end, sign.message, sign.help)
 
 
-def range_fault(start: int, end: int, *, digit_limit: int | None) -> Fault:
-    """Return that a number is an integer over `digit_limit`, or else overflows."""
-    if digit_limit is None:
-        message = "the number is too large for a 64-bit float"
-    else:
-        message = f"the integer is longer than {digit_limit} digits"
+def range_fault(start: int, end: int, *, is_integer: bool) -> Fault:
+    """Return that the number from `start` to `end` cannot be kept."""
+    message = "the number is too large for a 64-bit float"
+    if is_integer:
+        message = f"an integer of {end - start} characters is too long to be kept"
     mend = "write a smaller number, or a string"
     return Fault(FaultKind.NUMBER, start, end, message, mend)
 
@@ -313,23 +313,25 @@ def nesting_fault(at: int, limit: int) -> Fault:
     return Fault(FaultKind.NESTING, at, at + 1, message, "nest the data less deeply")
 
 
-def encoding_fault(text: bytes) -> Fault | None:
-    """Return the first fault in the UTF-8 of `text`, if there is one."""
+def first_fault(text: bytes, wrong: Fault | None) -> Fault | None:
+    """Return the first of `wrong` and the faults in the UTF-8 of `text`."""
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        return _encoding_fault(text, error)
-    return None
+        # Cut inside a character of a string: all bytes that are there are right.
+        is_cut = error.reason == "unexpected end of data"
+        is_cut &= wrong is not None and wrong.kind is FaultKind.TRUNCATED
+        if not is_cut and (wrong is None or error.start <= wrong.start):
+            return _encoding_fault(text, error)
+    return wrong
 
 
 def _encoding_fault(text: bytes, error: UnicodeDecodeError) -> Fault:
     """Return what `error` found in `text`."""
     start = error.start
-    if error.reason == "unexpected end of data":
-        return _truncated(text, "a UTF-8 character", start)
     message = f"the byte 0x{text[start]:02X} is not valid UTF-8 here"
     mend = "save the data as UTF-8"
-    if re.match(rb"\xed[\xa0-\xbf]", text[start : start + 2]):
+    if _SURROGATE_BYTES.match(text, start):
         message = "these bytes encode half of a surrogate pair, which is not UTF-8"
         mend = "encode the whole character as UTF-8"
     return Fault(FaultKind.UTF8, start, error.end, message, mend)
@@ -340,26 +342,29 @@ def _explain(text: bytes, at: int, signs: tuple[_Sign, ...], wanted: str) -> Fau
     for each in signs:
         if seen := each.pattern.match(text, at):
             return Fault(each.kind, at, seen.end(), each.message, each.help)
-    message = f"expected {wanted}, found {_named(text, at)}"
+    message = f"found {_named(text, at)} instead of {wanted}"
     return Fault(FaultKind.SYNTAX, at, _behind(text, at), message)
 
 
-def _truncated(text: bytes, what: str, opened: int) -> Fault:
+def _truncated(text: bytes, what: str, opened: int, closing: str = "") -> Fault:
     """Return that the text ends inside `what`, which began at `opened`."""
     size = len(text)
     message = f"the text ends inside {what} that begins at its byte {opened}"
-    mend = "restore the end, which is missing"
+    mend = "restore the missing end"
+    if closing:
+        mend = f"close it with {closing}, or {mend}"
     return Fault(FaultKind.TRUNCATED, size, size, message, mend, opened)
 
 
 def _truncated_container(text: bytes, opened: int | None) -> Fault:
     """Return that the text ends inside a container, or before it has begun."""
-    if opened is not None:
-        what = "an object" if _is_object(text, opened) else "an array"
-        return _truncated(text, what, opened)
-    message = "the text has white space only" if text else "the text is empty"
-    mend = "write a value, or remove the text"
-    return Fault(FaultKind.SYNTAX, 0, len(text), message, mend)
+    if opened is None:
+        message = "the text has white space only" if text else "the text is empty"
+        mend = "write a value, or remove the text"
+        return Fault(FaultKind.SYNTAX, 0, len(text), message, mend)
+    if _is_object(text, opened):
+        return _truncated(text, "an object", opened, "}")
+    return _truncated(text, "an array", opened, "]")
 
 
 def _missing_value(text: bytes, at: int, opened: int | None) -> Fault:

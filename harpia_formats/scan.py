@@ -30,10 +30,10 @@ __all__ = [
 
 #: Arrays and objects inside each other that are accepted; parsers differ beyond it.
 DEPTH_LIMIT = 200
-#: Digits of the longest integer that the parser keeps.
-_DIGIT_LIMIT = 4300
+#: Bytes of the longest integer that the parser keeps.
+_INTEGER_LIMIT = 4300
 
-_OBJECT, _ARRAY, _QUOTE, _COLON, _COMMA = b'{[":,'
+_OBJECT, _QUOTE = b'{"'
 
 # The parser takes these four as white space and no others, not even a form feed.
 _WS = rb"[ \t\n\r]*+"
@@ -46,21 +46,23 @@ _ESCAPE = (
 # whoever needs more comes back for them.
 _CHARACTERS = rb'[^"\\\x00-\x1f]*+(?:' + _ESCAPE + rb'[^"\\\x00-\x1f]*+){0,200}'
 _STRING = rb'"' + _CHARACTERS + rb'"'
-# Numbers that surely fit: at most 200 digits and an exponent of two.
+_NAME = _STRING + _WS + rb":" + _WS
+# Values that need no closer look.  Numbers that surely fit have at most 200 digits
+# before the point and two in the exponent.
 _PLAIN = (
-    rb"(?:" + _STRING + rb"|(?:true|false|null"
+    rb"(" + _STRING + rb"|(?:true|false|null"
     rb"|-?(?:0|[1-9][0-9]{0,199}+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]{1,2}+)?"
-    rb")(?=[ \t\n\r,\]}]))"
+    rb")(?=[ \t\n\r,\]}]))?"
 )
 # One step inside a container, from behind its opening bracket or an entry: behind
 # its closing bracket (group 1), behind a plain value (group 2), or up to a value
 # that needs a closer look.
+_NEXT = _WS + rb"," + _WS
 _IN_ARRAY = re.compile(
-    _WS + rb"(\])|(?:(?<=\[)|" + _WS + rb",)" + _WS + rb"(" + _PLAIN + rb")?"
+    _WS + rb"(\])|(?:(?<=\[)" + _WS + rb"|(?<!\[)" + _NEXT + rb")" + _PLAIN
 )
 _IN_OBJECT = re.compile(
-    _WS + rb"(\})|(?:(?<=\{)|" + _WS + rb",)" + _WS + _STRING + _WS + rb":" + _WS
-    + rb"(" + _PLAIN + rb")?"
+    _WS + rb"(\})|(?:(?<=\{)" + _WS + rb"|(?<!\{)" + _NEXT + rb")" + _NAME + _PLAIN
 )
 _SPACE = re.compile(_WS)
 _CHARACTERS_OF_STRING = re.compile(_CHARACTERS)
@@ -68,11 +70,23 @@ _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
 _MORE_NUMBER = re.compile(rb"[-+.\w]")
 _WORD = re.compile(rb"(?:true|false|null)(?!\w)")
 
-# The rest serves texts that are known to be valid, so it need not be strict.
+# These serve texts that are known to be valid, so they need not be strict.
 _ANY_CHARACTERS = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+){0,200}')
 _UNSTRUCTURED = re.compile(rb'[^"{}\[\]]*+')
-_COLON_NEXT = re.compile(_WS + rb":")
+_WITHOUT_BRACKETS = re.compile(rb'[^"{}\[\]]*+(?:"[^"\\]*+"[^"{}\[\]]*+){0,200}')
+_SIMPLE_MEMBER = re.compile(
+    rb'[ \t\n\r,]*+("[^"\\]*+")'
+    + _WS
+    + rb":"
+    + _WS
+    + rb'(?:"[^"\\]*+"|[^ \t\n\r,"{}\[\]]*+)'
+)
+_SEPARATORS = re.compile(rb"[ \t\n\r,]*+")
+_COLON = re.compile(_WS + rb":")
 _BARE = re.compile(rb"[^ \t\n\r,\]}]*+")
+
+#: Both ends of a member's name, if it has one, and the start of its value.
+_Entry = tuple[int | None, int | None, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +114,31 @@ class Duplicate:
     end: int
 
 
+@dataclass(slots=True)
+class _Open:
+    """A container that is being read."""
+
+    is_object: bool
+    #: Name of the last member, in an object.
+    name: str = ""
+    #: Index of the last item, in an array.
+    index: int = 0
+    #: Where each name was first.
+    names: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def step(self) -> str | int:
+        """The step of a path to the entry that is being read."""
+        return self.name if self.is_object else self.index
+
+
 def find_fault(text: bytes, *, depth_limit: int = DEPTH_LIMIT) -> Fault | None:
     """Return the first fault of `text`, none if it is one JSON value.
 
     What has no fault is what `msgspec.json.decode` accepts, as far as `depth_limit`
     levels of arrays and objects.
     """
-    wrong = _grammar_fault(text, depth_limit)
-    misencoded = fault.encoding_fault(text)
-    if misencoded and (wrong is None or misencoded.start <= wrong.start):
-        return misencoded
-    return wrong
+    return fault.first_fault(text, _grammar_fault(text, depth_limit))
 
 
 def _grammar_fault(text: bytes, depth_limit: int) -> Fault | None:
@@ -196,21 +224,168 @@ def _end_of_number(text: bytes, at: int, opened: int | None) -> int | Fault:
     if number is None or _MORE_NUMBER.match(text, number.end()):
         return fault.number_fault(text, at, opened)
     end = number.end()
-    if number.lastindex:
-        # The parser, too, rounds first: 1e-400 is 0.0, and 0e999 does not overflow.
-        if math.isinf(float(number[0])):
-            return fault.range_fault(at, end, digit_limit=None)
-    # An interpreter can be set to keep fewer digits, and the parser obeys it.
-    elif end - at > (limit := sys.get_int_max_str_digits() or _DIGIT_LIMIT):
-        pass
+    if number.lastindex is None:
+        if _is_too_long(number[0]):
+            return fault.range_fault(at, end, is_integer=True)
+    # The parser rounds as float does: 1e-400 is 0.0, and 0e999 does not overflow.
+    elif math.isinf(float(number[0])):
+        return fault.range_fault(at, end, is_integer=False)
     return end
+
+
+def _is_too_long(integer: bytes) -> bool:
+    """Return whether the parser refuses `integer` for its length.
+
+    Its own limit counts the minus sign; that of the interpreter, which can be set
+    lower, counts digits.
+    """
+    digit_limit = sys.get_int_max_str_digits()
+    digits = len(integer.lstrip(b"-"))
+    return len(integer) > _INTEGER_LIMIT or 0 < digit_limit < digits
 
 
 def locate(text: bytes, path: Path) -> Span:
     """Return where the value at `path` is in the valid JSON `text`.
 
-    Of members with the same name the last one counts, as for parsers.
+    Of members with the same name the last one counts, as it does for the parser.
 
     Raises KeyError if there is no such value.
     """
-    raise KeyError
+    found = None
+    for each in _candidates(text, path):
+        found = each
+    if found is None:
+        raise KeyError(path)
+    return found
+
+
+def _candidates(text: bytes, path: Path) -> Iterator[Span | None]:
+    """Yield the values at `path` in turn, and None where a member voids the last.
+
+    All of the text is read once, however deep the path and whatever is repeated.
+    """
+    opened: list[_Open] = []
+    entry: _Entry | None = (None, None, _skip_space(text, 0))
+    while entry:
+        key, key_end, at = entry
+        if len(opened) < len(path) and text[at] in b"{[":
+            yield None
+            opened.append(_Open(is_object=text[at] == _OBJECT))
+            at += 1
+        else:
+            end = _end_of_value(text, at)
+            yield Span(key, key_end, at, end) if len(opened) == len(path) else None
+            at = end
+        entry = _next_on(path, text, at, opened)
+
+
+def _next_on(path: Path, text: bytes, at: int, opened: list[_Open]) -> _Entry | None:
+    """Return the next entry whose place is the beginning of `path`, or `path`."""
+    while opened:
+        ahead = _end_of(_SEPARATORS, text, at)
+        if text[ahead] in b"}]":
+            opened.pop()
+            at = ahead + 1
+            continue
+        inner = opened[-1]
+        inner.index += text.count(b",", at, ahead)
+        entry = _entry(text, ahead, inner)
+        if inner.step == path[len(opened) - 1]:
+            return entry
+        at = _end_of_value(text, entry[2])
+    return None
+
+
+def _entry(text: bytes, at: int, inner: _Open) -> _Entry:
+    """Return the entry of `inner` at `at`, and keep the name of a member."""
+    if not inner.is_object:
+        return None, None, at
+    end = _end_of_any_string(text, at)
+    inner.name = _decoded(text, at, end)
+    return at, end, _skip_space(text, _end_of(_COLON, text, end))
+
+
+def duplicates(text: bytes) -> Iterator[Duplicate]:
+    """Yield every repeated member name in the valid JSON `text`, in order.
+
+    Names are equal if they are so after unescaping.
+    """
+    opened: list[_Open] = []
+    at = 0
+    while at < len(text):
+        if opened and opened[-1].is_object:
+            while member := _SIMPLE_MEMBER.match(text, at):
+                at = member.end()
+                yield from _repeated(text, member.start(1), member.end(1), opened)
+        ahead = _end_of(_UNSTRUCTURED, text, at)
+        if opened:
+            opened[-1].index += text.count(b",", at, ahead)
+        at = _end_of_token(text, ahead, opened)
+        if text[ahead : ahead + 1] == b'"' and _COLON.match(text, at):
+            yield from _repeated(text, ahead, at, opened)
+
+
+def _end_of_token(text: bytes, at: int, opened: list[_Open]) -> int:
+    """Return the end of the string or bracket at `at`, if the text goes so far."""
+    token = text[at : at + 1]
+    if token == b'"':
+        return _end_of_any_string(text, at)
+    if token in (b"{", b"["):
+        opened.append(_Open(is_object=token == b"{"))
+    elif token:
+        opened.pop()
+    return at + 1
+
+
+def _repeated(
+    text: bytes, start: int, end: int, opened: list[_Open]
+) -> Iterator[Duplicate]:
+    """Yield the name from `start` to `end` if its object has it already."""
+    inner = opened[-1]
+    inner.name = _decoded(text, start, end)
+    first = inner.names.setdefault(inner.name, start)
+    if first != start:
+        yield Duplicate(tuple(each.step for each in opened), first, start, end)
+
+
+def _end_of_value(text: bytes, start: int) -> int:
+    """Return the end of the value at `start`, known to be valid."""
+    if text[start] == _QUOTE:
+        return _end_of_any_string(text, start)
+    if text[start] not in b"{[":
+        return _end_of(_BARE, text, start)
+    depth, at = 1, start + 1
+    while depth:
+        at = _end_of(_WITHOUT_BRACKETS, text, at)
+        if text[at] == _QUOTE:
+            at = _end_of_any_string(text, at)
+        else:
+            depth += 1 if text[at] in b"{[" else -1
+            at += 1
+    return at
+
+
+def _end_of_any_string(text: bytes, start: int) -> int:
+    """Return the end of the string at `start`, known to be valid."""
+    at = start + 1
+    while text[at] != _QUOTE:
+        at = _end_of(_ANY_CHARACTERS, text, at)
+    return at + 1
+
+
+def _decoded(text: bytes, start: int, end: int) -> str:
+    """Return the string from `start` to `end`."""
+    if text.find(b"\\", start, end) < 0:
+        return text[start + 1 : end - 1].decode()
+    return msgspec.json.decode(text[start:end], type=str)
+
+
+def _skip_space(text: bytes, at: int) -> int:
+    """Return where the white space at `at` ends."""
+    return _end_of(_SPACE, text, at)
+
+
+def _end_of(pattern: re.Pattern[bytes], text: bytes, at: int) -> int:
+    """Return the end of what matches `pattern` at `at`; `at` itself if nothing."""
+    match = pattern.match(text, at)
+    return match.end() if match else at

@@ -7,6 +7,7 @@ import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self
@@ -529,15 +530,23 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def _matches(pattern: str, error: OSError) -> list[Source]:
     if not _is_pattern(pattern):
         raise SourceError(pattern, _missing(Path(pattern))) from error
-    files: set[Path] = set()
+    try:
+        files = _files_matching(pattern)
+    except OSError as denied:
+        raise SourceError(pattern, _plain(denied)) from denied
+    if not files:
+        raise SourceError(pattern, "no file matches this pattern") from error
+    return [Source(str(each), each) for each in sorted(files)]
+
+
+def _files_matching(pattern: str) -> set[Path]:
+    files = set()
     for each in _expand(Path(), Path(pattern).parts):
         if each.is_file():
             files.add(each)
         elif each.is_dir():
             files.update(_data_files(each))
-    if not files:
-        raise SourceError(pattern, "no file matches this pattern") from error
-    return [Source(str(each), each) for each in sorted(files)]
+    return files
 
 
 def _is_pattern(text: str) -> bool:
@@ -579,7 +588,10 @@ def _missing(path: Path) -> str:
         return "is a symbolic link to something that does not exist"
     if not path.parent.is_dir():
         return f"does not exist: there is no folder {path.parent}"
-    names = [each.name for each in _entries(path.parent)[:NEIGHBOURS]]
+    try:
+        names = [each.name for each in islice(path.parent.iterdir(), NEIGHBOURS)]
+    except OSError:  # one may open what is in it, but not list it
+        names = []
     near = get_close_matches(path.name, names)
     return (
         f"does not exist; did you mean {' or '.join(near)}?"

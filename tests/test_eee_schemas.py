@@ -187,7 +187,7 @@ def constraints_of(node: Any) -> Any:
     if kept.get("additionalProperties") is True:
         del kept["additionalProperties"]
     if "oneOf" in kept:
-        kept["oneOf"].sort(key=str)
+        kept["oneOf"].sort(key=lambda each: json.dumps(each, sort_keys=True))
     return kept
 
 

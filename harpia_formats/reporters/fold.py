@@ -1,6 +1,5 @@
 """Repeats: which groups have more problems than were shown."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
@@ -9,8 +8,6 @@ from harpia_formats.report import Group
 
 #: How often a path, code and pointer were shown.
 Shown = Counter[tuple[str, str, str]]
-
-_INDEX = re.compile(r"(?<=/)[0-9]+(?=/|\Z)")
 
 
 def note(shown: Shown, problem: Problem) -> None:
@@ -33,10 +30,9 @@ def folded(groups: Iterable[Group], shown: Shown) -> list[tuple[Group, int]]:
 
 def _shape_of(pointer: str, shapes: dict[str, None]) -> str:
     """Return which of `shapes` covers `pointer`; a key may look like an index."""
-    wild = _INDEX.sub("*", pointer)
-    if pointer in shapes or wild in shapes:
-        return pointer if pointer in shapes else wild
-    return next((each for each in shapes if _covers(each, pointer)), wild)
+    if pointer in shapes:
+        return pointer
+    return next((each for each in shapes if _covers(each, pointer)), pointer)
 
 
 def _covers(shape: str, pointer: str) -> bool:

@@ -1,0 +1,39 @@
+"""What to advise where a record's parts do not suit its interaction_type."""
+
+from typing import Any
+
+from harpia_formats.format import Advice
+from harpia_formats.problem import Path
+
+TURNS, METRICS = "C201", "C202"
+
+
+def advise(branch: str, path: Path, record: Any, turns: str) -> Advice | None:
+    """Return the rule and the help for what `record` breaks at `path`.
+
+    `turns` is what the shape calls its list of turns. A branch of the schema is
+    known by its number: the first is single_turn, the second the other two.
+    """
+    if path[:1] == ("metrics",):
+        help_ = "move num_turns to evaluation.num_turns, and remove metrics"
+        return Advice(METRICS, help_)
+    if branch == "/allOf/0/then":
+        return Advice(TURNS, _single_turn(path, record, turns))
+    if branch == "/allOf/1/then":
+        return Advice(TURNS, _several_turns(path, turns))
+    return None
+
+
+def _single_turn(path: Path, record: Any, turns: str) -> str:
+    if path == (turns,):
+        how = f"remove {turns} or set it to null"
+    elif isinstance(record.get(turns), list):
+        return f'move the answer from {turns} to output, or set interaction_type to "multi_turn" or "agentic"'
+    else:
+        how = "give the answer in output"
+    return f'{how}, or set interaction_type to "multi_turn" or "agentic"'
+
+
+def _several_turns(path: Path, turns: str) -> str:
+    how = "set output to null" if path == ("output",) else f"give the turns in {turns}"
+    return f'{how}, or set interaction_type to "single_turn"'

@@ -1,0 +1,16 @@
+"""eee@0.3.0: the shape of 0.2.1 to 0.3.0: lists, `messages`, a closed root."""
+
+from functools import partial
+
+from harpia_formats.format import Format
+
+from harpia_converters.eee.conditions import advise
+from harpia_converters.eee.shape import CURRENT, sign_of
+
+FORMAT = Format(
+    id=CURRENT,
+    title="The shape of 0.2.1 to 0.3.0: lists, `messages`, a closed root",
+    id_key="sample_id",
+    sniff=partial(sign_of, shape=CURRENT),
+    advise=partial(advise, turns="messages"),
+)

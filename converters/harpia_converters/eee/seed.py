@@ -1,0 +1,16 @@
+"""eee@0.2.0: the instance-level schema of February 2026: one reference, `interactions`."""
+
+from functools import partial
+
+from harpia_formats.format import Format
+
+from harpia_converters.eee.conditions import advise
+from harpia_converters.eee.shape import SEED, sign_of
+
+FORMAT = Format(
+    id=SEED,
+    title="The instance-level schema of February 2026: one reference, `interactions`",
+    id_key="sample_id",
+    sniff=partial(sign_of, shape=SEED),
+    advise=partial(advise, turns="interactions"),
+)

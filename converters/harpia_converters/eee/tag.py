@@ -1,0 +1,16 @@
+"""eee@0.2.0-tag: the shape under the git tag v0.2.0: text or lists, `interactions`."""
+
+from functools import partial
+
+from harpia_formats.format import Format
+
+from harpia_converters.eee.conditions import advise
+from harpia_converters.eee.shape import TAG, sign_of
+
+FORMAT = Format(
+    id=TAG,
+    title="The shape under the git tag v0.2.0: text or lists, `interactions`",
+    id_key="sample_id",
+    sniff=partial(sign_of, shape=TAG),
+    advise=partial(advise, turns="interactions"),
+)

@@ -1,0 +1,36 @@
+"""How to validate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from harpia_formats.framing import ROW_LIMIT
+from harpia_formats.source import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to validate; the defaults are those of the command line."""
+
+    #: A format id, or the name of a family such as `eee`; recognised if None.
+    format: str | None = None
+    #: A draft-07 schema, or the file that holds it, instead of a format.
+    schema: dict[str, Any] | bool | PathLike[str] | str | None = None
+    #: Codes, prefixes and names of rules.
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    #: Examples kept of each group, and in all; 0 is no cap.
+    examples: int = 5
+    max_problems: int = 1000
+    #: Stop at the first error.
+    fail_fast: bool = False
+    #: Records of each file that are looked at; all if None.
+    limit: int | None = None
+    #: Let the schema's `format` refuse values.
+    assert_formats: bool = False
+    #: Ask the reference engine about every record.
+    cross_check: bool = False
+    max_row_bytes: int = ROW_LIMIT
+    #: Called now and then with the reader of the present file.
+    progress: Callable[[Reader], None] | None = None

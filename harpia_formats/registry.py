@@ -1,0 +1,55 @@
+"""Which formats and which rules there are."""
+
+from functools import cache
+
+import harpia_converters
+
+from harpia_formats.format import Format
+from harpia_formats.near import nearest
+from harpia_formats.rules import Rule, schema, shape, text
+
+#: Names that stand for several versions; the first is taken where nothing tells.
+FAMILIES: dict[str, tuple[str, ...]] = {}
+for _each in harpia_converters.FORMATS:
+    _family = _each.id.split("@")[0]
+    FAMILIES[_family] = (*FAMILIES.get(_family, ()), _each.id)
+
+
+class UnknownFormat(Exception):  # noqa: N818 - reads as what happened
+    """A format id that there is not; carries it and the ids that there are."""
+
+    def __init__(self, asked: str) -> None:
+        super().__init__(asked)
+        self.asked = asked
+
+    def __str__(self) -> str:
+        near = nearest(self.asked, all_formats())
+        hint = f"; did you mean {near}?" if near else ""
+        names = ", ".join([*FAMILIES, *all_formats()])
+        return f"no format is called {self.asked!r}{hint} (known: {names})"
+
+
+@cache
+def all_formats() -> dict[str, Format]:
+    """Return every format by its id, in the order of their table."""
+    return {each.id: each for each in harpia_converters.FORMATS}
+
+
+def formats_named(name: str) -> tuple[Format, ...]:
+    """Return the format with this id, or all versions of the family so called.
+
+    Raises `UnknownFormat`.
+    """
+    formats = all_formats()
+    if name in formats:
+        return (formats[name],)
+    if name in FAMILIES:
+        return tuple(formats[each] for each in FAMILIES[name])
+    raise UnknownFormat(name)
+
+
+@cache
+def all_rules() -> dict[str, Rule]:
+    """Return every rule by its code, ours first."""
+    tables = (text.RULES, schema.RULES, shape.RULES, harpia_converters.RULES)
+    return {rule.code: rule for table in tables for rule in table}

@@ -1,0 +1,91 @@
+"""Count every finding exactly, and keep a few of each kind as examples."""
+
+from dataclasses import dataclass, field
+
+from harpia_formats.problem import Path, Problem, pointer_of
+from harpia_formats.report import FileCount, Group, Report
+from harpia_formats.rules import Rule
+
+#: Groups of one file; further pointers are counted together under `GROUP_REST`.
+GROUP_LIMIT = 10_000
+GROUP_REST = "/…"
+
+
+@dataclass(slots=True)
+class Tally:
+    """The counts of a whole run."""
+
+    #: Examples kept of each group, and in all; 0 is no cap.
+    examples: int = 5
+    max_problems: int = 1000
+    files: list[FileCount] = field(default_factory=list)
+    groups: dict[tuple[int, str, str], Group] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    #: Whether the findings of the present file are counted but not kept.
+    folded: bool = False
+    _of_file: int = 0
+    _kept: int = 0
+
+    def begin(self, path: str) -> FileCount:
+        """Start counting a file."""
+        self.files.append(FileCount(path))
+        self.folded = False
+        self._of_file = 0
+        return self.files[-1]
+
+    def wants(self, rule: Rule, path: Path) -> bool:
+        """Count a finding; tell whether it must be put into words.
+
+        The first of each group must be, since the group says where it is.
+        """
+        self.files[-1].count(rule.severity)
+        group = self.groups.get(self._key(rule.code, path))
+        if group is None:
+            return True
+        group.count += 1
+        return self._keeps(group.count)
+
+    def add(self, problem: Problem, path: Path) -> bool:
+        """Count a finding that was wanted; tell whether to keep it as an example."""
+        key = self._key(problem.code, path)
+        if key not in self.groups:
+            self._of_file += 1
+            place = problem.place
+            self.groups[key] = Group(
+                path=place.path,
+                code=problem.code,
+                name=problem.name,
+                severity=problem.severity,
+                pointer=key[2],
+                count=1,
+                line=place.line,
+                column=place.column,
+                record=place.record,
+            )
+        keeps = self._keeps(self.groups[key].count)
+        self._kept += keeps
+        return keeps
+
+    def keep(self, problem: Problem) -> Problem:
+        """Keep an example, behind those before it, and return it."""
+        self.problems.append(problem)
+        return problem
+
+    def _key(self, code: str, path: Path) -> tuple[int, str, str]:
+        file = len(self.files)
+        key = (file, code, pointer_of(path, wildcard=True))
+        if key in self.groups or self._of_file < GROUP_LIMIT:
+            return key
+        return (file, code, GROUP_REST)
+
+    def _keeps(self, count: int) -> bool:
+        if self.folded:
+            return False
+        if self.max_problems and self._kept >= self.max_problems:
+            return False
+        return not self.examples or count <= self.examples
+
+    def report(self) -> Report:
+        """Return the counts so far."""
+        groups = tuple(self.groups.values())
+        return Report(tuple(self.files), groups, tuple(self.problems))

@@ -1,0 +1,101 @@
+"""Validate files: from bytes to problems, and to a report that counts them all."""
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.format import Format
+from harpia_formats.inspection import Blocks, Inspection
+from harpia_formats.options import Options
+from harpia_formats.problem import Problem
+from harpia_formats.registry import all_formats, all_rules, formats_named
+from harpia_formats.report import Report
+from harpia_formats.rules import selected_rules
+from harpia_formats.schema import check_schema, user_schema
+from harpia_formats.source import Source, SourceError, find_sources, open_source
+from harpia_formats.tally import Tally
+
+Input = str | PathLike[str] | Source
+
+
+class Validation:
+    """One run over some inputs: iterate for the problems, then ask for the report.
+
+    Raises `UnknownFormat`, `UnknownRule` or `SchemaError` when it is made with
+    options that cannot be met; what cannot be read is told in the report.
+    """
+
+    def __init__(self, inputs: Iterable[Input], options: Options) -> None:
+        self._inputs = list(inputs)
+        self._options = options
+        self._rules = all_rules()
+        self._active = selected_rules(
+            self._rules, list(options.select), list(options.ignore)
+        )
+        self._schema = _given_schema(options.schema)
+        self._formats = _formats_asked(options.format)
+        self._tally = Tally(options.examples, options.max_problems)
+
+    def __iter__(self) -> Iterator[Problem]:
+        for each in self._sources():
+            inspection = Inspection(
+                self._options,
+                {code: self._rules[code] for code in self._active},
+                self._tally,
+                self._formats,
+                self._schema,
+            )
+            yield from _inspect(each, inspection, self._tally)
+            if inspection.stopped:
+                return
+
+    def report(self) -> Report:
+        """Return the counts of what was read so far."""
+        return self._tally.report()
+
+    def _sources(self) -> Iterator[Source]:
+        """Yield what the inputs name; one that names nothing is a failed file."""
+        seen: set[str] = set()
+        for each in self._inputs:
+            try:
+                found = [each] if isinstance(each, Source) else find_sources([each])
+            except SourceError as error:
+                self._tally.begin(error.path).reason = error.reason
+                continue
+            for source in found:
+                if source.name not in seen:
+                    seen.add(source.name)
+                    yield source
+
+
+def _inspect(
+    source: Source, inspection: Inspection, tally: Tally
+) -> Iterator[Problem]:
+    count = tally.begin(source.name)
+    try:
+        with open_source(source) as reader:
+            blocks = Blocks(reader, count)
+            yield from inspection.problems(blocks, count)
+    except SourceError as error:
+        count.reason = error.reason
+        return
+    if blocks.error is not None:
+        records = f"{count.records:,} record{'s' * (count.records != 1)}"
+        count.reason = f"{blocks.error.reason} (behind {records}, the last in line {inspection.last_line:,})"
+    count.complete = blocks.ended and blocks.error is None and not inspection.stopped
+
+
+def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:
+    """Return the user's schema with its name, after a careful look."""
+    if given is None:
+        return None
+    if isinstance(given, (dict, bool)):
+        check_schema("schema", given)
+        return "schema", given
+    path = Path(given)
+    return path.name, user_schema(path)
+
+
+def _formats_asked(name: str | None) -> tuple[Format, ...]:
+    return tuple(all_formats().values()) if name is None else formats_named(name)
