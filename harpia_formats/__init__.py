@@ -1,0 +1,69 @@
+"""Validate LLM-evaluation data, with line, column and reason.
+
+>>> import harpia_formats
+>>> report = harpia_formats.validate(b'{"score": NaN}')
+>>> report.ok
+False
+>>> report.problems[0].code, report.problems[0].place.column
+('J106', 11)
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from harpia_formats.problem import (
+    Because,
+    Excerpt,
+    Fix,
+    Place,
+    Problem,
+    Severity,
+)
+from harpia_formats.report import FileCount, Group, Report, ValidationFailed
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Because",
+    "Excerpt",
+    "FileCount",
+    "Fix",
+    "Group",
+    "Place",
+    "Problem",
+    "Report",
+    "Severity",
+    "ValidationFailed",
+    "iter_problems",
+    "validate",
+]
+
+
+def validate(*inputs: Any, **options: Any) -> Report:
+    """Validate `inputs` and return the report.
+
+    An input is a path, a folder, a pattern, `-` for standard input, bytes, or an
+    open binary file. The options are the fields of `harpia_formats.options.Options`,
+    such as `format="eee@0.2.0"`, `schema="mine.json"`, `select=("J", "S")`,
+    `examples=0`, `limit=1000`. What cannot be read is told in the report; an option
+    that cannot be met raises `UnknownFormat`, `UnknownRule` or `SchemaError`.
+    """
+    from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.validation import Validation  # noqa: PLC0415
+
+    validation = Validation(inputs, Options(**options))
+    for _ in validation:
+        pass
+    return validation.report()
+
+
+def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
+    """Yield the problems of `inputs` as they are found, all of them.
+
+    The arguments are those of `validate`; nothing is capped unless asked for.
+    """
+    from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.validation import Validation  # noqa: PLC0415
+
+    uncapped = {"examples": 0, "max_problems": 0} | options
+    yield from Validation(inputs, Options(**uncapped))

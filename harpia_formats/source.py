@@ -85,16 +85,17 @@ class Reader:
     __slots__ = (
         "_blocks",
         "_consumed",
-        "_name",
         "_size",
         "_source",
         "_stream",
+        "name",
         "total",
     )
 
     def __init__(self, source: Source, size: int = BLOCK) -> None:
         self._source = source
-        self._name = source.name
+        #: As shown to the user.
+        self.name = source.name
         self._size = size
         self._stream = _stream_of(source)
         self._consumed = 0
@@ -125,11 +126,11 @@ class Reader:
 
     def _read_blocks(self) -> Generator[bytes, None, None]:
         raw = _Steady(self._pull)
-        codec = _codec_of(self._name, raw.peek(_LONGEST_MAGIC))
-        data = _Steady(_Members(self._name, codec, raw).pull) if codec else raw
+        codec = _codec_of(self.name, raw.peek(_LONGEST_MAGIC))
+        data = _Steady(_Members(self.name, codec, raw).pull) if codec else raw
         encoding = wide_encoding(data.peek(4))
         if encoding is not None:
-            raise SourceError(self._name, _advice(encoding))
+            raise SourceError(self.name, _advice(encoding))
         while block := data.read(self._size):
             yield block
 
@@ -139,7 +140,7 @@ class Reader:
         try:
             piece: bytes = read(size)
         except OSError as error:
-            raise SourceError(self._name, _plain(error)) from error
+            raise SourceError(self.name, _plain(error)) from error
         self._consumed += len(piece)
         return piece
 
@@ -388,7 +389,7 @@ class _Members:
     __slots__ = ("_codec", "_decompressor", "_error", "_name", "_new", "_raw", "_rest")
 
     def __init__(self, name: str, codec: _Codec, raw: _Steady) -> None:
-        self._name = name
+        self.name = name
         self._codec = codec
         self._raw = raw
         try:
@@ -414,11 +415,11 @@ class _Members:
             data = self._rest or self._raw.read(BLOCK)
             self._rest = b""
             if not data:
-                raise SourceError(self._name, "compressed data is truncated")
+                raise SourceError(self.name, "compressed data is truncated")
         try:
             return self._decompressor.decompress(data, size)
         except self._error as error:
-            raise SourceError(self._name, _fault(error)) from error
+            raise SourceError(self.name, _fault(error)) from error
 
     def _next_member(self) -> bool:
         """Go to the next member behind padding, if there is one."""
@@ -430,7 +431,7 @@ class _Members:
         if len(rest) < _LONGEST_MAGIC:
             rest += self._raw.read(BLOCK)
         if not rest.startswith(self._codec.magics):
-            raise SourceError(self._name, self._garbage(rest))
+            raise SourceError(self.name, self._garbage(rest))
         self._rest = rest
         self._decompressor = self._new()
         return True

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from harpia_formats.format import Format
 from harpia_formats.inspection import Blocks, Inspection
@@ -16,7 +16,7 @@ from harpia_formats.schema import check_schema, user_schema
 from harpia_formats.source import Source, SourceError, find_sources, open_source
 from harpia_formats.tally import Tally
 
-Input = str | PathLike[str] | Source
+Input = str | PathLike[str] | bytes | BinaryIO | Source
 
 
 class Validation:
@@ -59,7 +59,7 @@ class Validation:
         seen: set[str] = set()
         for each in self._inputs:
             try:
-                found = [each] if isinstance(each, Source) else find_sources([each])
+                found = _sources_of(each)
             except SourceError as error:
                 self._tally.begin(error.path).reason = error.reason
                 continue
@@ -67,6 +67,16 @@ class Validation:
                 if source.name not in seen:
                     seen.add(source.name)
                     yield source
+
+
+def _sources_of(given: Input) -> list[Source]:
+    if isinstance(given, Source):
+        return [given]
+    if isinstance(given, bytes):
+        return [Source("<data>", given)]
+    if isinstance(given, (str, PathLike)):
+        return find_sources([given])
+    return [Source(str(getattr(given, "name", "<stream>")), given)]
 
 
 def _inspect(

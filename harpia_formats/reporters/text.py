@@ -56,7 +56,8 @@ def statistics_lines(report: Report) -> list[str]:
 
 def summary_lines(report: Report) -> list[str]:
     """Return one line for each file, and a total where there are several."""
-    lines = [_file_line(each) for each in report.files]
+    read = [each for each in report.files if each.reason is None or each.records]
+    lines = [_file_line(each) for each in read]
     if len(report.files) == 1:
         return lines
     total = f"{counted(len(report.files), 'file')}, {_verdict(report)}"
@@ -66,14 +67,10 @@ def summary_lines(report: Report) -> list[str]:
 
 
 def _file_line(file: FileCount) -> str:
-    """Return what `file` came to, and why it was not read where it was not."""
-    parts = []
-    if file.reason is None or file.records or file.errors:
-        found = _verdict(Report(files=(file,), groups=(), problems=()))
-        parts.append(f"{found} ({safe(file.format)})" if file.format else found)
-    if file.reason is not None:
-        parts.append(f"not read to the end: {safe(file.reason, SENTENCE)}")
-    elif not file.complete:
+    """Return what `file` came to, and whether it was read to the end."""
+    found = _verdict(Report(files=(file,), groups=(), problems=()))
+    parts = [f"{found} ({safe(file.format)})" if file.format else found]
+    if not file.complete:
         parts.append("not read to the end")
     return f"{safe(file.path, PATH)}: {'; '.join(parts)}"
 

@@ -24,6 +24,8 @@ class Rule:
     good: bytes
     #: The schema or the format id that the example is judged by.
     judged_by: dict[str, object] | str | bool = True
+    #: Options of the command line that the example needs.
+    arguments: tuple[str, ...] = ()
 
 
 class UnknownRule(Exception):  # noqa: N818 - reads as what happened

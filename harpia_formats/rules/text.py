@@ -101,8 +101,9 @@ RULES = (
         "A row must not be longer than the limit, 16 MiB unless set otherwise.",
         "A row that long is nearly always a file without line ends. It is passed over "
         "without being held in memory. --max-row-bytes sets another limit.",
-        b'"' + b"a" * 16 * 1024 * 1024 + b'"\n',
-        b'"aaa"\n',
+        b'{"answer": "yes, all of it"}\n',
+        b'{"answer": "yes"}\n',
+        arguments=("--max-row-bytes", "20"),
     ),
     Rule(
         "J111",

@@ -1,0 +1,170 @@
+"""`harpia-formats validate`."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import Annotated
+
+import typer
+
+from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, write_to
+from harpia_formats.cli.progress import Progress
+from harpia_formats.framing import ROW_LIMIT
+from harpia_formats.options import Options
+from harpia_formats.problem import Problem
+from harpia_formats.report import Report
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.reporters import Options as Wishes
+from harpia_formats.reporters.text import summary_lines
+from harpia_formats.validation import Validation
+
+
+class OutputFormat(StrEnum):
+    """The reporters by name."""
+
+    FULL = "full"
+    CONCISE = "concise"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+def _split(values: list[str] | None) -> tuple[str, ...]:
+    """Return values given one by one or joined by commas."""
+    return tuple(part for each in values or () for part in each.split(",") if part)
+
+
+def validate(  # noqa: PLR0913 - one parameter for each option of the command
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files, folders or patterns; - is standard input.", show_default=False
+        ),
+    ],
+    *,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="Format of the files; recognised by content if not given."
+        ),
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="Judge by this draft-07 schema instead of a format."),
+    ] = None,
+    output_format: Annotated[
+        OutputFormat | None,
+        typer.Option(help="full on a terminal, concise in a pipe if not given."),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(help="Rules in force: codes, prefixes or names, by commas."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Rules to leave out, likewise.")
+    ] = None,
+    examples: Annotated[
+        int, typer.Option(min=0, help="Examples of equal findings; 0 for all.")
+    ] = 5,
+    max_problems: Annotated[
+        int, typer.Option(min=0, help="Findings shown in all; 0 for all.")
+    ] = 1000,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop at the first error.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Look at this many records of each file."),
+    ] = None,
+    error_on_warning: Annotated[
+        bool, typer.Option("--error-on-warning", help="Exit with 1 for warnings too.")
+    ] = False,
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No summary and no progress.")
+    ] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Add the counts of each rule.")
+    ] = False,
+    assert_formats: Annotated[
+        bool,
+        typer.Option("--assert-formats", help="Let `format` in a schema refuse."),
+    ] = False,
+    cross_check: Annotated[
+        bool,
+        typer.Option(
+            "--cross-check", help="Ask the reference engine too (slow); 3 if it differs."
+        ),
+    ] = False,
+    max_row_bytes: Annotated[
+        int, typer.Option(min=1, help="Bytes of one row, at most.")
+    ] = ROW_LIMIT,
+) -> None:
+    """Check files against their format, and say where they break it and why.
+
+    Findings go to standard output, everything else to standard error. Exit code 0:
+    no errors; 1: errors; 2: something could not be read or done; 3: a bug in us.
+    """
+    with guarded():
+        if schema is not None and format_ is not None:
+            complain("--schema and --format exclude each other")
+            raise SystemExit(UNABLE)
+        progress = Progress(shown=not quiet and sys.stderr.isatty())
+        options = Options(
+            format=format_,
+            schema=schema,
+            select=_split(select),
+            ignore=_split(ignore),
+            examples=examples,
+            max_problems=max_problems,
+            fail_fast=fail_fast,
+            limit=limit,
+            assert_formats=assert_formats,
+            cross_check=cross_check,
+            max_row_bytes=max_row_bytes,
+            progress=progress.update,
+        )
+        run = Validation(paths, options)
+        with progress:
+            report = _report(run, progress, output_format, quiet, statistics)
+        for each in report.failures:
+            complain(f"{each.path}: {each.reason}")
+        code = _exit_code(report, error_on_warning=error_on_warning)
+        raise SystemExit(OK if exit_zero and code == FOUND else code)
+
+
+def _report(
+    run: Validation,
+    progress: Progress,
+    output_format: OutputFormat | None,
+    quiet: bool,  # noqa: FBT001 - passed on as given
+    statistics: bool,  # noqa: FBT001 - passed on as given
+) -> Report:
+    """Write the findings as they come, and return the report."""
+    terminal = sys.stdout.isatty()
+    name = output_format or (OutputFormat.FULL if terminal else OutputFormat.CONCISE)
+    wishes = Wishes(
+        color=terminal and "NO_COLOR" not in os.environ,
+        width=get_terminal_size().columns if terminal else 100,
+        statistics=statistics,
+        quiet=quiet,
+    )
+    write = progress.around(write_to(sys.stdout)) if terminal else write_to(sys.stdout)
+    REPORTERS[name].write(run, run.report, write, wishes)
+    report = run.report()
+    sys.stdout.flush()
+    if name is OutputFormat.CONCISE and not quiet:
+        write_to(sys.stderr)("".join(f"{each}\n" for each in summary_lines(report)))
+    return report
+
+
+def _exit_code(report: Report, *, error_on_warning: bool) -> int:
+    if report.failures:
+        return UNABLE
+    if not report.ok or (error_on_warning and report.warnings):
+        return FOUND
+    return OK
