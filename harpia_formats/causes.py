@@ -208,7 +208,9 @@ def asked_keys(branch: Branch, schema: Any) -> list[str]:
     asked = schema_at(schema, (*branch.path[:-1], "if"))
     if not isinstance(asked, dict):
         return []
-    return list(dict.fromkeys([*asked.get("properties", ()), *asked.get("required", ())]))
+    return list(
+        dict.fromkeys([*asked.get("properties", ()), *asked.get("required", ())])
+    )
 
 
 def _without_vacuous(
@@ -378,7 +380,9 @@ def known_keys(schema: Any, violation: Violation) -> set[str]:
         known |= set(node.get("properties", ())) | set(node.get("required", ()))
         for part in node.get("allOf", ()):
             then = part.get("then", {}) if isinstance(part, dict) else {}
-            known |= set(then.get("properties", ())) if isinstance(then, dict) else set()
+            known |= (
+                set(then.get("properties", ())) if isinstance(then, dict) else set()
+            )
     return known
 
 
@@ -394,6 +398,4 @@ def node_at(schema: Any, path: Path) -> Mapping[str, Any]:
 def _without_misspelt_twice(causes: list[Cause]) -> list[Cause]:
     """Drop an unknown key that is already said to be a misspelt one."""
     misspelt = {each.path for each in causes if each.code == "S103"}
-    return [
-        each for each in causes if each.code != "S104" or each.path not in misspelt
-    ]
+    return [each for each in causes if each.code != "S104" or each.path not in misspelt]

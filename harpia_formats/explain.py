@@ -86,7 +86,9 @@ class Row:
         lead_text = lead.decode("utf-8", "replace")[-(room // 2) :]
         tail = self.text[min(end, last) : min(last, end + 4 * room)]
         tail_text = tail.decode("utf-8", "replace")[: room - len(lead_text)]
-        cut_left = len(lead_text) < len(self.text[first:start].decode("utf-8", "replace"))
+        cut_left = len(lead_text) < len(
+            self.text[first:start].decode("utf-8", "replace")
+        )
         cut_right = end + len(tail_text.encode()) < last
         text = ("…" if cut_left else "") + lead_text
         begin = len(text)
@@ -164,7 +166,9 @@ def _repeated(about: Duplicate, row: Row) -> Sentence:
 
 
 def _schema_pointer(about: Fault | Duplicate | Cause) -> str:
-    return pointer_of(about.violations[0].schema_path) if isinstance(about, Cause) else ""
+    return (
+        pointer_of(about.violations[0].schema_path) if isinstance(about, Cause) else ""
+    )
 
 
 def name_of(path: Path) -> str:
@@ -262,9 +266,15 @@ def _unknown_key(cause: Cause, record: Any, schema: Any) -> Sentence:
     of = f" in {name_of(owner)}" if owner else ""
     if near:
         fix = Fix("rename-key", pointer_of(cause.path), near)
-        return Sentence(f"{shown(key)} is not a known key{of}", f"did you mean {shown(near)}?", fix)
+        return Sentence(
+            f"{shown(key)} is not a known key{of}", f"did you mean {shown(near)}?", fix
+        )
     fix = Fix("remove", pointer_of(cause.path))
-    return Sentence(f"{shown(key)} is not a known key{of}", "remove it, or move it to where it belongs", fix)
+    return Sentence(
+        f"{shown(key)} is not a known key{of}",
+        "remove it, or move it to where it belongs",
+        fix,
+    )
 
 
 def _null_removed(
@@ -292,14 +302,18 @@ def _required_beside(schema: Any, violation: Violation) -> set[str]:
 
 def _required(violation: Violation, _: Any) -> Sentence:
     key = str(violation.detail)
-    return Sentence(f"{name_of((*violation.path, key))} is missing", f"add {shown(key)}")
+    return Sentence(
+        f"{name_of((*violation.path, key))} is missing", f"add {shown(key)}"
+    )
 
 
 def _type(violation: Violation, value: Any) -> Sentence:
     name, wanted = name_of(violation.path), types_in_words(violation.detail)
     help_ = ""
-    if isinstance(value, str) and _is_number(value) and {"number", "integer"} & set(
-        violation.detail
+    if (
+        isinstance(value, str)
+        and _is_number(value)
+        and {"number", "integer"} & set(violation.detail)
     ):
         help_ = "write the number without quotes"
     return Sentence(f"{name} must be {wanted}, found {found(value)}", help_)
@@ -340,7 +354,9 @@ def _counted(words: str, unit: str) -> Callable[[Violation, Any], Sentence]:
 
     def say(violation: Violation, value: Any) -> Sentence:
         bound = f"{words} {violation.detail} {unit}"
-        return Sentence(f"{name_of(violation.path)} must have {bound}, found {len(value)}")
+        return Sentence(
+            f"{name_of(violation.path)} must have {bound}, found {len(value)}"
+        )
 
     return say
 
@@ -385,7 +401,9 @@ def _plain(words: str) -> Callable[[Violation, Any], Sentence]:
 
 
 def _key_name(violation: Violation, _: Any) -> Sentence:
-    return Sentence(f"{violation.detail} is not a key that {name_of(violation.path)} may have")
+    return Sentence(
+        f"{violation.detail} is not a key that {name_of(violation.path)} may have"
+    )
 
 
 _sentences: dict[str, Callable[[Violation, Any], Sentence]] = {

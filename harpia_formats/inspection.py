@@ -35,8 +35,16 @@ _flaws = {
         "a row of {size:,} bytes is longer than the limit of {limit:,}",
         "put line ends where they belong, or raise the limit with --max-row-bytes",
     ),
-    "empty": ("J111", "the file holds no records", "run again what should have written it"),
-    "unclosed": ("J112", "the file ends before the array is closed", "add the missing ]"),
+    "empty": (
+        "J111",
+        "the file holds no records",
+        "run again what should have written it",
+    ),
+    "unclosed": (
+        "J112",
+        "the file ends before the array is closed",
+        "add the missing ]",
+    ),
     "trailing": ("J112", "there is more behind the end of the array", "remove it"),
     "missing-item": ("J112", "no record stands beside this comma", "remove the comma"),
 }
@@ -177,9 +185,7 @@ class Inspection:
             second_opinion=second_opinion,
         )
 
-    def _chunk(
-        self, chunk: Chunk, judge: Judge, count: FileCount
-    ) -> Iterator[Problem]:
+    def _chunk(self, chunk: Chunk, judge: Judge, count: FileCount) -> Iterator[Problem]:
         """Judge a chunk, as far as the options want it, and count the outcome."""
         chunk = self._within_limit(chunk, count)
         try:
@@ -298,8 +304,10 @@ class Inspection:
         """Say once how many blank lines there were."""
         if not self._blank_count:
             return
-        lines = "1 blank line is" if self._blank_count == 1 else (
-            f"{self._blank_count:,} blank lines are"
+        lines = (
+            "1 blank line is"
+            if self._blank_count == 1
+            else (f"{self._blank_count:,} blank lines are")
         )
         place = _place(count.path, self._blanks[0], None)
         yield from self._say("J202", f"{lines} passed over", "", place)
@@ -355,7 +363,9 @@ def _missing_keys(row: Any, format_: Format) -> str:
 
 def _without_torn_row(chunk: Chunk) -> Chunk:
     """Drop the last row where the source broke off in the middle of it."""
-    torn = len(list(_values(chunk))) < len(chunk.rows) and not chunk.data.endswith(b"\n")
+    torn = len(list(_values(chunk))) < len(chunk.rows) and not chunk.data.endswith(
+        b"\n"
+    )
     rows = chunk.rows[:-1] if torn else chunk.rows
     return Chunk(chunk.data, chunk.start, rows, lines=chunk.lines)
 

@@ -44,10 +44,10 @@ def edits_between(one: str, other: str) -> int:
     for i, letter in enumerate(one, 1):
         row = [i]
         for j, against in enumerate(other, 1):
-            cost = min(
-                last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != against)
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != against))
+            swapped = (
+                i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == against
             )
-            swapped = i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == against
             row.append(min(cost, before[j - 2] + 1) if swapped else cost)
         before, last = last, row
     return last[-1]

@@ -121,7 +121,9 @@ class ValidationFailed(Exception):  # noqa: N818 - reads as what happened
                 return f"{failed[0].path}: {failed[0].reason}"
             return "some records have no verdict"
         place = f"{first.place.path}:{first.place.line}:{first.place.column}"
-        return f"{self.report.errors} errors, first {place} {first.code}: {first.message}"
+        return (
+            f"{self.report.errors} errors, first {place} {first.code}: {first.message}"
+        )
 
 
 def problem_as_dict(problem: Problem) -> dict[str, Any]:
@@ -152,8 +154,7 @@ def problem_as_dict(problem: Problem) -> dict[str, Any]:
         ],
         "help": problem.help,
         "schema_pointer": problem.schema_pointer,
-        "fix": fix
-        and {"kind": fix.kind, "pointer": fix.pointer, "value": fix.value},
+        "fix": fix and {"kind": fix.kind, "pointer": fix.pointer, "value": fix.value},
     }
 
 

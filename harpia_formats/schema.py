@@ -95,7 +95,9 @@ def _check_keywords(name: str, schema: Any) -> None:
     import jsonschema  # noqa: PLC0415 - a tenth of a second, for user schemas only
 
     errors = jsonschema.Draft7Validator(jsonschema.Draft7Validator.META_SCHEMA)
-    first = min(errors.iter_errors(schema), key=lambda each: each.json_path, default=None)
+    first = min(
+        errors.iter_errors(schema), key=lambda each: each.json_path, default=None
+    )
     if first is not None:
         place = "/" + "/".join(str(each) for each in first.absolute_path)
         found = str(first.message)[:200]

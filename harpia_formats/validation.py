@@ -79,9 +79,7 @@ def _sources_of(given: Input) -> list[Source]:
     return [Source(str(getattr(given, "name", "<stream>")), given)]
 
 
-def _inspect(
-    source: Source, inspection: Inspection, tally: Tally
-) -> Iterator[Problem]:
+def _inspect(source: Source, inspection: Inspection, tally: Tally) -> Iterator[Problem]:
     count = tally.begin(source.name)
     try:
         with open_source(source) as reader:

@@ -49,7 +49,14 @@ def page(each: Rule) -> str:
     ]
     options = "".join(f" {option}" for option in each.arguments)
     judged = f" (validated with{options})" if options else ""
-    lines = [*parts, "", f"bad{judged}:", *_shown(each.bad), "good:", *_shown(each.good)]
+    lines = [
+        *parts,
+        "",
+        f"bad{judged}:",
+        *_shown(each.bad),
+        "good:",
+        *_shown(each.good),
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -97,7 +97,8 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
     cross_check: Annotated[
         bool,
         typer.Option(
-            "--cross-check", help="Ask the reference engine too (slow); 3 if it differs."
+            "--cross-check",
+            help="Ask the reference engine too (slow); 3 if it differs.",
         ),
     ] = False,
     max_row_bytes: Annotated[
