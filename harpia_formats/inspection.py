@@ -16,7 +16,8 @@ from harpia_formats.problem import Place, Problem, Severity
 from harpia_formats.report import FileCount
 from harpia_formats.rules import Rule
 from harpia_formats.schema import built_in_schema
-from harpia_formats.source import Reader, SourceError
+from harpia_formats.bytestream import SourceError
+from harpia_formats.source import Reader
 from harpia_formats.tally import Tally
 
 #: Records that a file's format is told from, and their bytes at most.

@@ -13,7 +13,9 @@ from harpia_formats.registry import all_formats, all_rules, formats_named
 from harpia_formats.report import Report
 from harpia_formats.rules import selected_rules
 from harpia_formats.schema import check_schema, user_schema
-from harpia_formats.source import Source, SourceError, find_sources, open_source
+from harpia_formats.bytestream import SourceError
+from harpia_formats.discovery import find_sources
+from harpia_formats.source import Source, open_source
 from harpia_formats.tally import Tally
 
 Input = str | PathLike[str] | bytes | BinaryIO | Source

@@ -19,14 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.source import (
-    BLOCK,
-    STEP,
-    Source,
-    SourceError,
-    find_sources,
-    open_source,
-)
+from harpia_formats.bytestream import BLOCK, SourceError
+from harpia_formats.compression import STEP
+from harpia_formats.discovery import find_sources
+from harpia_formats.source import Source, open_source
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -576,7 +572,7 @@ def test_permission_denied(tmp_path: Path) -> None:
 def test_start_up_is_light() -> None:
     """Importing the module brings no decompressor that may not be needed."""
     code = (
-        "import sys, harpia_formats.source;"
+        "import sys, harpia_formats.discovery;"
         "print([each for each in"
         " ('bz2', 'lzma', 'gzip', 'difflib', 'backports.zstd') if each in sys.modules])"
     )
