@@ -10,15 +10,15 @@ from typing import Any
 Value = dict[str, Any]
 SEED = 20_260_209
 INTERACTION_TYPES = ("single_turn", "single_turn", "multi_turn", "agentic")
-ASCII_WORDS = (
+ASCII_TEXT = (
     "the model reads a question about rivers and answers with reasons that the "
     "reader can check against the passage while numbers such as 42 or 3.14 appear "
     "between longer explanations of algebra chemistry history and law"
-).split()
-OTHER_WORDS = (
+)
+OTHER_TEXT = (
     "ação avaliação questão português média número résumé größe naïve façade "
     "模型 评估 问题 答案 数据 测试 推理 نموذج تقييم سؤال إجابة проверка вопрос ответ"
-).split()
+)
 ESCAPED_WORDS = ('a "quoted" term', "C:\\data\\set", "line\nbreak", "tab\there")
 
 
@@ -30,9 +30,9 @@ def text_of(size: int, words: tuple[str, ...], chance: random.Random) -> str:
 
 def vocabulary(chance: random.Random) -> tuple[str, ...]:
     """Choose the words of one row: 40 % not ASCII, 20 % with escapes."""
-    words = list(ASCII_WORDS)
+    words = ASCII_TEXT.split()
     if chance.random() < 0.4:
-        words += OTHER_WORDS
+        words += OTHER_TEXT.split()
     if chance.random() < 0.2:
         words += ESCAPED_WORDS
     return tuple(words)

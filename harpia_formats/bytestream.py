@@ -60,6 +60,7 @@ class Steady:
 
 
 def plain(error: Exception) -> str:
+    """Return why something failed, as the rest of a sentence."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return reason[:1].lower() + reason[1:]
 

@@ -6,7 +6,14 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.causes import Cause, Violation, known_keys, node_at, value_at
+from harpia_formats.causes import (
+    Cause,
+    Violation,
+    asked_paths,
+    known_keys,
+    node_at,
+    value_at,
+)
 from harpia_formats.fault import Fault
 from harpia_formats.framing import Cursor, code_points
 from harpia_formats.judge import Finding
@@ -25,6 +32,10 @@ from harpia_formats.scan import Duplicate, locate
 
 #: Characters of a value that a sentence shows.
 SHOWN = 40
+#: Code points of a name made of many keys.
+NAME = 120
+#: Alternatives, and demands of one condition, that a sentence lists.
+LISTED = 8
 #: Code points of a line that a code frame shows around a place.
 FRAME = 100
 
@@ -80,16 +91,18 @@ class Row:
         first = self.text.rfind(b"\n", 0, start) + 1
         last = self.text.find(b"\n", start)
         last = len(self.text) if last < 0 else last
-        marked = self.text[start : min(end, last)].decode("utf-8", "replace")[:FRAME]
+        end = min(end, last)
+        marked = self.text[start:end].decode("utf-8", "replace")
         room = max(FRAME - len(marked), FRAME // 2)
         lead = self.text[max(first, start - 4 * room) : start]
-        lead_text = lead.decode("utf-8", "replace")[-(room // 2) :]
-        tail = self.text[min(end, last) : min(last, end + 4 * room)]
-        tail_text = tail.decode("utf-8", "replace")[: room - len(lead_text)]
-        cut_left = len(lead_text) < len(
-            self.text[first:start].decode("utf-8", "replace")
-        )
-        cut_right = end + len(tail_text.encode()) < last
+        lead_text = lead.decode("utf-8", "replace")
+        cut_left = start - 4 * room > first or len(lead_text) > room // 2
+        lead_text = lead_text[-(room // 2) :]
+        tail = self.text[end : min(last, end + 4 * room)].decode("utf-8", "replace")
+        tail_text = tail[: room - len(lead_text)]
+        cut_right = end + 4 * room < last or len(tail) > len(tail_text)
+        if len(marked) > FRAME:
+            marked, tail_text, cut_right = marked[:FRAME], "", True
         text = ("…" if cut_left else "") + lead_text
         begin = len(text)
         text += marked + tail_text + ("…" if cut_right else "")
@@ -109,8 +122,9 @@ class Sentence:
 def problem_of(finding: Finding, rule: Rule, row: Row, schema: Any) -> Problem:
     """Put a finding into words, and place it in the original bytes."""
     about = finding.about
+    path: Path = ()
     if isinstance(about, Fault):
-        start, end, path = about.start, about.end, ()
+        start, end = about.start, about.end
         sentence = Sentence(about.message, about.help)
     elif isinstance(about, Duplicate):
         start, end, path = about.start, about.end, about.path
@@ -134,11 +148,11 @@ def problem_of(finding: Finding, rule: Rule, row: Row, schema: Any) -> Problem:
 
 
 def _bytes_of(cause: Cause, text: bytes) -> tuple[int, int]:
-    """Return the bytes to mark: the key, the value, or the brace of its object."""
+    """Return the bytes to mark: the key, the value, or only its opening bracket."""
     span = locate(text, cause.path)
     if cause.at_key and span.key is not None and span.key_end is not None:
         return span.key, span.key_end
-    if cause.violations[0].keyword == "required":
+    if text[span.start] in b"{[":
         return span.start, span.start + 1
     return span.start, span.end
 
@@ -177,10 +191,12 @@ def name_of(path: Path) -> str:
     for each in path:
         if isinstance(each, int):
             name += f"[{each}]"
-        elif each.isidentifier():
+        elif each.isidentifier() and len(each) <= SHOWN:
             name += f".{each}" if name else each
         else:
             name += f"[{shown(each)}]"
+    if len(name) > NAME:
+        name = "…" + name[-NAME:]
     return name or "the record"
 
 
@@ -190,6 +206,11 @@ def shown(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return "an array"
+    return literal(value)
+
+
+def literal(value: Any) -> str:
+    """Return `value` as JSON text, cut where it is long."""
     if isinstance(value, str):
         value = value if len(value) <= SHOWN else value[:SHOWN] + "…"
     text = msgspec.json.encode(value).decode()
@@ -233,13 +254,29 @@ def sentence_of(cause: Cause, record: Any, schema: Any) -> Sentence:
     value = None if first.keyword == "required" else value_at(record, first.path)
     say = _sentences.get(first.keyword, _refused)
     sentence = say(first, value)
-    also = [_also(each, record) for each in cause.violations[1:]]
+    also = [_also(each, record) for each in cause.violations[1:LISTED]]
+    more = len(cause.violations) - LISTED
+    also += [f"{more:,} more"] if more > 0 else []
     message = "; and ".join([sentence.message, *also])
     advice = cause.advice.help if cause.advice else sentence.help
+    if cause.code == "C101" and not cause.because:
+        advice = _absent_reason(first, schema) or advice
     fix = None if cause.violations[1:] else sentence.fix
     if first.keyword == "type":
         fix, advice = _null_removed(cause, schema, value, advice)
     return Sentence(message, advice, fix)
+
+
+def _absent_reason(violation: Violation, schema: Any) -> str:
+    """Return the help for a condition that holds because a key is not there."""
+    if violation.branch is None:
+        return ""
+    base = violation.path[: violation.branch.depth]
+    asked = [name_of((*base, *each)) for each in asked_paths(violation.branch, schema)]
+    if not asked:
+        return ""
+    them = "it is" if len(asked) == 1 else "they are"
+    return f"the schema asks so by {either(asked)}, and {them} not there"
 
 
 def _also(violation: Violation, record: Any) -> str:
@@ -329,14 +366,28 @@ def _is_number(text: str) -> bool:
 def _listed(violation: Violation, value: Any) -> Sentence:
     detail = violation.detail
     options = detail if violation.keyword == "enum" else [detail]
-    words = [shown(each) for each in options]
+    words = [literal(each) for each in options[:LISTED]]
+    if len(options) > LISTED:
+        words.append(f"… ({len(options) - LISTED:,} more)")
     wanted = words[0] if len(words) == 1 else f"one of {', '.join(words)}"
     texts = [each for each in options if isinstance(each, str)]
     near = nearest(value, texts) if isinstance(value, str) else ""
     fix = Fix("replace", pointer_of(violation.path), near) if near else None
     help_ = f"did you mean {shown(near)}?" if near else ""
-    message = f"{name_of(violation.path)} must be {wanted}, found {shown(value)}"
+    if not options:
+        wanted = "one of no values at all"
+    message = f"{name_of(violation.path)} must be {wanted}, found {literal(value)}"
     return Sentence(message, help_, fix)
+
+
+def _of_kind(words: str) -> Callable[[Violation, Any], Sentence]:
+    """Return a sentence maker for a keyword with a name, `{}` in `words`."""
+
+    def say(violation: Violation, value: Any) -> Sentence:
+        kind = words.format(violation.detail)
+        return Sentence(f"{name_of(violation.path)} must {kind}, found {found(value)}")
+
+    return say
 
 
 def _bound(words: str) -> Callable[[Violation, Any], Sentence]:
@@ -353,7 +404,8 @@ def _counted(words: str, unit: str) -> Callable[[Violation, Any], Sentence]:
     """Return a sentence maker for a keyword that bounds how many there are."""
 
     def say(violation: Violation, value: Any) -> Sentence:
-        bound = f"{words} {violation.detail} {unit}"
+        plural = "" if violation.detail == 1 else "s"
+        bound = f"{words} {violation.detail} {unit}{plural}"
         return Sentence(
             f"{name_of(violation.path)} must have {bound}, found {len(value)}"
         )
@@ -362,13 +414,15 @@ def _counted(words: str, unit: str) -> Callable[[Violation, Any], Sentence]:
 
 
 def _alternatives(violation: Violation, value: Any) -> Sentence:
+    firsts = [option[0] for option in violation.detail or () if option]
     options = [
-        _sentences.get(option[0].keyword, _refused)(option[0], value).message
-        for option in violation.detail or ()
-        if option and option[0].path == violation.path
+        _sentences.get(each.keyword, _refused)(each, value).message
+        for each in firsts
+        if each.path == violation.path
     ]
     name = name_of(violation.path)
-    help_ = f"one of these must hold: {'; '.join(options)}" if options else ""
+    listed = list(dict.fromkeys(options))[:LISTED]
+    help_ = f"one of these must hold: {'; '.join(listed)}" if listed else ""
     return Sentence(f"{name} is none of the alternatives, found {found(value)}", help_)
 
 
@@ -379,9 +433,21 @@ def _several(violation: Violation, _: Any) -> Sentence:
 
 def _refused(violation: Violation, value: Any) -> Sentence:
     name = name_of(violation.path)
-    if violation.keyword == "falseSchema":
-        return Sentence(f"{name} must not be there", f"remove {name}")
-    return Sentence(f"{name} must not be {found(value)}")
+    if violation.keyword != "falseSchema":
+        return Sentence(f"{name} must not be {_described(violation.detail, value)}")
+    if not violation.path:
+        such = "such " if violation.branch else ""
+        return Sentence(f"the schema allows no {such}record")
+    return Sentence(f"{name} must not be there", f"remove {name}")
+
+
+def _described(refused: Any, value: Any) -> str:
+    """Return what a value is, in the words of the schema that refuses it."""
+    keys = refused.get("required") if isinstance(refused, dict) else None
+    if isinstance(value, dict) and isinstance(keys, list) and keys:
+        words = [shown(each) for each in keys[:LISTED]]
+        return f"an object that has {' and '.join(words)}"
+    return found(value)
 
 
 def _undetermined(violation: Violation, _: Any) -> Sentence:
@@ -401,9 +467,8 @@ def _plain(words: str) -> Callable[[Violation, Any], Sentence]:
 
 
 def _key_name(violation: Violation, _: Any) -> Sentence:
-    return Sentence(
-        f"{violation.detail} is not a key that {name_of(violation.path)} may have"
-    )
+    name = name_of(violation.path)
+    return Sentence(f"{shown(violation.detail)} is not a key that {name} may have")
 
 
 _sentences: dict[str, Callable[[Violation, Any], Sentence]] = {
@@ -417,16 +482,16 @@ _sentences: dict[str, Callable[[Violation, Any], Sentence]] = {
     "exclusiveMaximum": _bound("be less than {}"),
     "multipleOf": _bound("be a multiple of {}"),
     "pattern": _bound("match the pattern {}"),
-    "format": _bound("be a valid {}"),
-    "contentEncoding": _bound("be encoded as {}"),
-    "contentMediaType": _bound("hold {}"),
-    "minLength": _counted("at least", "characters"),
-    "maxLength": _counted("at most", "characters"),
-    "minItems": _counted("at least", "items"),
-    "maxItems": _counted("at most", "items"),
-    "minProperties": _counted("at least", "keys"),
-    "maxProperties": _counted("at most", "keys"),
-    "additionalItems": _counted("at most", "items"),
+    "format": _of_kind("be a valid {}"),
+    "contentEncoding": _of_kind("be encoded as {}"),
+    "contentMediaType": _of_kind("hold {}"),
+    "minLength": _counted("at least", "character"),
+    "maxLength": _counted("at most", "character"),
+    "minItems": _counted("at least", "item"),
+    "maxItems": _counted("at most", "item"),
+    "minProperties": _counted("at least", "key"),
+    "maxProperties": _counted("at most", "key"),
+    "additionalItems": _counted("at most", "item"),
     "uniqueItems": _plain("must not hold the same item twice"),
     "contains": _plain("holds no item of the kind that it must contain"),
     "anyOf": _alternatives,

@@ -190,7 +190,7 @@ class Inspection:
         """Judge a chunk, as far as the options want it, and count the outcome."""
         chunk = self._within_limit(chunk, count)
         try:
-            verdict = judge.judge(chunk.rows)
+            verdict = judge.judge(chunk)
         except Disagreement as error:
             place = chunk.start_of(error.row)
             where = f"{count.path}:{place.line}:{place.column + 1}"

@@ -10,25 +10,26 @@ import msgspec
 
 from harpia_formats.causes import Advise, Cause, root_causes
 from harpia_formats.fault import Fault, FaultKind
-from harpia_formats.framing import is_blank
-from harpia_formats.lane import (
-    EXTRAS_LIMIT,
-    Lane,
-    Location,
-    Unsuitable,
-    lane_of,
-    unknown_members,
-)
+from harpia_formats.framing import Chunk, is_blank
+from harpia_formats.lane import Lane, Survey, lane_of
+from harpia_formats.row_types import Unsuitable
 from harpia_formats.scan import DEPTH_LIMIT, Duplicate, duplicates, find_fault
+from harpia_formats.schema import Schema
 
 #: Valid rows that the referee judges before a lane is built.
 ROWS_BEFORE_LANE = 64
 #: Lanes that are built for one file, each knowing more keys than the one before.
 LANES = 8
 
+#: Chunks that are not tried as a whole in a row: at most two to this power.
+PAUSE_LIMIT = 5
+#: Backslashes that are looked at one by one.
+BACKSLASHES = 64
+
 _decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
 #: A colon written as an escape; the backslashes before it stand for themselves.
+_escapes_of_colon = (b"003a", b"003A")
 _escaped_colon = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
 _fault_codes = {
     FaultKind.SYNTAX: "J101",
@@ -83,16 +84,38 @@ class Disagreement(Exception):  # noqa: N818 - reads as what happened
         return f"we say {ours}, the reference engine says {theirs}"
 
 
+def _is_plain(rows: list[bytes]) -> bool:
+    """Tell whether each row begins and ends with a brace, blank ones excluded."""
+    return all(each[:1] == b"{" and each[-1:] == b"}" for each in rows)
+
+
 def colons(data: bytes) -> int:
     """Count the colons in JSON text, written plainly or as an escape."""
     count = data.count(b":")
-    if b"\\u003" in data:
+    if _may_escape_colon(data):
         count += len(_escaped_colon.findall(data))
     return count
 
 
+def _may_escape_colon(data: bytes) -> bool:
+    """Tell whether `data` may hold a colon that is written as an escape.
+
+    A search for one byte is ten times as fast as one for several, so the first
+    backslashes are looked at one by one.
+    """
+    place = data.find(b"\\")
+    for _ in range(BACKSLASHES):
+        if place < 0:
+            return False
+        if data[place + 2 : place + 6] in _escapes_of_colon:
+            return True
+        place = data.find(b"\\", place + 2)
+    rest = max(place, 0)
+    return any(data.find(b"\\u" + each, rest) >= 0 for each in _escapes_of_colon)
+
+
 def referee_of(
-    schema: dict[str, Any] | bool, *, formats: bool = False
+    schema: Schema, *, formats: bool = False
 ) -> jsonschema_rs.Draft7Validator:
     """Return the exact engine for `schema`, offline.
 
@@ -117,7 +140,7 @@ class Judge:
 
     def __init__(
         self,
-        schema: dict[str, Any] | bool,
+        schema: Schema,
         advise: Advise,
         *,
         formats: bool = False,
@@ -130,28 +153,53 @@ class Judge:
         self._learner = Learner(schema, formats=formats)
         self._duplicates = repeated_keys
         self._second_opinion = second_opinion
+        #: Chunks to come that are not tried as a whole.
+        self._pause = 0
+        self._failures = 0
 
-    def judge(self, rows: list[bytes]) -> Verdict:
-        """Return what is wrong with `rows`, in order."""
+    def judge(self, chunk: Chunk) -> Verdict:
+        """Return what is wrong with the rows of `chunk`, in order."""
         verdict = Verdict()
-        lane = self._learner.lane
-        accept = lane.accept if lane else None
-        accepted: list[Any] = []
-        texts: list[tuple[int, bytes]] = []
-        for number, text in enumerate(rows):
-            value = accept(text) if accept else None
-            if value is None:
-                self._judge_slowly(number, text, verdict)
-            else:
-                accepted.append(value)
-                texts.append((number, text))
-        if accepted and self._duplicates:
-            self._check_keys(accepted, texts, verdict)
-        verdict.records = len(rows) - len(verdict.blank)
+        if not self._accepts_whole(chunk):
+            self._judge_rows(chunk.rows, verdict)
+        verdict.records = len(chunk.rows) - len(verdict.blank)
         if self._second_opinion is not None:
-            self._compare(rows, verdict)
-        verdict.findings.sort(key=lambda each: each.row)
+            self._compare(chunk.rows, verdict, self._second_opinion)
         return verdict
+
+    def _accepts_whole(self, chunk: Chunk) -> bool:
+        """Tell whether all rows are certainly valid, taken at once.
+
+        Where that fails again and again, it is tried less and less often.
+        """
+        lane = self._learner.lane
+        if lane is None or not chunk.lines or not _is_plain(chunk.rows):
+            return False
+        if self._pause:
+            self._pause -= 1
+            return False
+        values = lane.accept_lines(chunk.data, len(chunk.rows))
+        if values is None or not self._keys_differ(values, chunk.data):
+            self._failures = min(self._failures + 1, PAUSE_LIMIT)
+            self._pause = 2**self._failures - 2
+            return False
+        self._failures = 0
+        return True
+
+    def _keys_differ(self, values: list[Any], data: bytes) -> bool:
+        """Tell whether no object of the decoded `data` had the same key twice.
+
+        Writing the values again gives each key once: fewer colons than before mean
+        that a key was there twice. Numbers and texts keep their colons.
+        """
+        return not self._duplicates or _encode_lines(values).count(b":") == colons(data)
+
+    def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
+        for number, text in enumerate(rows):
+            lane = self._learner.lane
+            value = lane.accept(text) if lane else None
+            if value is None or not self._keys_differ([value], text):
+                self._judge_slowly(number, text, verdict)
 
     def _judge_slowly(self, number: int, text: bytes, verdict: Verdict) -> None:
         if is_blank(text):
@@ -162,7 +210,7 @@ class Judge:
             code = _fault_codes[fault.kind]
             verdict.findings.append(Finding(code, number, fault))
             return
-        if self._duplicates and colons(_encode(value)) != colons(text):
+        if not self._keys_differ([value], text):
             verdict.findings += self._repeated(number, text, value)
         if self.referee.is_valid(value):
             self._learner.learn(value)
@@ -190,26 +238,13 @@ class Judge:
         for each in duplicates(text):
             yield Finding("J105", number, each, value)
 
-    def _check_keys(
-        self, accepted: list[Any], texts: list[tuple[int, bytes]], verdict: Verdict
+    @staticmethod
+    def _compare(
+        rows: list[bytes], verdict: Verdict, second_opinion: Callable[[Any], bool]
     ) -> None:
-        """Find repeated keys in accepted rows.
-
-        Writing the decoded rows again gives each key once: fewer colons than before
-        mean that a key was there twice. Numbers and texts keep their colons.
-        """
-        before = sum(colons(text) for _, text in texts)
-        if colons(_encode(accepted)) == before:
-            return
-        for number, text in texts:
-            value = _decode(text)
-            if colons(_encode(value)) != colons(text):
-                verdict.findings += self._repeated(number, text, value)
-
-    def _compare(self, rows: list[bytes], verdict: Verdict) -> None:
         """Ask the reference engine about every row that parses."""
-        assert self._second_opinion is not None  # noqa: S101 - the caller looked
-        refused, unknown = set(verdict.blank), set()
+        refused = set(verdict.blank)
+        unknown: set[int] = set()
         for each in verdict.findings:
             if isinstance(each.about, Cause):
                 (unknown if each.code == "V901" else refused).add(each.row)
@@ -219,17 +254,17 @@ class Judge:
             if number in unknown or number in verdict.blank:
                 continue
             valid = number not in refused
-            if self._second_opinion(_decode(text)) != valid:
+            if second_opinion(_decode(text)) != valid:
                 raise Disagreement(number, referee=valid)
 
 
 class Learner:
     """Builds the lane of a schema from rows that were judged valid."""
 
-    def __init__(self, schema: dict[str, Any] | bool, *, formats: bool) -> None:
+    def __init__(self, schema: Schema, *, formats: bool) -> None:
         self.lane: Lane | None = None
         self._schema = schema
-        self._extras: dict[Location, frozenset[str]] = {}
+        self._survey = Survey()
         self._rows = 0
         #: Asserted formats are more than the lane's types can say.
         self._lanes_left = 0 if formats or isinstance(schema, bool) else LANES
@@ -239,24 +274,16 @@ class Learner:
         if not self._lanes_left:
             return
         self._rows += 1
-        news = self._note_members(value)
+        news = self._survey.take(self._schema, value)
         if self._rows >= ROWS_BEFORE_LANE and (news or self.lane is None):
             self._build()
 
-    def _note_members(self, value: Any) -> bool:
-        """Note the unknown keys of `value`; tell whether any are new."""
-        news = False
-        for location, key in unknown_members(self._schema, value):
-            known = self._extras.get(location, frozenset())
-            if key not in known and len(known) < EXTRAS_LIMIT:
-                self._extras[location] = known | {key}
-                news = True
-        return news
-
     def _build(self) -> None:
+        if isinstance(self._schema, bool):
+            return
         self._lanes_left -= 1
         self._rows = 0
         try:
-            self.lane = lane_of(self._schema, dict(self._extras))  # type: ignore[arg-type]  # a boolean schema has no lanes left
+            self.lane = lane_of(self._schema, dict(self._survey.extras))
         except Unsuitable:
             self._lanes_left = 0

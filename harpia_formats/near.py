@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 #: Edits between two spellings of one word, for words of at least six letters.
 EDITS = 2
+#: Letters of the longest word that is compared letter by letter.
+LONGEST = 100
 
 
 def nearest(wanted: str, candidates: Iterable[str]) -> str:
@@ -24,10 +26,14 @@ def is_near(wanted: str, found: str) -> bool:
     """Tell whether `found` is nearly `wanted`, without being it."""
     if wanted == found:
         return False
+    if abs(len(wanted) - len(found)) > LONGEST:
+        return False
     one, other = _plain(wanted), _plain(found)
     if one == other:
         return True
     allowed = EDITS if min(len(one), len(other)) >= 3 * EDITS else 1
+    if max(len(one), len(other)) > LONGEST:
+        return False
     if min(len(one), len(other)) < 3 or abs(len(one) - len(other)) > allowed:  # noqa: PLR2004 - shorter words are near everything
         return False
     return edits_between(one, other) <= allowed

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]  # ships no types
+import jsonschema
 from referencing import Registry
+
+from harpia_formats.schema import Schema
 
 
 def second_opinion_of(
-    schema: dict[str, Any] | bool, *, formats: bool = False
+    schema: Schema, *, formats: bool = False
 ) -> Callable[[Any], bool]:
     """Return a function that tells whether a decoded record is valid, offline."""
     checker = jsonschema.Draft7Validator.FORMAT_CHECKER if formats else None

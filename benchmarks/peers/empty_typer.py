@@ -1,0 +1,17 @@
+"""Start a typer program that takes a path and does nothing: the floor of start-up."""
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def nothing(path: Annotated[str, typer.Argument()]) -> None:
+    """Take `path` and leave it alone."""
+    del path
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,20 @@
+"""Decode every line of a file with orjson, and look at nothing: the floor of reading.
+
+Usage: orjson_loop.py FILE
+"""
+
+import sys
+from pathlib import Path
+
+import orjson
+
+
+def main(path: str) -> None:
+    """Decode the lines of `path`."""
+    with Path(path).open("rb") as lines:
+        for each in lines:
+            orjson.loads(each)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

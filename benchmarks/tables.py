@@ -1,0 +1,74 @@
+"""Write what was measured as Markdown that also reads well on a terminal."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from measure import Measurement
+
+MEGABYTE = 1e6
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table, the first column to the left and all others right."""
+    lines = [heads, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rule = ["-" * widths[0], *("-" * (each - 1) + ":" for each in widths[1:])]
+    return "\n".join(_line(each, widths) for each in (heads, rule, *lines[1:]))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return f"| {' | '.join(padded)} |"
+
+
+def ratio(first: Measurement, second: Measurement) -> float:
+    """Return the median time of `first` over that of `second`."""
+    return first.median / second.median
+
+
+def ratio_text(value: float) -> str:
+    """Return a ratio with two digits after the point, three if it is tiny."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
+
+
+def ratios_table(
+    groups: Mapping[str, Mapping[str, Measurement]], ours: Sequence[str]
+) -> str:
+    """Return the ratios of each of `ours` to every other candidate, by group."""
+    heads = ["against", *(f"{each}, {group}" for group in groups for each in ours)]
+    others = [each for each in next(iter(groups.values())) if each not in ours]
+    rows = [
+        [
+            other,
+            *(
+                ratio_text(ratio(group[each], group[other]))
+                for group in groups.values()
+                for each in ours
+            ),
+        ]
+        for other in others
+    ]
+    return table(heads, rows)
+
+
+def times_table(
+    measurements: Mapping[str, Measurement], *, unit: str = "s", base: str = ""
+) -> str:
+    """Return the wall times in `unit` (s or ms), memory, and ratios to `base`."""
+    heads = ["command", f"median, {unit}", f"min, {unit}", f"max, {unit}"]
+    heads += ["peak memory, MB", *([f"ratio to {base}"] if base else [])]
+    factor, digits = (1, 2) if unit == "s" else (1000, 0)
+    rows = []
+    for each in measurements.values():
+        times = (each.median, min(each.seconds), max(each.seconds))
+        row = [each.name, *(f"{time * factor:.{digits}f}" for time in times)]
+        row.append(megabytes(each.peak))
+        if base:
+            row.append(ratio_text(ratio(each, measurements[base])))
+        rows.append(row)
+    return table(heads, rows)
+
+
+def megabytes(size: int | None) -> str:
+    """Return a number of bytes in megabytes, or that it is not known."""
+    return "not measured" if size is None else f"{size / MEGABYTE:.0f}"

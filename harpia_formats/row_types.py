@@ -1,0 +1,216 @@
+"""The types of a schema's rows: what a typed decoder may accept without asking."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, Union
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+#: A place in a schema: the member names that lead there, "*" for items and values.
+Location = tuple[str, ...]
+#: Unknown keys that were seen in valid rows, by place of their object.
+Extras = Mapping[Location, frozenset[str]]
+
+#: Levels of lists and objects in a free value.
+FREE_DEPTH = 6
+Scalar = None | bool | int | float | str
+
+#: Keywords that do not restrict anything.
+ANNOTATIONS = frozenset(
+    "$schema $id $comment title description default examples readOnly version "
+    "definitions".split()
+)
+#: Draft-07 keywords that restrict, and that the types below do not say.
+_unsupported = frozenset(
+    "$ref allOf contains contentEncoding contentMediaType dependencies else format "
+    "if maxProperties minProperties multipleOf not pattern patternProperties "
+    "propertyNames then uniqueItems additionalItems".split()
+)
+_bounds = {
+    "minimum": "ge",
+    "maximum": "le",
+    "exclusiveMinimum": "gt",
+    "exclusiveMaximum": "lt",
+}
+_sizes = {
+    "minLength": ("string", "min_length"),
+    "maxLength": ("string", "max_length"),
+    "minItems": ("array", "min_length"),
+    "maxItems": ("array", "max_length"),
+}
+
+
+class Unsuitable(Exception):  # noqa: N818 - an answer, not an error
+    """A schema says something that the lane's types cannot say."""
+
+
+def free_type(depth: int = FREE_DEPTH) -> Any:
+    """Return the type of any JSON value of at most `depth` levels."""
+    free: Any = Scalar
+    for _ in range(depth):
+        free = Union[Scalar, list[free], dict[str, free]]  # noqa: UP007 - built at run time
+    return free
+
+
+@dataclass(slots=True)
+class TypeBuilder:
+    """Schema nodes to types, remembering the class of each field of the row."""
+
+    extras: Extras
+    #: Members of the row that conditions speak of.
+    asked: frozenset[str]
+    free: Any = field(default_factory=free_type)
+    #: Class of the objects at a place.
+    classes: dict[Location, type] = field(default_factory=dict)
+    #: Attribute of each member of the objects at a place.
+    attributes: dict[Location, dict[str, str]] = field(default_factory=dict)
+
+    def type_of(self, node: Any, location: Location) -> Any:
+        """Return the type of the values that `node` allows."""
+        if node is True or node == {}:
+            return self.free
+        if node is False:
+            raise Unsuitable("nothing is allowed")
+        _check_keywords(node, root=not location)
+        alternatives = node.get("oneOf", node.get("anyOf"))
+        if alternatives is not None:
+            if len(node.keys() - ANNOTATIONS) > 1:
+                raise Unsuitable("alternatives have conditions beside them")
+            return self._union_of(alternatives, location)
+        if "type" not in node and not (node.keys() & {"enum", "const"}):
+            if node.keys() <= ANNOTATIONS:
+                return self.free
+            raise Unsuitable("a value of any type has conditions")
+        names = type_names(node)
+        if node.keys() & {"enum", "const"} and names != ["string"]:
+            raise Unsuitable("values of several types are listed")
+        return _union(self._typed(name, node, location) for name in names)
+
+    def _union_of(self, alternatives: list[Any], location: Location) -> Any:
+        seen: set[str] = set()
+        for each in alternatives:
+            names = set(type_names(each)) if isinstance(each, dict) else {"?"}
+            if "number" in names:
+                names.add("integer")
+            if names & seen or "?" in names:
+                raise Unsuitable("alternatives are not told apart by their type")
+            seen |= names
+        return _union(self.type_of(each, location) for each in alternatives)
+
+    def _typed(self, name: str, node: Mapping[str, Any], location: Location) -> Any:
+        if name == "null":
+            return None
+        if name == "boolean":
+            return bool
+        if name == "string":
+            return _sized(text_type(node), name, node)
+        if name == "array":
+            items = self.type_of(node.get("items", True), (*location, "*"))
+            return _sized(list[items], name, node)  # type: ignore[valid-type]  # made at run time
+        if name == "object":
+            return self._object_of(node, location)
+        return _bounded(name, node)
+
+    def _object_of(self, node: Mapping[str, Any], location: Location) -> Any:
+        rest = node.get("additionalProperties", True)
+        properties = node.get("properties", {})
+        required = set(node.get("required", ()))
+        if not properties and not required and rest is not False:
+            values = self.type_of(rest, (*location, "*"))
+            return dict[str, values]  # type: ignore[valid-type]  # made at run time
+        types = {
+            key: self.type_of(each, (*location, key))
+            for key, each in properties.items()
+        }
+        types |= self._extra_types(rest, required - types.keys(), types, location)
+        self.classes[location] = row = _struct_of(types, required)
+        self.attributes[location] = {key: f"f{i}" for i, key in enumerate(types)}
+        return row
+
+    def _extra_types(
+        self, rest: Any, missing: set[str], known: Iterable[str], location: Location
+    ) -> dict[str, Any]:
+        """Return the types of members that `properties` does not name."""
+        extras = self.extras.get(location, frozenset()) - set(known)
+        keys = sorted(missing | (extras - (frozenset() if location else self.asked)))
+        if not keys:
+            return {}
+        if rest is False:
+            raise Unsuitable("a member is required and forbidden")
+        kind = self.type_of(rest, (*location, "*"))
+        return dict.fromkeys(keys, kind)
+
+
+def _union(types: Iterable[Any]) -> Any:
+    distinct = tuple(dict.fromkeys(types))
+    return Union[distinct]  # noqa: UP007 - built at run time
+
+
+def _struct_of(types: Mapping[str, Any], required: set[str]) -> type:
+    """Return a class with one field for each member, unknown ones refused."""
+    fields: list[Any] = []
+    for number, (key, kind) in enumerate(types.items()):
+        if key in required:
+            fields.append((f"f{number}", kind))
+        else:
+            fields.append((f"f{number}", Union[kind, UnsetType], UNSET))  # noqa: UP007 - built at run time
+    return msgspec.defstruct(
+        "Object",
+        fields,
+        rename={f"f{number}": key for number, key in enumerate(types)},
+        forbid_unknown_fields=True,
+        kw_only=True,
+        gc=False,
+    )
+
+
+def _check_keywords(node: Mapping[str, Any], *, root: bool) -> None:
+    """Raise `Unsuitable` for a keyword that restricts and that types cannot say."""
+    for keyword in node.keys() & _unsupported:
+        if not (root and keyword == "allOf"):
+            raise Unsuitable(keyword)
+
+
+def type_names(node: Mapping[str, Any]) -> list[str]:
+    """Return the JSON types that `node` allows; raises `Unsuitable`."""
+    if "type" not in node:
+        values = node["enum"] if "enum" in node else [node.get("const")]
+        if not all(isinstance(each, str) for each in values):
+            raise Unsuitable("values of several types are listed")
+        return ["string"]
+    names = node["type"]
+    return [names] if isinstance(names, str) else list(names)
+
+
+def text_type(node: Mapping[str, Any]) -> Any:
+    """Return the type of the texts that `node` allows; raises `Unsuitable`."""
+    if "enum" not in node and "const" not in node:
+        return str
+    values = node["enum"] if "enum" in node else [node["const"]]
+    if not values or not all(isinstance(each, str) for each in values):
+        raise Unsuitable("values of several types are listed")
+    return Literal[tuple(values)]
+
+
+def _sized(kind: Any, name: str, node: Mapping[str, Any]) -> Any:
+    sizes = {
+        argument: node[keyword]
+        for keyword, (owner, argument) in _sizes.items()
+        if keyword in node and owner == name
+    }
+    if sizes and kind is not str and name == "string":
+        raise Unsuitable("listed values have a length")
+    if not all(isinstance(each, int) for each in sizes.values()):
+        raise Unsuitable("a length is not a whole number")
+    return Annotated[kind, Meta(**sizes)] if sizes else kind
+
+
+def _bounded(name: str, node: Mapping[str, Any]) -> Any:
+    """Return the type of a number; a large bound is not safe in floating point."""
+    kind: Any = int if name == "integer" else float
+    bounds = {_bounds[each]: node[each] for each in _bounds if each in node}
+    for each in bounds.values():
+        if isinstance(each, bool) or not isinstance(each, int) or abs(each) > 2**52:
+            raise Unsuitable("a bound is not a small whole number")
+    return Annotated[kind, Meta(**bounds)] if bounds else kind
