@@ -1,5 +1,6 @@
 """From a verdict to a sentence with a place."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -171,12 +172,23 @@ def _reasons(cause: Cause, row: Row) -> tuple[Because, ...]:
 def _repeated(about: Duplicate, row: Row) -> Sentence:
     key = about.path[-1]
     first = row.place(about.first, about.first + 1, "")
-    reason = Because(pointer_of(about.path), shown(key), first.line, first.column)
+    value = shown(_member_at(row.text, about.first))
+    reason = Because(pointer_of(about.path), value, first.line, first.column)
     return Sentence(
         f"the key {shown(key)} is there twice in {name_of(about.path[:-1])}",
         "keep one of them: a parser keeps one and drops the other without a word",
         because=(reason,),
     )
+
+
+def _member_at(text: bytes, start: int) -> Any:
+    """Return the value of the member whose name begins at `start`."""
+    decoder = json.JSONDecoder()
+    rest = text[start:].decode()
+    _, end = decoder.raw_decode(rest)
+    colon = rest.index(":", end)
+    begin = colon + 1 + len(rest[colon + 1 :]) - len(rest[colon + 1 :].lstrip())
+    return decoder.raw_decode(rest, begin)[0]
 
 
 def _schema_pointer(about: Fault | Duplicate | Cause) -> str:

@@ -162,7 +162,8 @@ class Inspection:
         help_ = f"validate it with --format {choice.format.id}; "
         help_ += f"what else is wrong with it as {asked.id} is counted, not listed"
         yield from self._about_file("S201", message, help_, count)
-        self._tally.folded = True
+        # Without the rule nothing would say why findings are not shown.
+        count.folded = self._tally.folded = "S201" in self._rules
 
     def _take(self, format_: Format, count: FileCount) -> None:
         self._format = format_

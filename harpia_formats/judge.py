@@ -23,13 +23,11 @@ LANES = 8
 
 #: Chunks that are not tried as a whole in a row: at most two to this power.
 PAUSE_LIMIT = 5
-#: Backslashes that are looked at one by one.
-BACKSLASHES = 64
 
 _decode = msgspec.json.Decoder().decode
 _encode_lines = msgspec.json.Encoder().encode_lines
 #: A colon written as an escape; the backslashes before it stand for themselves.
-_escapes_of_colon = (b"003a", b"003A")
+_escape_of_colon = re.compile(rb"\\u003[aA]")
 _escaped_colon = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
 _fault_codes = {
     FaultKind.SYNTAX: "J101",
@@ -92,26 +90,10 @@ def _is_plain(rows: list[bytes]) -> bool:
 def colons(data: bytes) -> int:
     """Count the colons in JSON text, written plainly or as an escape."""
     count = data.count(b":")
-    if _may_escape_colon(data):
+    # A search is twice as fast as a search for all.
+    if b"\\" in data and _escape_of_colon.search(data):
         count += len(_escaped_colon.findall(data))
     return count
-
-
-def _may_escape_colon(data: bytes) -> bool:
-    """Tell whether `data` may hold a colon that is written as an escape.
-
-    A search for one byte is ten times as fast as one for several, so the first
-    backslashes are looked at one by one.
-    """
-    place = data.find(b"\\")
-    for _ in range(BACKSLASHES):
-        if place < 0:
-            return False
-        if data[place + 2 : place + 6] in _escapes_of_colon:
-            return True
-        place = data.find(b"\\", place + 2)
-    rest = max(place, 0)
-    return any(data.find(b"\\u" + each, rest) >= 0 for each in _escapes_of_colon)
 
 
 def referee_of(

@@ -29,6 +29,8 @@ class FileCount:
     complete: bool = False
     #: Why it was not, where that was not asked for.
     reason: str | None = None
+    #: Whether only S201 is shown of its findings, because it has another shape.
+    folded: bool = False
 
     @property
     def valid(self) -> int:

@@ -19,9 +19,10 @@ DEPTH_LIMIT = 100
 #: Keywords whose members are schemas (or, for dependencies, lists of keys).
 _schemas_by_name = ("definitions", "dependencies", "patternProperties", "properties")
 #: Keywords that hold a schema, a list of schemas, or both ways.
-_schema_or_list = ("additionalItems", "additionalProperties", "allOf", "anyOf")
-_schema_or_list += ("contains", "else", "if", "items", "not", "oneOf", "propertyNames")
-_schema_or_list += ("then",)
+_schema_or_list = tuple(
+    "additionalItems additionalProperties allOf anyOf contains else if items not "
+    "oneOf propertyNames then".split()
+)
 
 
 class SchemaError(Exception):

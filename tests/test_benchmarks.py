@@ -184,7 +184,7 @@ def test_takes_turns(tmp_path: Path) -> None:
 def test_refuses_a_run_that_ends_otherwise_than_it_should() -> None:
     """A command with another exit code than expected is no measurement."""
     failing = measure.Candidate("failing", python("raise SystemExit(2)"), 1)
-    with pytest.raises(measure.UnexpectedExit, match="exit code 2, not 1, from: .*"):
+    with pytest.raises(measure.UnexpectedExit, match="exit code 2, not 1, from: "):
         measure.seconds_of(failing)
 
 

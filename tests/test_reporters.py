@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]  # it comes without stubs
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.problem import Because, Excerpt, Fix, Place, Problem, Severity
-from harpia_formats.report import FileCount, Group, Report
+from harpia_formats.report import FileCount, Group, Report, file_as_dict
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.reporters.fold import Shown, folded, note
 from harpia_formats.reporters.frame import columns, frame
@@ -441,6 +441,41 @@ def test_does_not_fold_what_was_shown() -> None:
     assert folded([replace(GROUP, count=1)], shown) == []
 
 
+OTHER_SHAPE = Report(
+    files=(
+        replace(FILE, folded=True),
+        replace(FILE, path="other.jsonl"),
+        replace(FILE, path="clean.jsonl", folded=True),
+    ),
+    groups=(
+        replace(GROUP, code="S201", name="other-shape", pointer="", count=1),
+        replace(GROUP, code="S102", name="wrong-type", pointer="/a", count=400),
+        replace(GROUP, code="J105", name="duplicate-key", pointer="/b", count=83),
+        replace(GROUP, path="other.jsonl", count=7),
+        replace(GROUP, path="clean.jsonl", code="S201", pointer="", count=1),
+    ),
+    problems=(),
+)
+
+
+@pytest.mark.parametrize("name", ["concise", "full"])
+def test_file_of_another_shape_takes_one_line(name: str) -> None:
+    """All but the finding on its shape are one line, with their exact count."""
+    lines = written(name, [], OTHER_SHAPE).splitlines()
+
+    assert len(lines) == 2
+    assert "7" in lines[0]
+    assert "other.jsonl" in lines[0]
+    assert lines[1] == (
+        "runs.jsonl: 483 further findings folded under S201 other-shape"
+    )
+
+
+def test_fold_is_not_in_the_contract() -> None:
+    """Whether a file is folded is for people; the contract has exact counts."""
+    assert file_as_dict(replace(FILE, folded=True)) == file_as_dict(FILE)
+
+
 @pytest.mark.parametrize(
     ("number", "text"), [(0, "0 errors"), (1, "1 error"), (12_345, "12,345 errors")]
 )
@@ -498,14 +533,7 @@ def test_statistics_of_nothing_are_empty() -> None:
         ),
         (
             {"complete": False, "reason": "the data ends early"},
-            (
-                "a.jsonl: 12 records, all valid (eee@0.2.0); "
-                "not read to the end: the data ends early"
-            ),
-        ),
-        (
-            {"complete": False, "reason": "no such file", "records": 0},
-            "a.jsonl: not read to the end: no such file",
+            "a.jsonl: 12 records, all valid (eee@0.2.0); not read to the end",
         ),
     ],
 )
@@ -515,6 +543,13 @@ def test_summary_of_one_file(changes: dict[str, Any], line: str) -> None:
     report = Report(files=(replace(clean, **changes),), groups=(), problems=())
 
     assert summary_lines(report) == [line]
+
+
+def test_summary_leaves_out_what_was_not_read() -> None:
+    """A file of which nothing was read has no line: standard error says why."""
+    file = FileCount("a.jsonl", reason="no such file")
+
+    assert summary_lines(Report(files=(file,), groups=(), problems=())) == []
 
 
 def test_summary_of_several_files() -> None:
@@ -531,7 +566,6 @@ def test_summary_of_several_files() -> None:
             "b.jsonl: 10 records: 0 valid, 10 invalid; 12 errors, 1 warning; "
             "not read to the end"
         ),
-        "c.jsonl: not read to the end: no such file",
         (
             "3 files, 3,210 records: 3,200 valid, 10 invalid; 12 errors, 1 warning; "
             "1 file not read to the end"

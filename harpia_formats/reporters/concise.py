@@ -5,11 +5,18 @@ from collections.abc import Callable, Iterable
 
 from harpia_formats.problem import Problem
 from harpia_formats.report import Group, Report
-from harpia_formats.reporters.fold import Shown, folded, note
+from harpia_formats.reporters.fold import (
+    Shown,
+    folded,
+    folded_files,
+    note,
+    unfolded_groups,
+)
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
+    folded_file_line,
     label,
     position,
     rule,
@@ -30,8 +37,10 @@ def write(
         note(shown, each)
         write_text(_line(each) + "\n")
     report = finish()
-    for group, times in folded(report.groups, shown):
+    for group, times in folded(unfolded_groups(report), shown):
         write_text(_folded_line(group, times) + "\n")
+    for path, count in folded_files(report):
+        write_text(folded_file_line(path, count) + "\n")
     if options.statistics:
         for line in statistics_lines(report):
             write_text(line + "\n")

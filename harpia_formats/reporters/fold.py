@@ -4,8 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from harpia_formats.problem import Problem
-from harpia_formats.report import Group
+from harpia_formats.report import Group, Report
 
+#: The rule that says it all where a file has another shape.
+SHAPE = "S201"
 #: How often a path, code and pointer were shown.
 Shown = Counter[tuple[str, str, str]]
 
@@ -26,6 +28,21 @@ def folded(groups: Iterable[Group], shown: Shown) -> list[tuple[Group, int]]:
         examples[path, code, _shape_of(pointer, pointers[path, code])] += times
     pairs = [(each, examples[each.path, each.code, each.pointer]) for each in groups]
     return [(group, times) for group, times in pairs if times < group.count]
+
+
+def unfolded_groups(report: Report) -> list[Group]:
+    """Return the groups that are told one by one."""
+    paths = {each.path for each in report.files if each.folded}
+    return [each for each in report.groups if each.path not in paths]
+
+
+def folded_files(report: Report) -> list[tuple[str, int]]:
+    """Return the files that one finding says enough of, with how many others."""
+    counts = {each.path: 0 for each in report.files if each.folded}
+    for each in report.groups:
+        if each.path in counts and each.code != SHAPE:
+            counts[each.path] += each.count
+    return [(path, count) for path, count in counts.items() if count]
 
 
 def _shape_of(pointer: str, shapes: dict[str, None]) -> str:

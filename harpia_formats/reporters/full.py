@@ -5,13 +5,20 @@ from collections.abc import Callable, Iterable, Iterator
 
 from harpia_formats.problem import Because, Place, Problem, Severity
 from harpia_formats.report import Group, Report
-from harpia_formats.reporters.fold import Shown, folded, note
+from harpia_formats.reporters.fold import (
+    Shown,
+    folded,
+    folded_files,
+    note,
+    unfolded_groups,
+)
 from harpia_formats.reporters.frame import frame
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
     digits,
+    folded_file_line,
     label,
     position,
     statistics_lines,
@@ -53,8 +60,9 @@ def _sections(
         yield _problem_lines(each, options)
     report = finish()
     several = len(report.files) > 1
-    pairs = folded(report.groups, shown)
-    yield [_folded_line(group, times, several=several) for group, times in pairs]
+    pairs = folded(unfolded_groups(report), shown)
+    lines = [_folded_line(group, times, several=several) for group, times in pairs]
+    yield lines + [folded_file_line(*each) for each in folded_files(report)]
     if options.statistics:
         yield statistics_lines(report)
     if not options.quiet:

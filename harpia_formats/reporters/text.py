@@ -41,6 +41,12 @@ def rule(group: Group) -> str:
     return safe(f"{group.code} {group.name} {group.pointer}".rstrip())
 
 
+def folded_file_line(path: str, count: int) -> str:
+    """Return how many findings of a file are not told one by one."""
+    further = counted(count, "further finding")
+    return f"{safe(path, PATH)}: {further} folded under S201 other-shape"
+
+
 def statistics_lines(report: Report) -> list[str]:
     """Return the exact count of each rule at each pointer, the most frequent first."""
     counts: Counter[tuple[str, str, str]] = Counter()

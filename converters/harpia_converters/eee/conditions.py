@@ -27,8 +27,8 @@ def advise(branch: str, path: Path, record: Any, turns: str) -> Advice | None:
 def _single_turn(path: Path, record: Any, turns: str) -> str:
     if path == (turns,):
         how = f"remove {turns} or set it to null"
-    elif isinstance(record.get(turns), list):
-        return f'move the answer from {turns} to output, or set interaction_type to "multi_turn" or "agentic"'
+    elif record.get(turns):
+        how = f"move the answer from {turns} to output"
     else:
         how = "give the answer in output"
     return f'{how}, or set interaction_type to "multi_turn" or "agentic"'

@@ -17,10 +17,10 @@ RULES = (
         "conditional-turns",
         Severity.ERROR,
         "output and the list of turns must suit interaction_type.",
-        "A single_turn record gives its answer in output, and its list of turns is null "
-        "or absent. A multi_turn or agentic record gives its list of turns, and its "
-        "output is null or absent. The list is called interactions in eee@0.2.0 and "
-        "eee@0.2.0-tag, messages in eee@0.3.0.",
+        "A single_turn record gives its answer in output, and its list of turns is "
+        "null or absent. A multi_turn or agentic record gives its list of turns, and "
+        "its output is null or absent. The list is called interactions in eee@0.2.0 "
+        "and eee@0.2.0-tag, messages in eee@0.3.0.",
         _head + b'"interactions": null}\n',
         _head + _turns + b"}\n",
         "eee@0.2.0",

@@ -1,11 +1,10 @@
-"""eee@0.2.0: the instance-level schema of February 2026: one reference, `interactions`."""
+"""eee@0.2.0: the schema of February 2026: one reference, `interactions`."""
 
 from functools import partial
 
-from harpia_formats.format import Format
-
 from harpia_converters.eee.conditions import advise
 from harpia_converters.eee.shape import SEED, sign_of
+from harpia_formats.format import Format
 
 FORMAT = Format(
     id=SEED,

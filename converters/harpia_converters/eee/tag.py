@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from harpia_formats.format import Format
-
 from harpia_converters.eee.conditions import advise
 from harpia_converters.eee.shape import TAG, sign_of
+from harpia_formats.format import Format
 
 FORMAT = Format(
     id=TAG,
