@@ -1,15 +1,16 @@
 """Cut a JSON array into rows by verified windows.
 
-A window ends at a candidate for a row boundary. If it decodes as the inside of an
-array, everything in it parses, so the cut is right; if not, the candidate before
-it is tried. Where none decodes, the slow scanner reads one row: it finds the end of
-a row that is longer than the window, or the place where a row is broken.
+A window ends where a row seems to begin. If it decodes as the inside of an array,
+everything in it parses, so the cut is right. Where it does not, the parser is sent
+through the window row by row: it says where each row ends, and which one is broken
+or goes on behind the window. Only the end of a broken row, and of one that is longer
+than the limit, is looked for by brackets and quotation marks.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
+from enum import Enum, auto
 
 import msgspec
 
@@ -21,26 +22,46 @@ from harpia_formats.framing import (
     Feed,
     Flaw,
     Frames,
-    is_blank,
 )
-from harpia_formats.fault import FaultKind
-from harpia_formats.scan import find_fault
 
-#: Candidates of each kind that are tried before the scanner is asked.
-ATTEMPTS = 12
+#: Places that are tried as the end of a window before it is read row by row.
+ATTEMPTS = 2
+#: First keys of rows that are remembered, to find the row behind a broken one.
+HEADS = 16
+#: Levels of nesting at which a bracket's kind is remembered.
+KINDS = 1024
 
 _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_item = msgspec.json.Decoder(msgspec.Raw).decode
 _fault_byte = re.compile(r"\(byte (\d+)\)$")
-_head = re.compile(rb'[ \t\r\n]*(\{[ \t\r\n]*"[^"\\]*")')
-_any_row = re.compile(rb"\}[ \t\r\n]*(,)[ \t\r\n]*\{")
+_space = re.compile(rb"[ \t\r\n]*+")
+_head = re.compile(rb'\{[ \t\r\n]*+"[^"\\]*+"|["\[{]?')
+
+_unbracketed = re.compile(rb'[^"{}\[\]]*+(?:"[^"\\]*+"[^"{}\[\]]*+){0,200}')
+_between_rows = re.compile(rb'[^"{}\[\],]*+')
+_characters = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+){0,200}', re.DOTALL)
+_COMMA, _QUOTE, _LIST = b',"['
 
 
 def array_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
     """Yield the items of the array that `feed` begins with, and what is wrong."""
-    opening = feed.data.index(b"[") + 1
-    cutter = Cutter(feed, start, limit)
+    opening = feed.data.index(b"[")
+    cutter = Cutter(feed, start, limit, window=WINDOW)
     cutter.consume(opening)
     return cutter.run()
+
+
+class State(Enum):
+    """What the parser says about a row."""
+
+    #: It is whole, and a comma or the end of the array is behind it.
+    ENDED = auto()
+    #: It is whole, as far as it is held.
+    WHOLE = auto()
+    #: It is cut off where what is held ends.
+    OPEN = auto()
+    #: It is not JSON, or is not followed by a comma.
+    BROKEN = auto()
 
 
 @dataclass(slots=True)
@@ -51,31 +72,35 @@ class Cutter:
     #: Position of the first byte of `feed.data`.
     start: Cursor
     limit: int
-    window: int = WINDOW
-    #: Matches a comma and what a row begins with: its brace and first key.
-    next_row: re.Pattern[bytes] | None = None
-    #: Whether a comma was read and an item must follow.
-    owed: bool = False
+    #: Bytes that are to be held before rows are cut.
+    window: int
+    #: What stood between two rows, with the beginning of the second.
+    mark: bytes = b""
+    #: Beginnings of rows: a brace and the first key.
+    heads: set[bytes] = field(default_factory=set)
+    #: Position of the last comma, while no item was seen behind it.
+    comma: Cursor | None = None
     #: Whether the blocks are at their end.
-    ended: bool = field(default=False)
+    ended: bool = False
+    #: Whether the file ends inside of a row, whose own fault says so.
+    torn: bool = False
 
     def run(self) -> Frames:
         """Yield rows and flaws until the array and the file end."""
-        while True:
-            self.ended = not self.feed.fill(self.window)
-            data = self.feed.data
-            space = len(data) - len(data.lstrip(JSON_SPACE))
-            following = data[space : space + 1]
-            if not following and not self.ended:
-                self.consume(space)
-            elif following in {b"", b"]"}:
-                yield from self._close(space)
-                return
-            elif following == b",":
-                yield Flaw("missing-item", self.start.after(data[:space]))
-                self.consume(space + 1)
-            else:
-                yield from self._rows()
+        opening, found = self.start, False
+        self.consume(1)
+        while not self._at_end():
+            if self.feed.data[:1] == b",":
+                yield Flaw("missing-item", self.start)
+                self.consume(1)
+                self.comma, found = None, True
+                continue
+            for each in self._rows():
+                yield each
+                found = True
+        if self.feed.data and not found:
+            yield Flaw("empty", opening)
+        yield from self._close()
 
     def consume(self, size: int) -> bytes:
         """Take the next `size` bytes off the feed."""
@@ -84,143 +109,271 @@ class Cutter:
         self.start = self.start.after(data)
         return data
 
-    def _close(self, space: int) -> Frames:
+    def _at_end(self) -> bool:
+        """Go on to what is next in the array; tell whether that is its end."""
+        while True:
+            self.ended = not self.feed.fill(self.window)
+            if space := _behind_space(self.feed.data, 0):
+                self.consume(space)
+            if self.feed.data or self.ended:
+                return self.feed.data[:1] in {b"", b"]"}
+
+    def _close(self) -> Frames:
         """Say what is wrong at the end of the array, and behind it."""
-        place = self.start.after(self.feed.data[:space])
-        if space == len(self.feed.data):
-            yield Flaw("unclosed", place)
+        if not self.feed.data:
+            if not self.torn:
+                yield Flaw("unclosed", self.start)
             return
-        if self.owed:
-            yield Flaw("missing-item", place)
-        self.consume(space + 1)
-        while is_blank(self.feed.data):
-            self.consume(len(self.feed.data))
-            if not self.feed.fill(1):
-                return
-        rest = self.feed.data
-        space = len(rest) - len(rest.lstrip(JSON_SPACE))
-        yield Flaw("trailing", self.start.after(rest[:space]))
+        if self.comma is not None:
+            yield Flaw("missing-item", self.comma)
+        self.consume(1)
+        self.window = 1
+        self._at_end()
+        if self.feed.data:
+            behind = sum(len(each) for each in self.feed.blocks)
+            yield Flaw("trailing", self.start, len(self.feed.data) + behind)
 
     def _rows(self) -> Frames:
-        """Yield the rows that can be cut from what is held, or one broken row."""
-        cut = self._verified_cut()
-        if cut is not None:
-            yield self._chunk(*cut)
-            self._take_comma()
-            self.window = WINDOW
+        """Yield the rows that can be cut from what is held, or a single one."""
+        end, rows = self._verified_window() or self._whole_rows()
+        if not rows:
+            yield from self._lone_row()
             return
-        fault = find_fault(self.feed.data)
-        if fault is None or fault.kind is FaultKind.TRUNCATED:
-            yield from self._unended_row()
-        else:
-            yield from self._broken_row(fault.start)
+        start = self.start
+        yield Chunk(self.consume(end), start, rows)
+        self._next()
 
-    def _verified_cut(self) -> tuple[int, list[bytes]] | None:
-        """Return the end of the last row that can be verified, and the rows."""
-        data, broken = self.feed.data, len(self.feed.data)
-        for end in self._candidates():
-            if end > broken:
-                continue
+    def _next(self) -> None:
+        """Take the comma behind a row, if there is one."""
+        self.window = WINDOW
+        self.comma = None
+        space = _behind_space(self.feed.data, 0)
+        if self.feed.data[space : space + 1] == b",":
+            self.consume(space)
+            self.comma = self.start
+            self.consume(1)
+
+    def _verified_window(self) -> tuple[int, list[bytes]] | None:
+        """Return the end of the last row before a mark, and all rows up to it."""
+        data = self.feed.data
+        end = len(data)
+        for _ in range(ATTEMPTS):
+            end = data.rfind(self.mark, 0, end) if self.mark else -1
+            if end < 1:
+                return None
             try:
-                rows = _items(b"[%b]" % data[:end])
+                rows = _items(b"".join((b"[", memoryview(data)[:end], b"]")))
             except msgspec.DecodeError as error:
                 found = _fault_byte.search(str(error))
-                place = int(found[1]) - 1 if found else end
-                broken = min(broken, place) if place < end else broken
+                # The bracket that was put before the window counts as a byte.
+                end = min(end, int(found[1]) - 1) if found else end
             except RecursionError:
-                continue
+                return None
             else:
-                return end, [bytes(each) for each in rows]
+                texts = [bytes(each) for each in rows]
+                return (end, texts) if self._fits(texts, end) else None
         return None
 
-    def _candidates(self) -> Iterator[int]:
-        """Yield places where a row may end, the likely and the late ones first."""
+    def _fits(self, rows: Iterable[bytes], size: int) -> bool:
+        """Tell whether all `rows`, of `size` bytes together, are within the limit."""
+        return size <= self.limit or all(len(each) <= self.limit for each in rows)
+
+    def _whole_rows(self) -> tuple[int, list[bytes]]:
+        """Return the whole rows that are held first, and where the last one ends."""
         data = self.feed.data
-        if self.ended:
-            yield from islice(_places_before_end(data, b"]"), 2)
-            yield len(data)
-        if self.next_row is not None:
-            found = [each.start() for each in self.next_row.finditer(data)]
-            yield from found[: -ATTEMPTS - 1 : -1]
-        yield from islice(_places_before_end(data, b","), ATTEMPTS)
-
-    def _chunk(self, end: int, rows: list[bytes]) -> Chunk:
-        if self.next_row is None and (head := _head.match(self.feed.data)):
-            self.next_row = re.compile(rb",[ \t\r\n]*" + re.escape(head[1]))
-        start = self.start
-        return Chunk(self.consume(end), start, rows)
-
-    def _take_comma(self) -> None:
-        """Take the comma behind a row, if there is one."""
-        data = self.feed.data
-        space = len(data) - len(data.lstrip(JSON_SPACE))
-        self.owed = data[space : space + 1] == b","
-        if self.owed:
-            self.consume(space + 1)
-
-    def _unended_row(self) -> Frames:
-        """Read on in a row that goes beyond the window, up to the limit."""
-        if not self.ended and self.window <= self.limit:
-            self.window *= 2
-            return
-        self.window = WINDOW
-        if not self.ended:
-            yield from self._pass_over_row()
-            return
-        end = len(self.feed.data.rstrip(JSON_SPACE))
-        yield from self._single_row(end)
-        # The row's own fault says that the file ends too early.
-        self.feed.data, self.owed = b"]", False
-
-    def _broken_row(self, fault: int) -> Frames:
-        """Yield a broken row, up to what looks like the beginning of the next."""
-        end = self._next_row_after(fault)
-        while end is None and len(self.feed.data) <= self.limit and self.feed.grow():
-            end = self._next_row_after(fault)
-        if end is None and len(self.feed.data) > self.limit:
-            yield from self._pass_over_row()
-            return
-        if end is None:
-            end = len(self.feed.data.rstrip(JSON_SPACE).removesuffix(b"]"))
-        yield from self._single_row(max(end, 1))
-        self._take_comma()
-
-    def _next_row_after(self, fault: int) -> int | None:
-        """Return where the comma before the next row is, seen from a fault."""
-        data = self.feed.data
-        if self.next_row is not None and (found := self.next_row.search(data, fault)):
-            return found.start()
-        found = _any_row.search(data, max(0, fault - 1))
-        return found.start(1) if found else None
-
-    def _single_row(self, end: int) -> Frames:
-        start = self.start
-        data = self.consume(end)
-        space = len(data) - len(data.lstrip(JSON_SPACE))
-        row = data[space:].rstrip(JSON_SPACE)
-        start = start.after(data[:space])
-        if len(row) > self.limit:
-            yield Flaw("oversize", start, len(row), record=True)
-        else:
-            yield Chunk(row, start, [row])
-
-    def _pass_over_row(self) -> Frames:
-        """Skip a row that is longer than the limit, without holding it."""
-        start, size = self.start, 0
-        while (end := self._next_row_after(0)) is None:
-            keep = min(len(self.feed.data), 4096)
-            size += len(self.consume(len(self.feed.data) - keep))
-            if not self.feed.grow():
-                end = len(self.feed.data.rstrip(JSON_SPACE).removesuffix(b"]"))
+        rows: list[bytes] = []
+        end = at = 0
+        while data[at : at + 1] not in {b"", b",", b"]"}:
+            state, place = _read(data, at)
+            text = data[at:place].rstrip(JSON_SPACE) if state is State.ENDED else b""
+            if not text or len(text) > self.limit:
                 break
-        size += len(self.consume(end))
-        yield Flaw("oversize", start, size, record=True)
-        self._take_comma()
+            self._learn(data, end, at)
+            rows.append(text)
+            end = at + len(text)
+            at = place
+            if data[place] == _COMMA:
+                at = _behind_space(data, place + 1)
+        return end, rows
+
+    def _learn(self, data: bytes, end: int, at: int) -> None:
+        """Note how the row at `at` begins, and how from the row that ends at `end`."""
+        head = _head.match(data, at)
+        # The pattern matches nothing as well.
+        assert head is not None  # noqa: S101 - for the type checker
+        if end:
+            self.mark = data[end : head.end()]
+        if len(head[0]) > 1 and len(self.heads) < HEADS:
+            self.heads.add(head[0])
+
+    def _lone_row(self) -> Frames:
+        """Yield the first row, which cannot be cut off with others, or read on."""
+        data = self.feed.data
+        state, end = _read(data, 0)
+        if state is State.BROKEN:
+            end = _end_of_broken(data, self.heads)
+        if state in {State.ENDED, State.BROKEN} and 0 < end < len(data):
+            yield self._single_row(end)
+            self._next()
+        elif self.ended:
+            yield self._last_row(state)
+        elif len(data) < self.limit + WINDOW:
+            self.window = min(2 * len(data), self.limit + WINDOW)
+        else:
+            yield self._pass_over_row()
+
+    def _last_row(self, state: State) -> Chunk | Flaw:
+        """Cut off a row that the file ends in."""
+        text = self.feed.data.rstrip(JSON_SPACE)
+        if state is State.BROKEN and len(text) > 1:
+            text = text.removesuffix(b"]")
+        self.torn = state is State.OPEN
+        row = self._single_row(len(text))
+        if self.torn:
+            self.consume(len(self.feed.data))
+        self.comma = None
+        return row
+
+    def _single_row(self, end: int) -> Chunk | Flaw:
+        """Cut off the next row, which ends before `end`."""
+        start = self.start
+        row = self.consume(end).rstrip(JSON_SPACE)
+        if len(row) > self.limit:
+            return Flaw("oversize", start, len(row), record=True)
+        return Chunk(row, start, [row])
+
+    def _pass_over_row(self) -> Flaw:
+        """Skip a row that is longer than the limit, without holding it."""
+        start, size, row = self.start, 0, RowEnd()
+        while (end := row.find(self.feed.data, len(self.feed.data))) is None:
+            passed = len(self.consume(_end_of_characters(self.feed.data, row.at)))
+            size += passed
+            row.at -= passed
+            if not self.feed.fill(len(self.feed.data) + 1):
+                self.torn, end = True, len(self.feed.data)
+                break
+        size += len(self.consume(end).rstrip(JSON_SPACE))
+        self._next()
+        return Flaw("oversize", start, size, record=True)
 
 
-def _places_before_end(data: bytes, mark: bytes) -> Iterator[int]:
-    """Yield the places of `mark` in `data`, the last first."""
-    place = data.rfind(mark)
-    while place >= 0:
-        yield place
-        place = data.rfind(mark, 0, place)
+@dataclass(slots=True)
+class RowEnd:
+    """Looks for the end of a row by brackets and quotation marks, piece by piece."""
+
+    #: Where to read on.
+    at: int = 0
+    depth: int = 0
+    #: Whether a string is open.
+    quoted: bool = False
+    #: Arrays and objects that began without a comma between them.
+    values: int = 0
+    kinds: bytearray = field(default_factory=lambda: bytearray(KINDS))
+
+    def find(self, data: bytes, until: int) -> int | None:
+        """Read on up to `until`; return where the row ends if that is before it."""
+        while self.at < until:
+            if self.quoted:
+                if not self._read_string(data, until):
+                    return None
+                continue
+            pattern = _unbracketed if self.depth else _between_rows
+            self.at = _end_of(pattern, data, self.at, until)
+            if self.at < until:
+                if self._is_end(data):
+                    return self.at
+                self.at += 1
+        return None
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the innermost open bracket is that of an array."""
+        return self.depth > 0 and self.kinds[min(self.depth, KINDS) - 1] == _LIST
+
+    def _read_string(self, data: bytes, until: int) -> bool:
+        """Read on in a string; tell whether that was possible."""
+        had = self.at
+        self.at = _end_of(_characters, data, had, until)
+        if self.at < until and data[self.at] == _QUOTE:
+            self.at += 1
+            self.quoted = False
+        return self.at > had
+
+    def _is_end(self, data: bytes) -> bool:
+        """Take note of the byte that was reached; tell whether it ends the row."""
+        byte = data[self.at]
+        if byte == _QUOTE:
+            self.quoted = True
+        elif byte in b"{[":
+            self.values += self.depth == 0
+            self.kinds[min(self.depth, KINDS - 1)] = byte
+            self.depth += 1
+        elif self.depth:
+            self.depth -= 1
+        elif byte in b",]":
+            # In a broken row, a bracket too many is not yet the end of the array.
+            return byte == _COMMA or _behind_space(data, self.at + 1) == len(data)
+        # Where commas are missing, a row is handed on with the one that follows it.
+        return self.values > 2  # noqa: PLR2004 - a row and the one behind it
+
+
+def _read(data: bytes, at: int) -> tuple[State, int]:
+    """Return what the parser says about the row at `at`, and where it stopped."""
+    try:
+        _item(memoryview(data)[at:])
+    except msgspec.DecodeError as error:
+        message = str(error)
+        found = _fault_byte.search(message)
+        place = at + int(found[1]) if found else len(data)
+        if place >= len(data):
+            return State.OPEN, len(data)
+        is_whole = "trailing characters" in message
+        return State.ENDED if is_whole and data[place] in b",]" else State.BROKEN, place
+    except RecursionError:
+        return State.BROKEN, at
+    return State.WHOLE, len(data)
+
+
+def _end_of_broken(data: bytes, heads: Iterable[bytes]) -> int:
+    """Return where the broken row ends that `data` begins with, its length if nowhere.
+
+    A row has ended where its brackets say so, and where another row begins although
+    a string or an object is still open.
+    """
+    row = RowEnd()
+    for each in _next_row(data, heads).finditer(data):
+        end = row.find(data, each.start())
+        if end is not None:
+            return end
+        if row.quoted or (row.depth and not row.in_list):
+            return each.start()
+    end = row.find(data, len(data))
+    return len(data) if end is None else end
+
+
+def _next_row(data: bytes, heads: Iterable[bytes]) -> re.Pattern[bytes]:
+    """Return a pattern for a comma and the beginning of a row, as `data` has one."""
+    own = _head.match(data)
+    known = {*heads, *([own[0]] if own and len(own[0]) > 1 else [])}
+    choice = b"|".join(re.escape(each) for each in sorted(known))
+    return re.compile(rb",[ \t\r\n]*+(?:%b)" % (choice or rb'\{[ \t\r\n]*+"'))
+
+
+def _end_of_characters(data: bytes, end: int) -> int:
+    """Return the last place up to `end` that is not inside of a UTF-8 character."""
+    for each in range(end - 1, max(end - 4, -1), -1):
+        if data[each] < 0x80:  # noqa: PLR2004 - the end of ASCII
+            break
+        if data[each] >= 0xC0:  # noqa: PLR2004 - the first byte of several
+            return each
+    return end
+
+
+def _behind_space(data: bytes, at: int) -> int:
+    return _end_of(_space, data, at, len(data))
+
+
+def _end_of(pattern: re.Pattern[bytes], data: bytes, at: int, until: int) -> int:
+    """Return where the match of `pattern` at `at` ends, `at` if there is none."""
+    found = pattern.match(data, at, until)
+    return found.end() if found else at

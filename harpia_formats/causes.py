@@ -15,6 +15,7 @@ from typing import Any
 from harpia_formats.format import Advice
 from harpia_formats.near import nearest
 from harpia_formats.problem import Path, pointer_of
+from harpia_formats.schema import resolve
 
 #: Keywords that a name or a number follows in a path, and those of them that lead
 #: into the data.
@@ -125,6 +126,7 @@ def violation_of(error: Any, record: Any, schema: Any) -> Violation:
     told = tuple(error.schema_path)
     schema_path = next(_paths(schema, told), told)
     evaluated = tuple(error.evaluation_path)
+    evaluated = next(_paths(schema, evaluated, schema), evaluated)
     if name in {"BacktrackLimitExceeded", "RegexEngineFailure"}:
         keyword, detail = "undetermined", None
     elif name == "OneOfMultipleValid":
@@ -173,15 +175,21 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _paths(node: Any, told: Path) -> Iterator[Path]:
-    """Yield every path in `node` that the engine tells as `told`."""
+def _paths(node: Any, told: Path, schema: Any = None) -> Iterator[Path]:
+    """Yield every path in `node` that the engine tells as `told`.
+
+    References are followed if the `schema` is given that they are in.
+    """
     if not told:
         yield ()
     else:
         for key in _steps(node, told[0]):
-            yield from ((key, *rest) for rest in _paths(node[key], told[1:]))
+            inner = node[key]
+            if key == "$ref" and schema is not None and isinstance(inner, str):
+                inner = resolve(schema, inner)
+            yield from ((key, *rest) for rest in _paths(inner, told[1:], schema))
     if isinstance(node, dict) and "" in node:
-        yield from (("", *rest) for rest in _paths(node[""], told))
+        yield from (("", *rest) for rest in _paths(node[""], told, schema))
 
 
 def _steps(node: Any, told: str | int) -> Iterator[str | int]:
@@ -311,8 +319,6 @@ def has(record: Any, path: Path) -> bool:
 
 def schema_at(schema: Any, path: Path) -> Any:
     """Return what stands at `path` of the schema, following references."""
-    from harpia_formats.schema import resolve  # noqa: PLC0415 - failing rows only
-
     node = schema
     for each in path:
         if each == "$ref" and isinstance(node, dict) and isinstance(node[each], str):
@@ -332,8 +338,6 @@ def asked_paths(branch: Branch, schema: Any) -> list[Path]:
 
 def _asked(node: Any, schema: Any) -> Iterator[Path]:
     """Yield the paths of the values that a condition looks at."""
-    from harpia_formats.schema import resolve  # noqa: PLC0415 - failing rows only
-
     if not isinstance(node, dict):
         return
     if isinstance(node.get("$ref"), str):

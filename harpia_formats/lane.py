@@ -18,7 +18,13 @@ from typing import Any
 import msgspec
 
 from harpia_formats.row_conditions import Check, asked_members, conditions_of
-from harpia_formats.row_types import Extras, Location, TypeBuilder, Unsuitable
+from harpia_formats.row_types import (
+    Extras,
+    Location,
+    TypeBuilder,
+    Unsuitable,
+    is_sayable,
+)
 
 #: Unknown keys that are learned in one object before its rows are left to the referee.
 EXTRAS_LIMIT = 64
@@ -107,5 +113,5 @@ class Survey:
                 self._walk(properties[key], each, (*location, key))
                 continue
             known = self.extras.get(location, frozenset())
-            if len(known) < EXTRAS_LIMIT:
+            if len(known) < EXTRAS_LIMIT and is_sayable(key):
                 self.extras[location] = known | {key}

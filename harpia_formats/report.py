@@ -100,9 +100,11 @@ class Report:
 
     def summary(self) -> dict[str, int]:
         """Return the sums over all files, by the report contract."""
-        counts = ("records", "valid", "invalid", "undetermined")
-        counts += ("errors", "warnings", "notes", "bytes")
-        sums = {key: sum(getattr(each, key) for each in self.files) for key in counts}
+        counts = "records valid invalid undetermined errors warnings notes bytes"
+        sums = {
+            key: sum(getattr(each, key) for each in self.files)
+            for key in counts.split()
+        }
         return {"files": len(self.files), **sums}
 
 

@@ -70,8 +70,8 @@ class TypeBuilder:
         """Return the type of the values that `node` allows."""
         if node is True or node == {}:
             return self.free
-        if node is False:
-            raise Unsuitable("nothing is allowed")
+        if not isinstance(node, dict):
+            raise Unsuitable("nothing is allowed, or each place has its own meaning")
         _check_keywords(node, root=not location)
         alternatives = node.get("oneOf", node.get("anyOf"))
         if alternatives is not None:
@@ -147,8 +147,15 @@ def _union(types: Iterable[Any]) -> Any:
     return Union[distinct]  # noqa: UP007 - built at run time
 
 
+def is_sayable(key: str) -> bool:
+    """Tell whether a class can have a field for a member called `key`."""
+    return not any(each in '\\"' or each < " " for each in key)
+
+
 def _struct_of(types: Mapping[str, Any], required: set[str]) -> type:
     """Return a class with one field for each member, unknown ones refused."""
+    if not all(map(is_sayable, types)):
+        raise Unsuitable("a key has quotes, backslashes or control characters")
     fields: list[Any] = []
     for number, (key, kind) in enumerate(types.items()):
         if key in required:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]  # it ships no types
+import jsonschema
 import pytest
 
 import harpia_formats

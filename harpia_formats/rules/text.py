@@ -82,8 +82,8 @@ RULES = (
         "Arrays and objects must not be nested more than 200 deep.",
         "Parsers give up at different depths, so the same file would pass on one "
         "machine and fail on another. The limit is the same everywhere.",
-        b"[" * 201 + b"]" * 201 + b"\n",
-        b"[" * 200 + b"]" * 200 + b"\n",
+        b'{"a":' * 201 + b"1" + b"}" * 201 + b"\n",
+        b'{"a":' * 200 + b"1" + b"}" * 200 + b"\n",
     ),
     Rule(
         "J109",

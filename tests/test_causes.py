@@ -1,0 +1,422 @@
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harpia_formats.causes import Cause, root_causes, value_at
+from harpia_formats.explain import Row, problem_of
+from harpia_formats.format import Advice, no_advice
+from harpia_formats.framing import Cursor
+from harpia_formats.judge import Finding, referee_of
+from harpia_formats.mutation import mutants
+from harpia_formats.problem import Path as Steps
+from harpia_formats.problem import pointer_of
+from harpia_formats.registry import all_formats, all_rules
+from harpia_formats.schema import built_in_schema
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+RULES = all_rules()
+IS_TOOL = {"properties": {"kind": {"const": "tool"}}}
+TOOL = {"if": IS_TOOL | {"required": ["kind"]}, "then": {"required": ["call"]}}
+LAX_TOOL = {"if": IS_TOOL, "then": {"required": ["call"]}}
+TEXT_OR_LIST = [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+SHAPES = [
+    {"required": ["url"], "properties": {"kind": {"const": "url"}}},
+    {"required": ["path"], "properties": {"kind": {"const": "file"}}},
+]
+
+Told = tuple[str, str]
+
+
+def causes_of(schema: Any, record: Any) -> list[Cause]:
+    """Return the causes that are found in `record`, in order of their pointers."""
+    errors = referee_of(schema).iter_errors(record)
+    causes = root_causes(record, errors, schema, no_advice)
+    return sorted(causes, key=lambda each: pointer_of(each.path))
+
+
+def told(schema: Any, record: Any) -> list[Told]:
+    """Return code and pointer of the causes that are found in `record`."""
+    return [(each.code, pointer_of(each.path)) for each in causes_of(schema, record)]
+
+
+def reasons(schema: Any, record: Any) -> list[str]:
+    """Return the pointers of what made the only cause in `record` one."""
+    (cause,) = causes_of(schema, record)
+    return [pointer_of(each) for each in cause.because]
+
+
+@pytest.mark.parametrize(
+    ("schema", "record", "expected"),
+    [
+        # The condition is met: one cause, at the object.
+        (TOOL, {"kind": "tool"}, [("C101", "")]),
+        ({"items": TOOL}, [{"kind": "tool"}, {}], [("C101", "/0")]),
+        (
+            {"properties": {"a": {"items": [{}, TOOL]}}},
+            {"a": [1, {"kind": "tool"}]},
+            [("C101", "/a/1")],
+        ),
+        ({"additionalProperties": TOOL}, {"x": {"kind": "tool"}}, [("C101", "/x")]),
+        (
+            {"items": [{}], "additionalItems": TOOL},
+            [1, {"kind": "tool"}],
+            [("C101", "/1")],
+        ),
+        ({"patternProperties": {"x": TOOL}}, {"x": {"kind": "tool"}}, [("C101", "/x")]),
+        # Through references.
+        (
+            {"items": {"$ref": "#/definitions/t"}, "definitions": {"t": TOOL}},
+            [{"kind": "tool"}],
+            [("C101", "/0")],
+        ),
+        # `else`, nested conditions, and conditions that forbid.
+        (
+            {"if": {"required": ["a"]}, "else": {"required": ["b"]}},
+            {},
+            [("C101", "")],
+        ),
+        (
+            {
+                "if": {"required": ["a"]},
+                "then": {"if": {"required": ["b"]}, "then": {"required": ["c"]}},
+            },
+            {"a": 1, "b": 1},
+            [("C101", "")],
+        ),
+        ({"if": {"required": ["a"]}, "then": False}, {"a": 1}, [("C101", "")]),
+        (
+            {"if": {"required": ["a"]}, "then": {"properties": {"b": False}}},
+            {"a": 1, "b": 2},
+            [("C101", "/b")],
+        ),
+        # What a condition says of the inside of a value is told as what it is.
+        (
+            {"if": {"required": ["a"]}, "then": {"properties": {"a": {"minimum": 5}}}},
+            {"a": 1},
+            [("V102", "/a")],
+        ),
+        # Several demands of one condition are one cause, the required key first.
+        (
+            {
+                "if": {"required": ["a"]},
+                "then": {
+                    "required": ["c"],
+                    "properties": {"b": {"type": "null"}, "c": {"type": "array"}},
+                },
+            },
+            {"a": 1, "b": 2, "c": None},
+            [("C101", "/c")],
+        ),
+        # Dependencies are conditions.
+        ({"dependencies": {"a": ["b"]}}, {"a": 1}, [("C101", "")]),
+        (
+            {"dependencies": {"a": {"properties": {"b": {"type": "null"}}}}},
+            {"a": 1, "b": 1},
+            [("C101", "/b")],
+        ),
+    ],
+    ids=range(15),
+)
+def test_conditions(schema: Any, record: Any, expected: list[Told]) -> None:
+    """A broken condition is one cause, wherever in the schema it stands."""
+    assert told(schema, record) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "record", "expected"),
+    [
+        (TOOL, {"kind": "tool"}, ["/kind"]),
+        (LAX_TOOL, {}, []),
+        ({"items": TOOL}, [{"kind": "tool"}], ["/0/kind"]),
+        ({"dependencies": {"a": ["b"]}}, {"a": 1}, ["/a"]),
+        ({"dependencies": {"z": ["b"], "a": ["b"]}}, {"a": 1}, ["/a"]),
+        ({"dependencies": {"then": {"required": ["b"]}}}, {"then": 1}, ["/then"]),
+        (
+            {
+                "if": {"properties": {"meta": {"properties": {"kind": {"const": 1}}}}},
+                "then": {"required": ["x"]},
+            },
+            {"meta": {"kind": 1}},
+            ["/meta/kind"],
+        ),
+        (
+            {
+                "if": {
+                    "allOf": [{"$ref": "#/definitions/a"}, {"required": ["c"]}],
+                    "not": {"required": ["b"]},
+                },
+                "then": {"required": ["x"]},
+                "definitions": {"a": {"properties": {"a": {"const": 1}}}},
+            },
+            {"a": 1, "c": 2},
+            ["/a", "/c"],
+        ),
+    ],
+    ids=range(8),
+)
+def test_reasons_are_what_the_condition_looks_at(
+    schema: Any, record: Any, expected: list[str]
+) -> None:
+    """The values that a condition looks at are told, those that are there."""
+    assert reasons(schema, record) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "record", "expected"),
+    [
+        # The missing key itself says it all.
+        (LAX_TOOL | {"required": ["kind"]}, {}, [("S101", "")]),
+        (
+            {"allOf": [LAX_TOOL], "required": ["kind"]},
+            {"knid": "tool", "call": 1},
+            [("S103", "/knid")],
+        ),
+        (
+            {"items": {"allOf": [LAX_TOOL, LAX_TOOL], "required": ["kind"]}},
+            [{}],
+            [("S101", "/0")],
+        ),
+        # A key that nobody requires may be missing: then the condition counts.
+        (LAX_TOOL, {}, [("C101", "")]),
+        # Another object's missing key is no excuse.
+        (
+            {"required": ["kind"], "properties": {"a": LAX_TOOL}},
+            {"a": {}},
+            [("S101", ""), ("C101", "/a")],
+        ),
+        # Another missing key is no excuse either.
+        (TOOL | {"required": ["id"]}, {"kind": "tool"}, [("S101", ""), ("C101", "")]),
+    ],
+    ids=range(6),
+)
+def test_vacuous_conditions(schema: Any, record: Any, expected: list[Told]) -> None:
+    """A condition that holds only because a required key is missing is silent."""
+    assert told(schema, record) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "record", "expected"),
+    [
+        ({"type": "string", "not": {"type": "null"}}, None, [("S102", "")]),
+        ({"type": "string", "not": {"enum": [None]}}, None, [("S102", "")]),
+        ({"not": {"type": "null"}}, None, [("V111", "")]),
+        ({"type": "string", "enum": ["a"]}, 5, [("V101", "")]),
+        ({"allOf": [{"type": "string"}, {"type": ["string", "null"]}]}, 5, 1),
+        ({"type": "object", "oneOf": [{"type": "object"}]}, 5, 1),
+        # What must go is not judged inside.
+        (
+            {
+                "properties": {"a": {"required": ["b"]}, "k": {}},
+                "if": {"required": ["k"]},
+                "then": {"properties": {"a": {"type": "null"}}},
+            },
+            {"a": {}, "k": 1},
+            [("C101", "/a")],
+        ),
+        (
+            {"additionalProperties": False, "allOf": [{"properties": {"a": TOOL}}]},
+            {"a": {"kind": "tool"}},
+            [("S104", "/a")],
+        ),
+    ],
+    ids=range(8),
+)
+def test_twins_and_followers(schema: Any, record: Any, expected: Any) -> None:
+    """What two keywords say of one value, or of what must go, is said once."""
+    found = told(schema, record)
+
+    assert found == ([("S102", "")] if expected == 1 else expected)
+
+
+@pytest.mark.parametrize(
+    ("schema", "record", "expected"),
+    [
+        # Types alone make one type.
+        ({"oneOf": TEXT_OR_LIST}, 5, [("S102", "")]),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 5, [("S102", "")]),
+        # The alternative whose type is right was meant.
+        ({"oneOf": TEXT_OR_LIST}, ["a", 5], [("S102", "/1")]),
+        (
+            {"properties": {"a": {"anyOf": TEXT_OR_LIST}}},
+            {"a": [5]},
+            [("S102", "/a/0")],
+        ),
+        # The alternative whose fixed value is right was meant.
+        ({"oneOf": SHAPES}, {"kind": "file"}, [("S101", "")]),
+        ({"oneOf": SHAPES}, {"kind": "url", "path": 1}, [("S101", "")]),
+        # Nothing tells which one was meant.
+        ({"oneOf": SHAPES}, {}, [("V109", "")]),
+        ({"oneOf": SHAPES}, {"kind": "other"}, [("V109", "")]),
+        ({"anyOf": [{"minimum": 5}, {"multipleOf": 2}]}, 3, [("V109", "")]),
+        ({"oneOf": [{}, True]}, 3, [("V110", "")]),
+        # Alternatives in alternatives.
+        (
+            {"anyOf": [{"type": "null"}, {"items": {"oneOf": TEXT_OR_LIST}}]},
+            [["a"], [5]],
+            [("S102", "/1/0")],
+        ),
+    ],
+    ids=range(11),
+)
+def test_alternatives(schema: Any, record: Any, expected: list[Told]) -> None:
+    """Of several alternatives the one that was meant tells the cause."""
+    assert told(schema, record) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "record", "expected"),
+    [
+        ({"required": ["name"]}, {"nmae": 1}, [("S103", "/nmae")]),
+        ({"required": ["name"]}, {"nmae": 1, "naem": 1}, [("S101", "")]),
+        ({"required": ["name", "nmea"]}, {"nmae": 1}, [("S101", ""), ("S101", "")]),
+        # A known key is not a misspelt one.
+        ({"required": ["name"], "properties": {"names": {}}}, {"names": 1}, 1),
+        # Missing and unknown are one.
+        (
+            {"required": ["name"], "properties": {"name": {}}}
+            | {"additionalProperties": False},
+            {"nmae": 1, "x": 1},
+            [("S103", "/nmae"), ("S104", "/x")],
+        ),
+        # In a condition: the rest of its demands stays.
+        (
+            {"if": {"required": ["a"]}}
+            | {"then": {"required": ["call"], "properties": {"b": {"type": "null"}}}},
+            {"a": 1, "b": 1, "clal": 1},
+            [("C101", "/b"), ("S103", "/clal")],
+        ),
+        ({"additionalProperties": False}, {"a": 1, "b": 1}, 2),
+        ({"maxProperties": 0, "propertyNames": False}, {"a": 1}, 3),
+        ({"propertyNames": {"maxLength": 1}}, {"ab": 1}, [("V114", "/ab")]),
+    ],
+    ids=range(9),
+)
+def test_keys(schema: Any, record: Any, expected: Any) -> None:
+    """A key that is misspelt is one cause; one that is unknown is told at the key."""
+    special = {
+        1: [("S101", "")],
+        2: [("S104", "/a"), ("S104", "/b")],
+        3: [("V106", ""), ("V114", "/a")],
+    }
+
+    found = told(schema, record)
+
+    assert found == (special[expected] if isinstance(expected, int) else expected)
+
+
+@pytest.mark.parametrize(
+    "key", ["1", "01", "+1", "007", "-1", "", "a/b", "a~b", "then"]
+)
+@pytest.mark.parametrize("name", ["x", "", "2", "properties", "items"])
+def test_odd_keys_are_found(key: str, name: str) -> None:
+    """Keys of digits, empty keys and keys called like keywords are told as they are."""
+    schema = {"additionalProperties": {"additionalProperties": {"type": "string"}}}
+    named = {"properties": {name: {"properties": {key: {"type": "string"}}}}}
+    record = {"a": {"b": "c"}, name: {"z": "y", key: 5}}
+
+    assert told(schema, record) == [("S102", pointer_of((name, key)))]
+    assert told(named, record) == [("S102", pointer_of((name, key)))]
+
+
+def test_keys_that_the_engine_tells_alike() -> None:
+    """Keys that the engine cannot tell apart are told apart by their values."""
+    schema = {"additionalProperties": {"type": "string"}}
+
+    assert told(schema, {"1": "a", "01": 5}) == [("S102", "/01")]
+    assert told(schema, {"": "a", "1": True}) == [("S102", "/1")]
+    assert told(schema, {"": 5, "x": "a"}) == [("S102", "/")]
+
+
+def test_properties_called_like_keywords() -> None:
+    """A property called `then` or `properties` is not taken for the keyword."""
+    names = ("then", "properties", "items", "dependencies", "$ref", "allOf")
+    inner = {"required": ["q"], "properties": {each: {} for each in names}}
+    schema = {"properties": dict.fromkeys(names, inner)}
+    record: Any = {each: {} for each in names}
+
+    assert told(schema, record) == sorted(("S101", f"/{each}") for each in names)
+
+
+def test_no_verdict_is_not_a_fault() -> None:
+    """A pattern on which the engine gives up is undetermined, also in a choice."""
+    pattern = {"pattern": r"^(?:(\w+\s?)*b|a*!)(?<!x)$"}
+    value = "a" * 40 + "!"
+
+    assert told(pattern, value) == [("V901", "")]
+    assert told({"anyOf": [pattern, {"type": "null"}]}, value) == [("V901", "")]
+
+
+def test_advice_of_a_format_names_the_rule() -> None:
+    """Where the format knows a condition, its rule and its help are taken."""
+
+    def advise(branch: str, path: Steps, record: Any) -> Advice | None:
+        return Advice("C201", f"{branch} {pointer_of(path)} {len(record)}")
+
+    record = {"kind": "tool"}
+    errors = referee_of(TOOL).iter_errors(record)
+    (cause,) = root_causes(record, errors, TOOL, advise)
+
+    assert (cause.code, cause.advice) == ("C201", Advice("C201", "/then  1"))
+
+
+def records_of(identifier: str) -> list[Any]:
+    """Return every record of a format's fixtures that parses."""
+    rows = []
+    for path in sorted((FIXTURES / identifier).glob("*/*.jsonl")):
+        for line in path.read_bytes().split(b"\n"):
+            try:
+                rows.append(msgspec.json.decode(line))
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+    return rows
+
+
+def laws_hold(identifier: str, records: Iterator[Any]) -> int:
+    """Check the laws on each record, and return how many of them are refused."""
+    schema = built_in_schema(identifier)
+    advise = all_formats()[identifier].advise
+    referee, refused = referee_of(schema), 0
+    for record in records:
+        causes = root_causes(record, referee.iter_errors(record), schema, advise)
+        assert bool(causes) != referee.is_valid(record), record
+        refused += bool(causes)
+        text = json.dumps(record, ensure_ascii=False).encode()
+        for each in causes:
+            check_cause(each, text, record, schema)
+    return refused
+
+
+def check_cause(cause: Cause, text: bytes, record: Any, schema: Any) -> None:
+    """Check that a cause leads to a value, and can be put into words and placed."""
+    value_at(record, cause.path)
+    row = Row("f", text, Cursor(), 1, record, "sample_id")
+    problem = problem_of(
+        Finding(cause.code, 0, cause, record), RULES[cause.code], row, schema
+    )
+    place, excerpt = problem.place, problem.excerpt
+    assert 0 <= place.byte_offset < len(text)
+    assert len(problem.message) < 1_000
+    assert excerpt is not None
+    assert 0 <= excerpt.start < excerpt.end <= len(excerpt.text)
+
+
+@pytest.mark.parametrize("identifier", all_formats())
+def test_laws(identifier: str) -> None:
+    """Refused records have causes, accepted ones have none, and each can be told."""
+    records = islice(mutants(records_of(identifier), 20_260_214), 1_500)
+
+    assert laws_hold(identifier, records) > 500
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("identifier", all_formats())
+def test_laws_at_length(identifier: str) -> None:
+    """The laws hold for fifty thousand mutants of each format."""
+    records = islice(mutants(records_of(identifier), 20_260_804), 50_000)
+
+    assert laws_hold(identifier, records) > 10_000
