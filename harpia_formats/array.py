@@ -8,6 +8,7 @@ than the limit, is looked for by brackets and quotation marks.
 """
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -164,9 +165,8 @@ class Cutter:
             try:
                 rows = _items(b"".join((b"[", memoryview(data)[:end], b"]")))
             except msgspec.DecodeError as error:
-                found = _fault_byte.search(str(error))
                 # The bracket that was put before the window counts as a byte.
-                end = min(end, int(found[1]) - 1) if found else end
+                end = min(end, _byte_of(str(error)) - 1)
             except RecursionError:
                 return None
             else:
@@ -317,18 +317,36 @@ class RowEnd:
         return self.values > 2  # noqa: PLR2004 - a row and the one behind it
 
 
+def _byte_of(message: str) -> int:
+    """Return the byte that a parser's message names, or one that is never reached."""
+    found = _fault_byte.search(message)
+    return int(found[1]) if found else sys.maxsize
+
+
+def _byte_named_behind() -> int:
+    """Return which byte the parser names for a comma that is byte 0."""
+    try:
+        _item(b"0,")
+    except msgspec.DecodeError as error:
+        return _byte_of(str(error)) - 1
+    return 0
+
+
+#: How far behind the first byte after a whole value the parser points.
+_BYTE_BEHIND = _byte_named_behind()
+
+
 def _read(data: bytes, at: int) -> tuple[State, int]:
     """Return what the parser says about the row at `at`, and where it stopped."""
     try:
         _item(memoryview(data)[at:])
     except msgspec.DecodeError as error:
         message = str(error)
-        found = _fault_byte.search(message)
-        place = at + int(found[1]) if found else len(data)
-        if place >= len(data):
-            return State.OPEN, len(data)
-        is_whole = "trailing characters" in message
-        return State.ENDED if is_whole and data[place] in b",]" else State.BROKEN, place
+        if "trailing characters" in message:
+            place = at + _byte_of(message) - _BYTE_BEHIND
+            return State.ENDED if data[place] in b",]" else State.BROKEN, place
+        is_held = at + _byte_of(message) < len(data)
+        return State.BROKEN if is_held else State.OPEN, len(data)
     except RecursionError:
         return State.BROKEN, at
     return State.WHOLE, len(data)

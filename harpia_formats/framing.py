@@ -1,5 +1,6 @@
 """Cut a stream of bytes into whole rows, before anything is interpreted."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -90,17 +91,17 @@ def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
     held in memory; a row beyond `limit` bytes becomes a flaw.
     """
     feed = Feed(iter(blocks))
-    feed.fill(1)
-    start = Cursor()
+    feed.fill(len(BOM))
+    start = beginning = Cursor()
     if feed.data.startswith(BOM):
         yield Flaw("bom", start, len(BOM))
         feed.data = feed.data[len(BOM) :]
-        start = Cursor(len(BOM))
+        start = beginning = Cursor(len(BOM))
     while is_blank(feed.data) and feed.grow():
         if is_blank(feed.data) and len(feed.data) > WINDOW:
             start, feed.data = start.after(feed.data), b""
     if is_blank(feed.data):
-        yield Flaw("empty", start)
+        yield Flaw("empty", beginning)
         return
     yield from framing_of(feed, limit)(feed, start, limit)
 
@@ -125,20 +126,32 @@ class Feed:
             self.data = b"".join(parts)
         return have >= size
 
-    def grow(self) -> bool:
-        """Take about as many bytes again as `data` holds; tell whether any came."""
+    def grow(self, most: int = sys.maxsize) -> bool:
+        """Take about as many bytes again as `data` holds; tell whether any came.
+
+        At `most` so many bytes are asked for together.
+        """
         had = len(self.data)
-        self.fill(max(2 * had, 1))
+        self.fill(max(min(2 * had, most), had + 1))
         return len(self.data) > had
 
 
 def framing_of(feed: Feed, limit: int) -> Callable[[Feed, Cursor, int], Frames]:
     """Choose the framing for what `feed` begins with."""
     if feed.data.lstrip(JSON_SPACE).startswith(b"["):
+        if _is_array_a_line(feed):
+            return line_rows
         from harpia_formats.array import array_rows  # noqa: PLC0415 - only arrays need it
 
         return array_rows
     return document_row if _is_document(feed, limit) else line_rows
+
+
+def _is_array_a_line(feed: Feed) -> bool:
+    """Tell whether the first line is a whole array and another value follows it."""
+    feed.fill(WINDOW)
+    first, second, _ = _first_lines(feed.data[:WINDOW])
+    return second.startswith((b"[", b"{")) and _complaint(first) is None
 
 
 def _is_document(feed: Feed, limit: int) -> bool:
@@ -147,34 +160,46 @@ def _is_document(feed: Feed, limit: int) -> bool:
     A first line that was cut off is told from one by the next: in a document it
     continues the object, in JSON Lines it begins another.
     """
-    while _second_line(feed.data) is None and len(feed.data) < limit and feed.grow():
-        pass
-    lines = _second_line(feed.data)
-    if lines is None or not lines[0].startswith(b"{"):
+    first, second, is_whole = _first_lines(feed.data)
+    while not is_whole and len(feed.data) < limit and feed.grow(limit):
+        first, second, is_whole = _first_lines(feed.data)
+    # With its newline, a line that ends inside of a string is broken, not cut off.
+    if not second or _complaint(first + b"\n") != "Input data was truncated":
         return False
+    if not second.startswith((b"{", b"[")):
+        return True
+    is_open = first.rstrip(JSON_SPACE).endswith((b"{", b"[", b",", b":"))
+    return is_open and _complaint(second) is not None
+
+
+def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
+    """Return the first two lines of `data` that are not blank, and whether both end."""
+    first, _, rest = data.lstrip(JSON_SPACE).partition(b"\n")
+    second, newline, _ = rest.lstrip(JSON_SPACE).partition(b"\n")
+    return first, second, bool(newline)
+
+
+def _complaint(text: bytes) -> str | None:
+    """Return what the parser says against `text`, if anything."""
     try:
-        msgspec.json.decode(lines[0], type=msgspec.Raw)
+        msgspec.json.decode(text, type=msgspec.Raw)
     except msgspec.DecodeError as error:
-        return "truncated" in str(error) and not lines[1].startswith((b"{", b"["))
-    return False
-
-
-def _second_line(data: bytes) -> tuple[bytes, bytes] | None:
-    """Return the first two lines of `data` that are not blank, if both began."""
-    first, newline, rest = data.lstrip(JSON_SPACE).partition(b"\n")
-    second = rest.lstrip(JSON_SPACE)[:1]
-    return (first, second) if newline and second else None
+        return str(error)
+    except RecursionError:
+        return "too deep"
+    return None
 
 
 def document_row(feed: Feed, start: Cursor, limit: int) -> Frames:
     """Yield all of `feed` as one row."""
+    space = len(feed.data) - len(feed.data.lstrip(JSON_SPACE))
+    start = start.after(feed.data[:space])
+    feed.data = feed.data[space:]
     if feed.fill(limit + 1):
         size = len(feed.data) + sum(len(each) for each in feed.blocks)
         yield Flaw("oversize", start, size, record=True)
         return
-    space = len(feed.data) - len(feed.data.lstrip(JSON_SPACE))
-    start = start.after(feed.data[:space])
-    row = feed.data[space:].rstrip(JSON_SPACE)
+    row = feed.data.rstrip(JSON_SPACE)
     yield Chunk(row, start, [row])
 
 
@@ -182,33 +207,54 @@ def line_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
     """Yield the lines of `feed`, cut at newline bytes only."""
     while feed.data or feed.fill(1):
         end = feed.data.rfind(b"\n") + 1
-        while not end and len(feed.data) <= limit and feed.grow():
+        while not end and len(feed.data) <= limit and feed.grow(limit + 1):
             end = feed.data.rfind(b"\n") + 1
-        if feed.data.find(b"\n", 0, limit + 1) < 0 and len(feed.data) > limit:
+        if not end and len(feed.data) > limit:
             flaw, start = _pass_over_line(feed, start)
             yield flaw
             continue
         data, feed.data = _cut(feed.data, end or len(feed.data))
-        rows = data.split(b"\n")
-        if end:
-            rows.pop()
-        yield Chunk(data, start, rows, lines=True)
-        start = Cursor(start.offset + len(data), start.line + len(rows))
+        yield from _lines_within(data, start, limit)
+        start = _behind_lines(start, len(data), data.count(b"\n"))
+
+
+def _behind_lines(start: Cursor, size: int, lines: int) -> Cursor:
+    return Cursor(start.offset + size, start.line + lines)
 
 
 def _cut(data: bytes, end: int) -> tuple[bytes, bytes]:
     return (data, b"") if end == len(data) else (data[:end], data[end:])
 
 
+def _lines_within(data: bytes, start: Cursor, limit: int) -> Frames:
+    """Yield the lines of `data` as one chunk, or around those beyond the limit."""
+    rows = data.split(b"\n")
+    if data.endswith(b"\n"):
+        rows.pop()
+    if len(data) <= limit or max(map(len, rows)) <= limit:
+        yield Chunk(data, start, rows, lines=True)
+        return
+    at = 0
+    for each in rows:
+        line = data[at : at + len(each) + 1]
+        if len(each) > limit:
+            yield Flaw("oversize", start, len(each), record=True)
+        else:
+            yield Chunk(line, start, [each], lines=True)
+        at += len(line)
+        start = _behind_lines(start, len(line), 1)
+
+
 def _pass_over_line(feed: Feed, start: Cursor) -> tuple[Flaw, Cursor]:
     """Skip one line without holding it; return it as a flaw, and the next start."""
     size = 0
-    while (end := feed.data.find(b"\n") + 1) == 0:
+    while (end := feed.data.find(b"\n")) < 0:
         size += len(feed.data)
         feed.data = b""
         if not feed.fill(1):
+            end = 0
             break
     size += end
-    feed.data = feed.data[end:]
+    feed.data = feed.data[end + 1 :]
     flaw = Flaw("oversize", start, size, record=True)
-    return flaw, Cursor(start.offset + size, start.line + 1)
+    return flaw, _behind_lines(start, size + 1, 1)

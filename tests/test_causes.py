@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from harpia_formats.causes import Cause, root_causes, value_at
 from harpia_formats.explain import Row, problem_of
@@ -16,7 +18,7 @@ from harpia_formats.mutation import mutants
 from harpia_formats.problem import Path as Steps
 from harpia_formats.problem import pointer_of
 from harpia_formats.registry import all_formats, all_rules
-from harpia_formats.schema import built_in_schema
+from harpia_formats.schema import SchemaError, built_in_schema, check_schema
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 RULES = all_rules()
@@ -420,3 +422,81 @@ def test_laws_at_length(identifier: str) -> None:
     records = islice(mutants(records_of(identifier), 20_260_804), 50_000)
 
     assert laws_hold(identifier, records) > 10_000
+
+
+KEYS = st.sampled_from(["a", "b", "", "1", "01", "then", "items", "properties"])
+VALUES = st.recursive(
+    st.sampled_from([None, True, 0, 1, 2.5, 10**30, "", "a", "aa"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+TYPES = st.sampled_from("null boolean integer number string array object".split())
+
+
+def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return schemas of one or a few keywords that hold others."""
+    by_name = st.dictionaries(KEYS, inner, min_size=1, max_size=2)
+    several = st.lists(inner, min_size=1, max_size=2)
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "properties": by_name,
+            "patternProperties": st.dictionaries(st.just("a"), inner),
+            "additionalProperties": inner,
+            "items": inner | several,
+            "additionalItems": inner,
+            "dependencies": by_name | st.dictionaries(KEYS, st.lists(KEYS, max_size=1)),
+            "allOf": several,
+            "anyOf": several,
+            "oneOf": several,
+            "not": inner,
+            "if": inner,
+            "then": inner,
+            "else": inner,
+            "contains": inner,
+            "propertyNames": inner,
+            "required": st.lists(KEYS, max_size=2, unique=True),
+        },
+    )
+
+
+SCHEMAS = st.recursive(
+    st.booleans()
+    | st.fixed_dictionaries({"type": st.lists(TYPES, min_size=1, unique=True)})
+    | st.fixed_dictionaries({"const": VALUES})
+    | st.fixed_dictionaries({"enum": st.lists(VALUES, min_size=1, max_size=2)})
+    | st.sampled_from(
+        [
+            {"minimum": 1},
+            {"maxLength": 1},
+            {"pattern": "^a$"},
+            {"maxItems": 1},
+            {"uniqueItems": True},
+            {"minProperties": 2},
+            {"multipleOf": 2},
+            {"$ref": "#/definitions/d"},
+        ]
+    ),
+    larger,
+    max_leaves=8,
+)
+
+
+@given(larger(SCHEMAS), larger(SCHEMAS), VALUES)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_laws_for_any_schema(schema: Any, definition: Any, record: Any) -> None:
+    """The laws hold for schemas of every kind, references included."""
+    schema = schema | {"definitions": {"d": definition}}
+    try:
+        check_schema("any", schema)
+    except SchemaError:
+        assume(condition=False)
+    referee = referee_of(schema)
+
+    causes = root_causes(record, referee.iter_errors(record), schema, no_advice)
+
+    assert bool(causes) != referee.is_valid(record)
+    for each in causes:
+        check_cause(each, json.dumps(record).encode(), record, schema)
