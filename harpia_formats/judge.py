@@ -16,6 +16,9 @@ from harpia_formats.row_types import Unsuitable
 from harpia_formats.scan import DEPTH_LIMIT, Duplicate, duplicates, find_fault
 from harpia_formats.schema import Schema
 
+#: Tells whether another engine agrees with a verdict on a decoded record.
+SecondOpinion = Callable[[Any, bool], bool]
+
 #: Valid rows that the referee judges before a lane is built.
 ROWS_BEFORE_LANE = 64
 #: Lanes that are built for one file, each knowing more keys than the one before.
@@ -127,7 +130,7 @@ class Judge:
         *,
         formats: bool = False,
         repeated_keys: bool = True,
-        second_opinion: Callable[[Any], bool] | None = None,
+        second_opinion: SecondOpinion | None = None,
     ) -> None:
         self._schema = schema
         self._advise = advise
@@ -222,7 +225,7 @@ class Judge:
 
     @staticmethod
     def _compare(
-        rows: list[bytes], verdict: Verdict, second_opinion: Callable[[Any], bool]
+        rows: list[bytes], verdict: Verdict, second_opinion: SecondOpinion
     ) -> None:
         """Ask the reference engine about every row that parses."""
         refused = set(verdict.blank)
@@ -236,7 +239,7 @@ class Judge:
             if number in unknown or number in verdict.blank:
                 continue
             valid = number not in refused
-            if second_opinion(_decode(text)) != valid:
+            if not second_opinion(_decode(text), valid):
                 raise Disagreement(number, referee=valid)
 
 

@@ -202,7 +202,7 @@ def test_bad_rows_among_good_ones() -> None:
 
 def test_disagreement_is_raised() -> None:
     """A second opinion that differs is not passed over."""
-    judge = Judge({}, no_advice, second_opinion=lambda _: False)
+    judge = Judge({}, no_advice, second_opinion=lambda *_: False)
     (chunk,) = frames([b'\n{"a": 1}\n'])
     assert isinstance(chunk, Chunk)
 
