@@ -1,7 +1,7 @@
 """Cut a stream of bytes into whole rows, before anything is interpreted."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -214,8 +214,7 @@ def line_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
             yield flaw
             continue
         data, feed.data = _cut(feed.data, end or len(feed.data))
-        yield from _lines_within(data, start, limit)
-        start = _behind_lines(start, len(data), data.count(b"\n"))
+        start = yield from _lines_within(data, start, limit)
 
 
 def _behind_lines(start: Cursor, size: int, lines: int) -> Cursor:
@@ -226,14 +225,16 @@ def _cut(data: bytes, end: int) -> tuple[bytes, bytes]:
     return (data, b"") if end == len(data) else (data[:end], data[end:])
 
 
-def _lines_within(data: bytes, start: Cursor, limit: int) -> Frames:
-    """Yield the lines of `data` as one chunk, or around those beyond the limit."""
+def _lines_within(
+    data: bytes, start: Cursor, limit: int
+) -> Generator[Chunk | Flaw, None, Cursor]:
+    """Yield the lines of `data`, without those beyond the limit; return their end."""
     rows = data.split(b"\n")
     if data.endswith(b"\n"):
         rows.pop()
     if len(data) <= limit or max(map(len, rows)) <= limit:
         yield Chunk(data, start, rows, lines=True)
-        return
+        return _behind_lines(start, len(data), len(rows))
     at = 0
     for each in rows:
         line = data[at : at + len(each) + 1]
@@ -243,6 +244,7 @@ def _lines_within(data: bytes, start: Cursor, limit: int) -> Frames:
             yield Chunk(line, start, [each], lines=True)
         at += len(line)
         start = _behind_lines(start, len(line), 1)
+    return start
 
 
 def _pass_over_line(feed: Feed, start: Cursor) -> tuple[Flaw, Cursor]:

@@ -6,17 +6,18 @@ from typing import Any
 
 import msgspec
 
+from harpia_formats.bytestream import SourceError
 from harpia_formats.detection import choose
-from harpia_formats.explain import Row, problem_of
+from harpia_formats.explain import problem_of
 from harpia_formats.format import Format, no_advice
 from harpia_formats.framing import Chunk, Cursor, Flaw, frames, is_blank
 from harpia_formats.judge import Disagreement, Finding, Judge, Verdict
 from harpia_formats.options import Options
 from harpia_formats.problem import Place, Problem, Severity
 from harpia_formats.report import FileCount
+from harpia_formats.row import Row
 from harpia_formats.rules import Rule
 from harpia_formats.schema import built_in_schema
-from harpia_formats.bytestream import SourceError
 from harpia_formats.source import Reader
 from harpia_formats.tally import Tally
 

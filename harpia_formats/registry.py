@@ -3,7 +3,6 @@
 from functools import cache
 
 import harpia_converters
-
 from harpia_formats.format import Format
 from harpia_formats.near import nearest
 from harpia_formats.rules import Rule, schema, shape, text

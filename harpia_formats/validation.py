@@ -5,6 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from harpia_formats.bytestream import SourceError
+from harpia_formats.discovery import find_sources
 from harpia_formats.format import Format
 from harpia_formats.inspection import Blocks, Inspection
 from harpia_formats.options import Options
@@ -13,8 +15,6 @@ from harpia_formats.registry import all_formats, all_rules, formats_named
 from harpia_formats.report import Report
 from harpia_formats.rules import selected_rules
 from harpia_formats.schema import check_schema, user_schema
-from harpia_formats.bytestream import SourceError
-from harpia_formats.discovery import find_sources
 from harpia_formats.source import Source, open_source
 from harpia_formats.tally import Tally
 

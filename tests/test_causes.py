@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.causes import Cause, root_causes, value_at
-from harpia_formats.explain import Row, problem_of
+from harpia_formats.causes import Cause, root_causes
+from harpia_formats.explain import problem_of
 from harpia_formats.format import Advice, no_advice
 from harpia_formats.framing import Cursor
 from harpia_formats.judge import Finding, referee_of
@@ -18,7 +18,9 @@ from harpia_formats.mutation import mutants
 from harpia_formats.problem import Path as Steps
 from harpia_formats.problem import pointer_of
 from harpia_formats.registry import all_formats, all_rules
+from harpia_formats.row import Row
 from harpia_formats.schema import SchemaError, built_in_schema, check_schema
+from harpia_formats.violations import value_at
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 RULES = all_rules()

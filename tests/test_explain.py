@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import Because, Fix, Problem, validate
-from harpia_formats.explain import NAME, Row, either, name_of, shown, types_in_words
 from harpia_formats.framing import Cursor
 from harpia_formats.problem import Path
 from harpia_formats.reporters import REPORTERS, Options
+from harpia_formats.row import Row
+from harpia_formats.words import NAME, either, name_of, shown, types_in_words
 
 MANY = [f"option {each}" for each in range(500)]
 HUGE = "x" * 5_000_000

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from shutil import get_terminal_size
@@ -14,7 +13,6 @@ from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, write
 from harpia_formats.cli.progress import Progress
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.options import Options
-from harpia_formats.problem import Problem
 from harpia_formats.report import Report
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes

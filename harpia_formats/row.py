@@ -1,0 +1,69 @@
+"""A row with its bytes, for placing what is said of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.framing import Cursor, code_points
+from harpia_formats.problem import Excerpt, Place
+
+#: Code points of a line that a code frame shows around a place.
+FRAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row with its bytes and where it is, for placing what is said of it."""
+
+    path: str
+    text: bytes
+    start: Cursor
+    number: int | None
+    #: The decoded value, or None where it does not parse.
+    value: Any = None
+    id_key: str = ""
+
+    def place(self, start: int, end: int, pointer: str) -> Place:
+        """Return the place of the bytes from `start` to `end` of the row."""
+        here = self.start.after(self.text[:start])
+        marked = self.text[start:end].split(b"\n", 1)[0]
+        width = max(1, code_points(marked))
+        return Place(
+            path=self.path,
+            line=here.line,
+            column=here.column + 1,
+            end_column=here.column + 1 + width,
+            byte_offset=here.offset,
+            record=self.number,
+            record_id=self.id,
+            pointer=pointer,
+            record_id_key=self.id_key,
+        )
+
+    @property
+    def id(self) -> str | int | None:
+        """What the record calls itself."""
+        found = self.value.get(self.id_key) if isinstance(self.value, dict) else None
+        is_id = isinstance(found, (str, int)) and not isinstance(found, bool)
+        return found if is_id else None
+
+    def excerpt(self, start: int, end: int) -> Excerpt:
+        """Return the line around the bytes from `start` to `end` of the row."""
+        first = self.text.rfind(b"\n", 0, start) + 1
+        last = self.text.find(b"\n", start)
+        last = len(self.text) if last < 0 else last
+        end = min(end, last)
+        marked = self.text[start:end].decode("utf-8", "replace")
+        room = max(FRAME - len(marked), FRAME // 2)
+        lead = self.text[max(first, start - 4 * room) : start]
+        lead_text = lead.decode("utf-8", "replace")
+        cut_left = start - 4 * room > first or len(lead_text) > room // 2
+        lead_text = lead_text[-(room // 2) :]
+        tail = self.text[end : min(last, end + 4 * room)].decode("utf-8", "replace")
+        tail_text = tail[: room - len(lead_text)]
+        cut_right = end + 4 * room < last or len(tail) > len(tail_text)
+        if len(marked) > FRAME:
+            marked, tail_text, cut_right = marked[:FRAME], "", True
+        text = ("…" if cut_left else "") + lead_text
+        begin = len(text)
+        text += marked + tail_text + ("…" if cut_right else "")
+        return Excerpt(text.rstrip("\r"), begin, begin + max(1, len(marked)))
