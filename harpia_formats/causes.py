@@ -7,11 +7,11 @@ both missing and unknown. Here they become one each.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harpia_formats.format import Advice
+from harpia_formats.format import Advice, Advise
 from harpia_formats.near import nearest
 from harpia_formats.problem import Path, pointer_of
 from harpia_formats.violations import (
@@ -74,9 +74,6 @@ class Cause:
     #: What the condition asked for, as paths in the record.
     because: tuple[Path, ...] = ()
     advice: Advice | None = None
-
-
-Advise = Callable[[str, Path, Any], Advice | None]
 
 
 def root_causes(

@@ -5,7 +5,7 @@ from typing import Any
 
 from harpia_formats.causes import Cause
 from harpia_formats.fault import Fault
-from harpia_formats.judge import Finding
+from harpia_formats.findings import Finding
 from harpia_formats.problem import Because, Path, Problem, pointer_of
 from harpia_formats.row import Row
 from harpia_formats.rules import Rule

@@ -15,6 +15,11 @@ class Advice:
     help: str
 
 
+#: Given a branch of the schema (a pointer) that a record breaks, where it breaks it
+#: and the record: the rule and the help, if the format knows them.
+Advise = Callable[[str, Path, Any], Advice | None]
+
+
 def no_advice(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: ARG001 - the shape of `Format.advise`
     """Return nothing."""
     return None
@@ -32,6 +37,4 @@ class Format:
     id_key: str
     #: Returns why a row looks like this format, empty if it does not.
     sniff: Callable[[Mapping[str, Any]], str]
-    #: Given a branch of the schema (a pointer) that a record breaks, where it
-    #: breaks it and the record: the rule and the help, if the format knows them.
-    advise: Callable[[str, Path, Any], Advice | None] = no_advice
+    advise: Advise = no_advice

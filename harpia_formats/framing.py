@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+#: Levels of arrays and objects in one row, at most.
+DEPTH_LIMIT = 200
 #: Bytes of one row, at most; a longer one is an error and is passed over.
 ROW_LIMIT = 16 * 1024 * 1024
 #: Bytes of an array that are cut into rows at once.

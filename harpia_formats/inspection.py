@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from harpia_formats.bytestream import SourceError
 from harpia_formats.detection import choose
-from harpia_formats.explain import problem_of
 from harpia_formats.format import Format, no_advice
 from harpia_formats.framing import Chunk, Cursor, Flaw, frames, is_blank
-from harpia_formats.judge import Disagreement, Finding, Judge, Verdict
+from harpia_formats.judge import Disagreement, Judge, Verdict
 from harpia_formats.options import Options
 from harpia_formats.problem import Place, Problem, Severity
 from harpia_formats.report import FileCount
@@ -20,6 +19,9 @@ from harpia_formats.rules import Rule
 from harpia_formats.schema import built_in_schema
 from harpia_formats.source import Reader
 from harpia_formats.tally import Tally
+
+if TYPE_CHECKING:  # what is wrong costs its import only where something is
+    from harpia_formats.findings import Finding
 
 #: Records that a file's format is told from, and their bytes at most.
 HEAD_RECORDS = 1_000
@@ -225,8 +227,8 @@ class Inspection:
         return Chunk(chunk.data, chunk.start, kept, lines=chunk.lines)
 
     def _until_first_error(
-        self, chunk: Chunk, findings: list[Finding]
-    ) -> tuple[Chunk, list[Finding]]:
+        self, chunk: Chunk, findings: "list[Finding]"
+    ) -> "tuple[Chunk, list[Finding]]":
         for number, each in enumerate(findings):
             if self._rules[each.code].severity is Severity.ERROR:
                 self.stopped = True
@@ -237,7 +239,7 @@ class Inspection:
 
     def _findings(
         self,
-        findings: Iterable[Finding],
+        findings: "Iterable[Finding]",
         chunk: Chunk,
         numbers: "_Numbers",
         count: FileCount,
@@ -250,6 +252,8 @@ class Inspection:
             if not self._tally.wants(rule, each.path):
                 continue
             row = row or self._row(each, chunk, numbers, count)
+            from harpia_formats.explain import problem_of  # noqa: PLC0415 - as above
+
             problem = problem_of(each, rule, row, self._schema)
             if self._tally.add(problem, each.path):
                 kept.append(problem)
@@ -258,7 +262,7 @@ class Inspection:
             yield self._tally.keep(problem)
 
     def _row(
-        self, finding: Finding, chunk: Chunk, numbers: "_Numbers", count: FileCount
+        self, finding: "Finding", chunk: Chunk, numbers: "_Numbers", count: FileCount
     ) -> Row:
         return Row(
             path=count.path,
@@ -374,7 +378,7 @@ def _without_torn_row(chunk: Chunk) -> Chunk:
 
 
 def _count_records(
-    records: int, findings: list[Finding], rules: Mapping[str, Rule], count: FileCount
+    records: int, findings: "list[Finding]", rules: Mapping[str, Rule], count: FileCount
 ) -> None:
     wrong, open_ = set(), set()
     for each in findings:

@@ -1,20 +1,21 @@
 """Judge the rows of a chunk: the fast lane first, the referee for the rest."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 import msgspec
 
-from harpia_formats.causes import Advise, Cause, root_causes
-from harpia_formats.fault import Fault, FaultKind
-from harpia_formats.framing import Chunk, is_blank
+from harpia_formats.format import Advise
+from harpia_formats.framing import DEPTH_LIMIT, Chunk, is_blank
 from harpia_formats.lane import Lane, Survey, lane_of
 from harpia_formats.row_types import Unsuitable
-from harpia_formats.scan import DEPTH_LIMIT, Duplicate, duplicates, find_fault
 from harpia_formats.schema import Schema
+
+if TYPE_CHECKING:  # what is wrong costs its import only where something is
+    from harpia_formats.findings import Finding
 
 #: Tells whether another engine agrees with a verdict on a decoded record.
 SecondOpinion = Callable[[Any, bool], bool]
@@ -32,35 +33,7 @@ _encode_lines = msgspec.json.Encoder().encode_lines
 #: A colon written as an escape; the backslashes before it stand for themselves.
 _escape_of_colon = re.compile(rb"\\u003[aA]")
 _escaped_colon = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
-_fault_codes = {
-    FaultKind.SYNTAX: "J101",
-    FaultKind.TRUNCATED: "J102",
-    FaultKind.UTF8: "J103",
-    FaultKind.SURROGATE: "J104",
-    FaultKind.CONSTANT: "J106",
-    FaultKind.NUMBER: "J107",
-    FaultKind.NESTING: "J108",
-    FaultKind.CONTROL: "J109",
-}
 _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What is wrong with one row of a chunk, not yet put into words."""
-
-    code: str
-    #: Index of the row in its chunk.
-    row: int
-    #: The text that does not parse, the repeated key, or what the schema says.
-    about: Fault | Duplicate | Cause
-    #: The decoded row, where it parses.
-    value: Any = None
-
-    @property
-    def path(self) -> tuple[str | int, ...]:
-        """Where in the row."""
-        return () if isinstance(self.about, Fault) else self.about.path
 
 
 @dataclass(slots=True)
@@ -69,7 +42,7 @@ class Verdict:
 
     records: int = 0
     blank: list[int] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: "list[Finding]" = field(default_factory=list)
 
 
 class Disagreement(Exception):  # noqa: N818 - reads as what happened
@@ -88,6 +61,17 @@ class Disagreement(Exception):  # noqa: N818 - reads as what happened
 def _is_plain(rows: list[bytes]) -> bool:
     """Tell whether each row begins and ends with a brace, blank ones excluded."""
     return all(each[:1] == b"{" and each[-1:] == b"}" for each in rows)
+
+
+def _may_be_deep(text: bytes) -> bool:
+    """Tell whether `text` has brackets enough to be nested too deeply."""
+    return text.count(b"[") + text.count(b"{") > DEPTH_LIMIT
+
+
+def _fault_in(number: int, text: bytes) -> "Finding | None":
+    from harpia_formats.findings import fault_in  # noqa: PLC0415 - as above
+
+    return fault_in(number, text)
 
 
 def colons(data: bytes) -> int:
@@ -190,38 +174,35 @@ class Judge:
         if is_blank(text):
             verdict.blank.append(number)
             return
-        value, fault = self._decoded(text)
+        value = None
+        fault = _fault_in(number, text) if _may_be_deep(text) else None
+        if fault is None:
+            try:
+                value = _decode(text)
+            except _not_json:
+                fault = _fault_in(number, text)
+                if fault is None:
+                    raise
         if fault is not None:
-            code = _fault_codes[fault.kind]
-            verdict.findings.append(Finding(code, number, fault))
-            return
+            verdict.findings.append(fault)
+        else:
+            self._judge_value(number, text, value, verdict)
+
+    def _judge_value(
+        self, number: int, text: bytes, value: Any, verdict: Verdict
+    ) -> None:
         if not self._keys_differ([value], text):
-            verdict.findings += self._repeated(number, text, value)
+            from harpia_formats.findings import repeated_keys  # noqa: PLC0415 - as above
+
+            verdict.findings += repeated_keys(number, text, value)
         if self.referee.is_valid(value):
             self._learner.learn(value)
             return
+        from harpia_formats.findings import causes_in  # noqa: PLC0415 - as above
+
         errors = self.referee.iter_errors(value)
-        causes = root_causes(value, errors, self._schema, self._advise)
-        verdict.findings += [Finding(each.code, number, each, value) for each in causes]
-
-    @staticmethod
-    def _decoded(text: bytes) -> tuple[Any, Fault | None]:
-        """Return the value of `text`, or what keeps it from having one."""
-        may_be_deep = text.count(b"[") + text.count(b"{") > DEPTH_LIMIT
-        if may_be_deep and (fault := find_fault(text)):
-            return None, fault
-        try:
-            return _decode(text), None
-        except _not_json:
-            fault = find_fault(text)
-            if fault is None:
-                raise
-            return None, fault
-
-    @staticmethod
-    def _repeated(number: int, text: bytes, value: Any) -> Iterator[Finding]:
-        for each in duplicates(text):
-            yield Finding("J105", number, each, value)
+        found = causes_in(number, value, errors, self._schema, self._advise)
+        verdict.findings += found
 
     @staticmethod
     def _compare(
@@ -231,9 +212,9 @@ class Judge:
         refused = set(verdict.blank)
         unknown: set[int] = set()
         for each in verdict.findings:
-            if isinstance(each.about, Cause):
+            if each.is_cause:
                 (unknown if each.code == "V901" else refused).add(each.row)
-            elif isinstance(each.about, Fault):
+            elif each.is_fault:
                 unknown.add(each.row)
         for number, text in enumerate(rows):
             if number in unknown or number in verdict.blank:

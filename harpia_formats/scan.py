@@ -15,6 +15,7 @@ import msgspec
 
 from harpia_formats import fault
 from harpia_formats.fault import Fault, FaultKind
+from harpia_formats.framing import DEPTH_LIMIT
 from harpia_formats.problem import Path
 
 __all__ = [
@@ -28,8 +29,6 @@ __all__ = [
     "locate",
 ]
 
-#: Arrays and objects inside each other that are accepted; parsers differ beyond it.
-DEPTH_LIMIT = 200
 #: Bytes of the longest integer that the parser keeps.
 _INTEGER_LIMIT = 4300
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from harpia_formats.causes import Cause, root_causes
 from harpia_formats.explain import problem_of
+from harpia_formats.findings import Finding
 from harpia_formats.format import Advice, no_advice
 from harpia_formats.framing import Cursor
-from harpia_formats.judge import Finding, referee_of
+from harpia_formats.judge import referee_of
 from harpia_formats.mutation import mutants
 from harpia_formats.problem import Path as Steps
 from harpia_formats.problem import pointer_of

@@ -1,0 +1,71 @@
+"""What is wrong with one row, not yet put into words; imported only where needed."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.causes import Cause, root_causes
+from harpia_formats.fault import Fault, FaultKind
+from harpia_formats.format import Advise
+from harpia_formats.problem import Path
+from harpia_formats.scan import Duplicate, duplicates, find_fault
+from harpia_formats.schema import Schema
+
+_fault_codes = {
+    FaultKind.SYNTAX: "J101",
+    FaultKind.TRUNCATED: "J102",
+    FaultKind.UTF8: "J103",
+    FaultKind.SURROGATE: "J104",
+    FaultKind.CONSTANT: "J106",
+    FaultKind.NUMBER: "J107",
+    FaultKind.NESTING: "J108",
+    FaultKind.CONTROL: "J109",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing wrong with one row of a chunk."""
+
+    code: str
+    #: Index of the row in its chunk.
+    row: int
+    #: The text that does not parse, the repeated key, or what the schema says.
+    about: Fault | Duplicate | Cause
+    #: The decoded row, where it parses.
+    value: Any = None
+
+    @property
+    def path(self) -> Path:
+        """Where in the row."""
+        return () if isinstance(self.about, Fault) else self.about.path
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the row does not parse, so that nothing else can be said of it."""
+        return isinstance(self.about, Fault)
+
+    @property
+    def is_cause(self) -> bool:
+        """Whether the schema says it."""
+        return isinstance(self.about, Cause)
+
+
+def fault_in(row: int, text: bytes) -> Finding | None:
+    """Return why `text` is not a row that we accept, or None if it is one."""
+    fault = find_fault(text)
+    return Finding(_fault_codes[fault.kind], row, fault) if fault else None
+
+
+def repeated_keys(row: int, text: bytes, value: Any) -> Iterator[Finding]:
+    """Yield each key that an object of `text` has once more."""
+    for each in duplicates(text):
+        yield Finding("J105", row, each, value)
+
+
+def causes_in(
+    row: int, value: Any, errors: Iterable[Any], schema: Schema, advise: Advise
+) -> Iterator[Finding]:
+    """Yield the root causes behind the engine's `errors` on `value`."""
+    for each in root_causes(value, errors, schema, advise):
+        yield Finding(each.code, row, each, value)
