@@ -29,6 +29,8 @@ from harpia_formats.framing import (
 ATTEMPTS = 2
 #: First keys of rows that are remembered, to find the row behind a broken one.
 HEADS = 16
+#: Whole rows side by side that are surely rows, although one before was broken.
+SURE = 16
 #: Levels of nesting at which a bracket's kind is remembered.
 KINDS = 1024
 
@@ -83,6 +85,8 @@ class Cutter:
     comma: Cursor | None = None
     #: Whether the blocks are at their end.
     ended: bool = False
+    #: Whether a broken row was seen, so that its rest may still be to come.
+    doubtful: bool = False
     #: Whether the file ends inside of a row, whose own fault says so.
     torn: bool = False
 
@@ -117,7 +121,16 @@ class Cutter:
             if space := _behind_space(self.feed.data, 0):
                 self.consume(space)
             if self.feed.data or self.ended:
-                return self.feed.data[:1] in {b"", b"]"}
+                return not self.feed.data or self._is_closing()
+
+    def _is_closing(self) -> bool:
+        """Tell whether the array ends here, and not one inside of a broken row."""
+        if self.feed.data[:1] != b"]" or not self.doubtful:
+            return self.feed.data[:1] == b"]"
+        while _behind_space(self.feed.data, 1) == len(self.feed.data):
+            if not self.feed.grow():
+                return True
+        return _is_last_bracket(self.feed.data, 0)
 
     def _close(self) -> Frames:
         """Say what is wrong at the end of the array, and behind it."""
@@ -140,9 +153,18 @@ class Cutter:
         if not rows:
             yield from self._lone_row()
             return
+        if not self.heads or (self.doubtful and len(rows) >= SURE):
+            self._note_heads(rows)
         start = self.start
         yield Chunk(self.consume(end), start, rows)
         self._next()
+
+    def _note_heads(self, rows: Iterable[bytes]) -> None:
+        """Note what `rows` begin with."""
+        for each in rows:
+            head = _head_of(each)
+            if len(head) > 1 and len(self.heads) < HEADS:
+                self.heads.add(head)
 
     def _next(self) -> None:
         """Take the comma behind a row, if there is one."""
@@ -188,7 +210,8 @@ class Cutter:
             text = data[at:place].rstrip(JSON_SPACE) if state is State.ENDED else b""
             if not text or len(text) > self.limit:
                 break
-            self._learn(data, end, at)
+            if rows:
+                self.mark = data[end:at] + _head_of(text)
             rows.append(text)
             end = at + len(text)
             at = place
@@ -196,21 +219,12 @@ class Cutter:
                 at = _behind_space(data, place + 1)
         return end, rows
 
-    def _learn(self, data: bytes, end: int, at: int) -> None:
-        """Note how the row at `at` begins, and how from the row that ends at `end`."""
-        head = _head.match(data, at)
-        # The pattern matches nothing as well.
-        assert head is not None  # noqa: S101 - for the type checker
-        if end:
-            self.mark = data[end : head.end()]
-        if len(head[0]) > 1 and len(self.heads) < HEADS:
-            self.heads.add(head[0])
-
     def _lone_row(self) -> Frames:
         """Yield the first row, which cannot be cut off with others, or read on."""
         data = self.feed.data
         state, end = _read(data, 0)
         if state is State.BROKEN:
+            self.doubtful = True
             end = _end_of_broken(data, self.heads)
         if state in {State.ENDED, State.BROKEN} and 0 < end < len(data):
             yield self._single_row(end)
@@ -311,8 +325,7 @@ class RowEnd:
         elif self.depth:
             self.depth -= 1
         elif byte in b",]":
-            # In a broken row, a bracket too many is not yet the end of the array.
-            return byte == _COMMA or _behind_space(data, self.at + 1) == len(data)
+            return byte == _COMMA or _is_last_bracket(data, self.at)
         # Where commas are missing, a row is handed on with the one that follows it.
         return self.values > 2  # noqa: PLR2004 - a row and the one behind it
 
@@ -371,10 +384,27 @@ def _end_of_broken(data: bytes, heads: Iterable[bytes]) -> int:
 
 def _next_row(data: bytes, heads: Iterable[bytes]) -> re.Pattern[bytes]:
     """Return a pattern for a comma and the beginning of a row, as `data` has one."""
-    own = _head.match(data)
-    known = {*heads, *([own[0]] if own and len(own[0]) > 1 else [])}
+    own = _head_of(data)
+    known = {*heads, own} if len(own) > 1 else heads
     choice = b"|".join(re.escape(each) for each in sorted(known))
     return re.compile(rb",[ \t\r\n]*+(?:%b)" % (choice or rb'\{[ \t\r\n]*+"'))
+
+
+def _head_of(row: bytes) -> bytes:
+    """Return how `row` begins: with a brace and a key, a bracket, or a quotation mark.
+
+    It is empty for a number or a word.
+    """
+    return row[: _end_of(_head, row, 0, len(row))]
+
+
+def _is_last_bracket(data: bytes, at: int) -> bool:
+    """Tell whether the bracket at `at` may be the last, by what is behind it.
+
+    In or behind a broken row, a bracket too many is not yet the end of the array.
+    """
+    behind = _behind_space(data, at + 1)
+    return data[behind : behind + 1] not in {b",", b"]", b"}"}
 
 
 def _end_of_characters(data: bytes, end: int) -> int:

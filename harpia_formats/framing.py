@@ -14,6 +14,7 @@ ROW_LIMIT = 16 * 1024 * 1024
 WINDOW = 256 * 1024
 BOM = b"\xef\xbb\xbf"
 JSON_SPACE = b" \t\r\n"
+_OPEN, _CLOSE = b"{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +36,77 @@ class Cursor:
         return Cursor(self.offset + len(data), self.line + newlines, column)
 
 
-@dataclass(frozen=True, slots=True)
 class Chunk:
     """Some whole rows with their bytes: lines, items of an array, or one document."""
 
-    data: bytes
-    start: Cursor
-    #: The rows in order; a blank line is a row too.
-    rows: list[bytes]
-    #: Whether the rows are lines, so that row n is line n.
-    lines: bool = False
+    __slots__ = ("_rows", "data", "ends", "start")
+
+    def __init__(
+        self,
+        data: bytes,
+        start: Cursor,
+        rows: list[bytes] | None = None,
+        ends: list[int] | None = None,
+    ) -> None:
+        """Take either the rows, or the places where lines end in `data`."""
+        self.data = data
+        self.start = start
+        #: Places of the newlines, where the rows are lines.
+        self.ends = ends
+        self._rows = rows
+
+    def __len__(self) -> int:
+        if self.ends is None:
+            return len(self.rows)
+        return len(self.ends) + (not self.data.endswith(b"\n"))
+
+    @property
+    def rows(self) -> list[bytes]:
+        """The rows in order; a blank line is a row too."""
+        if self._rows is None:
+            # Most chunks of lines are accepted as a whole and never come to this.
+            self._rows = self.data.split(b"\n")[: len(self)]
+        return self._rows
+
+    @property
+    def lines(self) -> bool:
+        """Whether the rows are lines, so that row n is line n."""
+        return self.ends is not None
+
+    def first(self, count: int) -> "Chunk":
+        """Return the first `count` rows."""
+        if self.ends is None:
+            return Chunk(self.data, self.start, self.rows[:count])
+        if count > len(self.ends):
+            return self
+        size = self.ends[count - 1] + 1 if count else 0
+        return Chunk(self.data[:size], self.start, ends=self.ends[:count])
 
     def start_of(self, number: int) -> Cursor:
         """Return where row `number`, from 0, begins."""
-        if self.lines:
-            skipped = sum(len(each) + 1 for each in self.rows[:number])
-            column = 0 if number else self.start.column
-            start = self.start
-            return Cursor(start.offset + skipped, start.line + number, column)
+        start = self.start
+        if self.ends is not None:
+            if number == 0:
+                return start
+            return Cursor(start.offset + self.ends[number - 1] + 1, start.line + number)
         end = 0
         for each in self.rows[:number]:
             end = self.data.index(each, end) + len(each)
-        return self.start.after(self.data[: self.data.index(self.rows[number], end)])
+        return start.after(self.data[: self.data.index(self.rows[number], end)])
+
+    def is_plain(self) -> bool:
+        """Tell whether the rows are lines from brace to brace, with nothing else.
+
+        Then a newline never stands inside a row: no row holds a brace, a newline and
+        a brace without a comma between them.
+        """
+        if self.ends is None or not self.data.startswith(b"{"):
+            return False
+        data, last = self.data, len(self.data) - 1
+        for each in self.ends:
+            if data[each - 1] != _CLOSE or (each != last and data[each + 1] != _OPEN):
+                return False
+        return data.endswith((b"}", b"}\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,22 +281,31 @@ def _lines_within(
     data: bytes, start: Cursor, limit: int
 ) -> Generator[Chunk | Flaw, None, Cursor]:
     """Yield the lines of `data`, without those beyond the limit; return their end."""
-    rows = data.split(b"\n")
-    if data.endswith(b"\n"):
-        rows.pop()
-    if len(data) <= limit or max(map(len, rows)) <= limit:
-        yield Chunk(data, start, rows, lines=True)
-        return _behind_lines(start, len(data), len(rows))
+    ends = _newlines(data)
+    chunk = Chunk(data, start, ends=ends)
+    if len(data) <= limit or max(map(len, chunk.rows)) <= limit:
+        yield chunk
+        return _behind_lines(start, len(data), len(chunk))
     at = 0
-    for each in rows:
+    for each in chunk.rows:
         line = data[at : at + len(each) + 1]
         if len(each) > limit:
             yield Flaw("oversize", start, len(each), record=True)
         else:
-            yield Chunk(line, start, [each], lines=True)
+            yield Chunk(line, start, ends=_newlines(line))
         at += len(line)
         start = _behind_lines(start, len(line), 1)
     return start
+
+
+def _newlines(data: bytes) -> list[int]:
+    """Return the places of all newlines; a search is faster than a split."""
+    find, ends = data.find, []
+    place = find(b"\n")
+    while place >= 0:
+        ends.append(place)
+        place = find(b"\n", place + 1)
+    return ends
 
 
 def _pass_over_line(feed: Feed, start: Cursor) -> tuple[Flaw, Cursor]:

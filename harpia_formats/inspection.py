@@ -202,29 +202,28 @@ class Inspection:
         active = [each for each in verdict.findings if each.code in self._rules]
         if self._options.fail_fast:
             chunk, active = self._until_first_error(chunk, active)
-            verdict = Verdict(len(chunk.rows), verdict.blank, active)
-            verdict.blank = [each for each in verdict.blank if each < len(chunk.rows)]
-            verdict.records -= len(verdict.blank)
+            blank = [each for each in verdict.blank if each < len(chunk)]
+            verdict = Verdict(len(chunk) - len(blank), blank, active)
         numbers = _Numbers(count.records, verdict.blank)
         self._note_blanks(chunk, verdict)
         _count_records(verdict.records, active, self._rules, count)
-        if chunk.rows and chunk.lines:
-            self.last_line = chunk.start.line + len(chunk.rows) - 1
+        if chunk.lines:
+            self.last_line = chunk.start.line + len(chunk) - 1
         for _, findings in groupby(active, key=lambda each: each.row):
             yield from self._findings(findings, chunk, numbers, count)
 
     def _within_limit(self, chunk: Chunk, count: FileCount) -> Chunk:
         limit = self._options.limit
-        if limit is None or count.records + len(chunk.rows) < limit:
+        if limit is None or count.records + len(chunk) < limit:
             return chunk
-        kept, left = [], limit - count.records
+        kept, left = 0, limit - count.records
         for each in chunk.rows:
             if left == 0:
                 break
             left -= not is_blank(each)
-            kept.append(each)
+            kept += 1
         self.stopped = left == 0
-        return Chunk(chunk.data, chunk.start, kept, lines=chunk.lines)
+        return chunk.first(kept)
 
     def _until_first_error(
         self, chunk: Chunk, findings: "list[Finding]"
@@ -232,9 +231,7 @@ class Inspection:
         for number, each in enumerate(findings):
             if self._rules[each.code].severity is Severity.ERROR:
                 self.stopped = True
-                rows = chunk.rows[: each.row + 1]
-                cut = Chunk(chunk.data, chunk.start, rows, lines=chunk.lines)
-                return cut, findings[: number + 1]
+                return chunk.first(each.row + 1), findings[: number + 1]
         return chunk, findings
 
     def _findings(
@@ -341,7 +338,7 @@ def _head(flow: Iterator[Chunk | Flaw]) -> Iterator[Chunk | Flaw]:
         if frame is None:
             return
         if isinstance(frame, Chunk):
-            records += len(frame.rows)
+            records += len(frame)
             size += len(frame.data)
         yield frame
 
@@ -370,11 +367,9 @@ def _missing_keys(row: Any, format_: Format) -> str:
 
 def _without_torn_row(chunk: Chunk) -> Chunk:
     """Drop the last row where the source broke off in the middle of it."""
-    torn = len(list(_values(chunk))) < len(chunk.rows) and not chunk.data.endswith(
-        b"\n"
-    )
-    rows = chunk.rows[:-1] if torn else chunk.rows
-    return Chunk(chunk.data, chunk.start, rows, lines=chunk.lines)
+    if chunk.data.endswith(b"\n") or len(list(_values(chunk))) == len(chunk):
+        return chunk
+    return chunk.first(len(chunk) - 1)
 
 
 def _count_records(

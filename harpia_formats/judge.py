@@ -58,11 +58,6 @@ class Disagreement(Exception):  # noqa: N818 - reads as what happened
         return f"we say {ours}, the reference engine says {theirs}"
 
 
-def _is_plain(rows: list[bytes]) -> bool:
-    """Tell whether each row begins and ends with a brace, blank ones excluded."""
-    return all(each[:1] == b"{" and each[-1:] == b"}" for each in rows)
-
-
 def _may_be_deep(text: bytes) -> bool:
     """Tell whether `text` has brackets enough to be nested too deeply."""
     return text.count(b"[") + text.count(b"{") > DEPTH_LIMIT
@@ -131,7 +126,7 @@ class Judge:
         verdict = Verdict()
         if not self._accepts_whole(chunk):
             self._judge_rows(chunk.rows, verdict)
-        verdict.records = len(chunk.rows) - len(verdict.blank)
+        verdict.records = len(chunk) - len(verdict.blank)
         if self._second_opinion is not None:
             self._compare(chunk.rows, verdict, self._second_opinion)
         return verdict
@@ -142,12 +137,12 @@ class Judge:
         Where that fails again and again, it is tried less and less often.
         """
         lane = self._learner.lane
-        if lane is None or not chunk.lines or not _is_plain(chunk.rows):
+        if lane is None or not chunk.is_plain():
             return False
         if self._pause:
             self._pause -= 1
             return False
-        values = lane.accept_lines(chunk.data, len(chunk.rows))
+        values = lane.accept_lines(chunk.data, len(chunk))
         if values is None or not self._keys_differ(values, chunk.data):
             self._failures = min(self._failures + 1, PAUSE_LIMIT)
             self._pause = 2**self._failures - 2
