@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.format import Advise
 from harpia_formats.framing import DEPTH_LIMIT, Chunk, is_blank
@@ -31,7 +32,7 @@ PAUSE_LIMIT = 5
 _decode = msgspec.json.Decoder().decode
 _encode_lines = msgspec.json.Encoder().encode_lines
 #: A colon written as an escape; the backslashes before it stand for themselves.
-_escape_of_colon = re.compile(rb"\\u003[aA]")
+_escapes_of_colon = (b"\\u003a", b"\\u003A")
 _escaped_colon = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
 _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
@@ -71,9 +72,8 @@ def _fault_in(number: int, text: bytes) -> "Finding | None":
 
 def colons(data: bytes) -> int:
     """Count the colons in JSON text, written plainly or as an escape."""
-    count = data.count(b":")
-    # A search is twice as fast as a search for all.
-    if b"\\" in data and _escape_of_colon.search(data):
+    count: int = stringzilla.count(data, b":")
+    if any(stringzilla.find(data, each) >= 0 for each in _escapes_of_colon):
         count += len(_escaped_colon.findall(data))
     return count
 
@@ -156,7 +156,9 @@ class Judge:
         Writing the values again gives each key once: fewer colons than before mean
         that a key was there twice. Numbers and texts keep their colons.
         """
-        return not self._duplicates or _encode_lines(values).count(b":") == colons(data)
+        return not self._duplicates or (
+            stringzilla.count(_encode_lines(values), b":") == colons(data)
+        )
 
     def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
         for number, text in enumerate(rows):
