@@ -46,7 +46,8 @@ def validate(*inputs: Any, **options: Any) -> Report:
     open binary file. The options are the fields of `harpia_formats.options.Options`,
     such as `format="eee@0.2.0"`, `schema="mine.json"`, `select=("J", "S")`,
     `examples=0`, `limit=1000`. What cannot be read is told in the report; an option
-    that cannot be met raises `UnknownFormat`, `UnknownRule` or `SchemaError`.
+    that cannot be met raises `UnknownFormat`, `UnknownRule`, `SchemaError` or
+    `ValueError`, and what is no input or no option raises `TypeError`.
     """
     from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.validation import Validation  # noqa: PLC0415
@@ -60,10 +61,16 @@ def validate(*inputs: Any, **options: Any) -> Report:
 def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
     """Yield the problems of `inputs` as they are found, all of them.
 
-    The arguments are those of `validate`; nothing is capped unless asked for.
+    The arguments are those of `validate`; nothing is capped unless asked for. At the
+    end `ValidationFailed` is raised if something could not be read: without a report
+    nothing else would say so.
     """
     from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.validation import Validation  # noqa: PLC0415
 
     uncapped = {"examples": 0, "max_problems": 0} | options
-    yield from Validation(inputs, Options(**uncapped))
+    validation = Validation(inputs, Options(**uncapped))
+    yield from validation
+    report = validation.report()
+    if report.failures:
+        raise ValidationFailed(report)

@@ -16,17 +16,19 @@ class Choice:
     #: How many of them, of how many.
     alike: int
     records: int
-    #: What they were told by most often.
-    sign: str
+    #: What they were told by, the most frequent first.
+    signs: tuple[str, ...]
 
     def __str__(self) -> str:
-        count = f"{self.alike:,} of the first {self.records:,}"
-        records = "records have" if self.records > 1 else "record has"
-        return f"{count} {records} {self.sign}"
+        sign = self.signs[0] + " or the like" * (len(self.signs) > 1)
+        if self.records == 1:
+            return f"the first record has {sign}"
+        have = "has" if self.alike == 1 else "have"
+        return f"{self.alike:,} of the first {self.records:,} records {have} {sign}"
 
 
 def choose(rows: Sequence[Any], formats: Iterable[Format]) -> Choice | None:
-    """Return the format that most of `rows` look like, or None if none does."""
+    """Return the format that more of `rows` look like than any other, if any do."""
     counts: Counter[str] = Counter()
     signs: dict[str, Counter[str]] = {}
     known = {each.id: each for each in formats}
@@ -38,8 +40,8 @@ def choose(rows: Sequence[Any], formats: Iterable[Format]) -> Choice | None:
         return None
     # The first in the table wins where two are equal.
     best = max(known, key=lambda each: counts[each])
-    sign = signs[best].most_common(1)[0][0]
-    return Choice(known[best], counts[best], len(rows), sign)
+    told_by = tuple(sign for sign, _ in signs[best].most_common())
+    return Choice(known[best], counts[best], len(rows), told_by)
 
 
 def _signs(row: Any, formats: Iterable[Format]) -> Iterable[tuple[str, str]]:

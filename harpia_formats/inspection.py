@@ -1,31 +1,32 @@
 """Inspect one file: its format, its rows, and what is wrong with them, in order."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from harpia_formats.bytestream import SourceError
-from harpia_formats.detection import choose
+from harpia_formats.blocks import Blocks, whole_frames
 from harpia_formats.format import Format, no_advice
 from harpia_formats.framing import Chunk, Cursor, Flaw, frames, is_blank
 from harpia_formats.judge import Disagreement, Judge, Verdict
 from harpia_formats.options import Options
 from harpia_formats.problem import Place, Problem, Severity
+from harpia_formats.recognition import (
+    OTHER_SHAPE,
+    head_of,
+    recognise,
+    recognise_as,
+    values_in,
+)
+from harpia_formats.registry import family_of
 from harpia_formats.report import FileCount
 from harpia_formats.row import Row
 from harpia_formats.rules import Rule
-from harpia_formats.schema import built_in_schema
-from harpia_formats.source import Reader
+from harpia_formats.schema import Schema, built_in_schema
 from harpia_formats.tally import Tally
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.findings import Finding
-
-#: Records that a file's format is told from, and their bytes at most.
-HEAD_RECORDS = 1_000
-HEAD_BYTES = 8 * 1024 * 1024
 
 #: Rule, message and help for what can be wrong with a container.
 _flaws = {
@@ -58,25 +59,6 @@ class InternalError(Exception):
     """We contradict ourselves: a bug of ours, with the place that shows it."""
 
 
-class Blocks:
-    """The blocks of a file, counted; a fault of the source ends them quietly."""
-
-    def __init__(self, reader: Reader, count: FileCount) -> None:
-        self.reader = reader
-        self._count = count
-        self.error: SourceError | None = None
-        self.ended = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        try:
-            for block in self.reader:
-                self._count.bytes += len(block)
-                yield block
-        except SourceError as error:
-            self.error = error
-        self.ended = True
-
-
 class Inspection:
     """The inspection of one file, and what it came to know on the way."""
 
@@ -86,7 +68,7 @@ class Inspection:
         rules: Mapping[str, Rule],
         tally: Tally,
         formats: tuple[Format, ...],
-        schema: tuple[str, dict[str, Any] | bool] | None,
+        schema: tuple[str, Schema] | None,
     ) -> None:
         self._options = options
         self._rules = rules
@@ -94,31 +76,48 @@ class Inspection:
         self._formats = formats
         self._given = schema
         self._format: Format | None = None
-        self._schema: dict[str, Any] | bool = True
+        self._schema: Schema = True
         self._blanks: list[Cursor] = []
         self._blank_count = 0
+        #: The last chunk that held records, as far as it was judged.
+        self._last: Chunk | None = None
         #: Whether it ended before the file did, as asked for.
         self.stopped = False
-        #: The line of the last row that was read.
-        self.last_line = 0
+
+    @property
+    def last_line(self) -> int:
+        """The line in which the last record that was judged ends, 0 without one."""
+        if self._last is None:
+            return 0
+        rows = self._last.rows
+        number = max(each for each, row in enumerate(rows) if not is_blank(row))
+        return self._last.start_of(number).after(rows[number]).line
 
     def problems(self, blocks: Blocks, count: FileCount) -> Iterator[Problem]:
         """Yield the problems that are kept; all of them are counted."""
         flow = frames(blocks, limit=self._options.max_row_bytes)
-        head = list(_head(flow))
+        flow = whole_frames(flow, blocks)
+        head = list(head_of(flow))
         yield from self._recognise(head, count)
         judge = self._judge()
         for frame in chain(head, flow):
+            self.stopped |= self._has_enough(count)
+            if self.stopped:
+                break
             if isinstance(frame, Chunk):
-                whole = frame if blocks.error is None else _without_torn_row(frame)
-                yield from self._chunk(whole, judge, count)
-            elif blocks.error is None:
+                yield from self._chunk(frame, judge, count)
+            else:
                 yield from self._flaw(frame, count)
             if self._options.progress is not None:
                 self._options.progress(blocks.reader)
-            if self.stopped:
-                break
         yield from self._blank_note(count)
+
+    def _has_enough(self, count: FileCount) -> bool:
+        """Tell whether no more of the file is wanted."""
+        options = self._options
+        if options.fail_fast and count.errors:
+            return True
+        return options.limit is not None and count.records >= options.limit
 
     def _recognise(
         self, head: list[Chunk | Flaw], count: FileCount
@@ -127,51 +126,21 @@ class Inspection:
         if self._given is not None:
             count.format, self._schema = self._given
             return
-        rows = [value for each in head for value in _values(each)]
-        choice = choose(rows, self._formats)
-        if choice is None or len(self._formats) == 1:
-            yield from self._asked_for(rows, count)
-            return
-        self._take(choice.format, count)
-        if choice.format is not self._formats[0]:
-            message = f"judged as {choice.format.id}: {choice}"
-            help_ = "name a format with --format to hold the file to it"
-            yield from self._about_file("S202", message, help_, count)
-
-    def _asked_for(self, rows: list[Any], count: FileCount) -> Iterator[Problem]:
-        """Take the format that was asked for, and say where the file has another."""
-        if self._options.format is not None:
-            self._take(self._formats[0], count)
-            yield from self._other_shape(rows, count)
-        elif rows:
-            names = ", ".join(each.id for each in self._formats)
-            message = f"no known format; the nearest are {names}"
-            missing = _missing_keys(rows[0], self._formats[0])
-            help_ = f"for {self._formats[0].id} the first record lacks {missing}; "
-            help_ += "name a format with --format or a schema with --schema"
-            yield from self._about_file("S301", message, help_, count)
-
-    def _other_shape(self, rows: list[Any], count: FileCount) -> Iterator[Problem]:
-        """Say once that the file as a whole is in another version of its format."""
-        asked = self._formats[0]
-        choice = choose(rows, _family_of(asked))
-        if choice is None or choice.format.id == asked.id:
-            return
-        referee = self._judge().referee
-        wrong = sum(1 for each in rows if not referee.is_valid(each))
-        if 2 * min(wrong, choice.alike) <= len(rows):
-            return
-        message = f"the file is {choice.format.id}, not {asked.id}: {choice}"
-        help_ = f"validate it with --format {choice.format.id}; "
-        help_ += f"what else is wrong with it as {asked.id} is counted, not listed"
-        yield from self._about_file("S201", message, help_, count)
+        rows = [value for each in head for value in values_in(each)]
+        if self._options.format is None:
+            found = recognise(rows, self._formats)
+        else:
+            found = recognise_as(self._formats, rows, family_of(self._formats[0]))
+        if found.format is not None:
+            self._format = found.format
+            self._schema = built_in_schema(found.format.id)
+            count.format = found.format.id
+        if found.code:
+            place = _place(count.path, Cursor(), None)
+            yield from self._say(found.code, found.message, found.help, place)
         # Without the rule nothing would say why findings are not shown.
-        count.folded = self._tally.folded = "S201" in self._rules
-
-    def _take(self, format_: Format, count: FileCount) -> None:
-        self._format = format_
-        self._schema = built_in_schema(format_.id)
-        count.format = format_.id
+        count.folded = found.code == OTHER_SHAPE and OTHER_SHAPE in self._rules
+        self._tally.folded = count.folded
 
     def _judge(self) -> Judge:
         options = self._options
@@ -207,23 +176,23 @@ class Inspection:
         numbers = _Numbers(count.records, verdict.blank)
         self._note_blanks(chunk, verdict)
         _count_records(verdict.records, active, self._rules, count)
-        if chunk.lines:
-            self.last_line = chunk.start.line + len(chunk) - 1
+        if verdict.records:
+            self._last = chunk
         for _, findings in groupby(active, key=lambda each: each.row):
             yield from self._findings(findings, chunk, numbers, count)
 
     def _within_limit(self, chunk: Chunk, count: FileCount) -> Chunk:
+        """Return the rows of `chunk` up to the last record that is wanted."""
         limit = self._options.limit
-        if limit is None or count.records + len(chunk) < limit:
+        if limit is None or count.records + len(chunk) <= limit:
             return chunk
-        kept, left = 0, limit - count.records
-        for each in chunk.rows:
+        left = limit - count.records
+        for kept, each in enumerate(chunk.rows):
             if left == 0:
-                break
+                self.stopped = True
+                return chunk.first(kept)
             left -= not is_blank(each)
-            kept += 1
-        self.stopped = left == 0
-        return chunk.first(kept)
+        return chunk
 
     def _until_first_error(
         self, chunk: Chunk, findings: "list[Finding]"
@@ -282,12 +251,6 @@ class Inspection:
         message = message.format(size=flaw.size, limit=limit)
         place = _place(count.path, flaw.start, number)
         yield from self._say(code, message, help_, place)
-        self.stopped |= self._options.fail_fast and count.errors > 0
-
-    def _about_file(
-        self, code: str, message: str, help_: str, count: FileCount
-    ) -> Iterator[Problem]:
-        yield from self._say(code, message, help_, _place(count.path, Cursor(), None))
 
     def _say(
         self, code: str, message: str, help_: str, place: Place
@@ -308,11 +271,9 @@ class Inspection:
         """Say once how many blank lines there were."""
         if not self._blank_count:
             return
-        lines = (
-            "1 blank line is"
-            if self._blank_count == 1
-            else (f"{self._blank_count:,} blank lines are")
-        )
+        lines = f"{self._blank_count:,} blank lines are"
+        if self._blank_count == 1:
+            lines = "1 blank line is"
         place = _place(count.path, self._blanks[0], None)
         yield from self._say("J202", f"{lines} passed over", "", place)
 
@@ -326,50 +287,7 @@ class _Numbers:
 
     def of(self, row: int) -> int:
         """Return the number of the record in `row`, from 1."""
-        blank = sum(1 for each in self._blank if each < row)
-        return self._before + row + 1 - blank
-
-
-def _head(flow: Iterator[Chunk | Flaw]) -> Iterator[Chunk | Flaw]:
-    """Yield frames until they hold enough records to tell a format from."""
-    records = size = 0
-    while records < HEAD_RECORDS and size < HEAD_BYTES:
-        frame = next(flow, None)
-        if frame is None:
-            return
-        if isinstance(frame, Chunk):
-            records += len(frame)
-            size += len(frame.data)
-        yield frame
-
-
-def _values(frame: Chunk | Flaw) -> Iterator[Any]:
-    """Yield the rows of `frame` that parse."""
-    for each in frame.rows if isinstance(frame, Chunk) else ():
-        try:
-            yield msgspec.json.decode(each)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue
-
-
-def _family_of(format_: Format) -> Iterable[Format]:
-    from harpia_formats.registry import all_formats  # noqa: PLC0415 - the registry imports formats that import us
-
-    family = format_.id.split("@")[0]
-    return [each for each in all_formats().values() if each.id.split("@")[0] == family]
-
-
-def _missing_keys(row: Any, format_: Format) -> str:
-    required = built_in_schema(format_.id).get("required", [])
-    have = row if isinstance(row, dict) else {}
-    return ", ".join(each for each in required if each not in have) or "nothing"
-
-
-def _without_torn_row(chunk: Chunk) -> Chunk:
-    """Drop the last row where the source broke off in the middle of it."""
-    if chunk.data.endswith(b"\n") or len(list(_values(chunk))) == len(chunk):
-        return chunk
-    return chunk.first(len(chunk) - 1)
+        return self._before + row + 1 - bisect_left(self._blank, row)
 
 
 def _count_records(

@@ -11,7 +11,10 @@ from harpia_formats.source import Reader
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to validate; the defaults are those of the command line."""
+    """How to validate; the defaults are those of the command line.
+
+    Raises `ValueError` or `TypeError` for what no validation could mean.
+    """
 
     #: A format id, or the name of a family such as `eee`; recognised if None.
     format: str | None = None
@@ -34,3 +37,20 @@ class Options:
     max_row_bytes: int = ROW_LIMIT
     #: Called now and then with the reader of the present file.
     progress: Callable[[Reader], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.format is not None and self.schema is not None:
+            raise ValueError("schema and format exclude each other")
+        for name in ("select", "ignore"):
+            if isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} takes several rules, such as ('J', 'S101')")
+        _at_least(0, examples=self.examples, max_problems=self.max_problems)
+        _at_least(1, max_row_bytes=self.max_row_bytes)
+        if self.limit is not None:
+            _at_least(1, limit=self.limit)
+
+
+def _at_least(least: int, **numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < least:
+            raise ValueError(f"{name} must be at least {least}, not {number}")

@@ -22,7 +22,7 @@ class UnknownFormat(Exception):  # noqa: N818 - reads as what happened
         self.asked = asked
 
     def __str__(self) -> str:
-        near = nearest(self.asked, all_formats())
+        near = nearest(self.asked, [*FAMILIES, *all_formats()])
         hint = f"; did you mean {near}?" if near else ""
         names = ", ".join([*FAMILIES, *all_formats()])
         return f"no format is called {self.asked!r}{hint} (known: {names})"
@@ -45,6 +45,11 @@ def formats_named(name: str) -> tuple[Format, ...]:
     if name in FAMILIES:
         return tuple(formats[each] for each in FAMILIES[name])
     raise UnknownFormat(name)
+
+
+def family_of(format_: Format) -> tuple[Format, ...]:
+    """Return all versions of a format, itself included."""
+    return formats_named(format_.id.split("@")[0])
 
 
 @cache

@@ -1,18 +1,21 @@
 """Validate files: from bytes to problems, and to a report that counts them all."""
 
+import os
 from collections.abc import Iterable, Iterator
+from io import TextIOBase
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from harpia_formats.blocks import Blocks
 from harpia_formats.bytestream import SourceError
 from harpia_formats.discovery import find_sources
 from harpia_formats.format import Format
-from harpia_formats.inspection import Blocks, Inspection
+from harpia_formats.inspection import Inspection
 from harpia_formats.options import Options
 from harpia_formats.problem import Problem
 from harpia_formats.registry import all_formats, all_rules, formats_named
-from harpia_formats.report import Report
+from harpia_formats.report import FileCount, Report
 from harpia_formats.rules import selected_rules
 from harpia_formats.schema import check_schema, user_schema
 from harpia_formats.source import Source, open_source
@@ -25,11 +28,12 @@ class Validation:
     """One run over some inputs: iterate for the problems, then ask for the report.
 
     Raises `UnknownFormat`, `UnknownRule` or `SchemaError` when it is made with
-    options that cannot be met; what cannot be read is told in the report.
+    options that cannot be met, and `TypeError` for what is no input; what cannot be
+    read is told in the report.
     """
 
     def __init__(self, inputs: Iterable[Input], options: Options) -> None:
-        self._inputs = list(inputs)
+        self._inputs = [_checked(each) for each in inputs]
         self._options = options
         self._rules = all_rules()
         self._active = selected_rules(
@@ -40,16 +44,14 @@ class Validation:
         self._tally = Tally(options.examples, options.max_problems)
 
     def __iter__(self) -> Iterator[Problem]:
+        rules = {code: self._rules[code] for code in self._active}
         for each in self._sources():
             inspection = Inspection(
-                self._options,
-                {code: self._rules[code] for code in self._active},
-                self._tally,
-                self._formats,
-                self._schema,
+                self._options, rules, self._tally, self._formats, self._schema
             )
-            yield from _inspect(each, inspection, self._tally)
-            if inspection.stopped:
+            count = self._tally.begin(each.name)
+            yield from _inspect(each, inspection, count)
+            if self._options.fail_fast and count.errors:
                 return
 
     def report(self) -> Report:
@@ -57,8 +59,8 @@ class Validation:
         return self._tally.report()
 
     def _sources(self) -> Iterator[Source]:
-        """Yield what the inputs name; one that names nothing is a failed file."""
-        seen: set[str] = set()
+        """Yield what the inputs name, once; one that names nothing is a failed file."""
+        seen: set[Path | int] = set()
         for each in self._inputs:
             try:
                 found = _sources_of(each)
@@ -66,8 +68,9 @@ class Validation:
                 self._tally.begin(error.path).reason = error.reason
                 continue
             for source in found:
-                if source.name not in seen:
-                    seen.add(source.name)
+                key = _identity(source)
+                if key not in seen:
+                    seen.add(key)
                     yield source
 
 
@@ -81,8 +84,26 @@ def _sources_of(given: Input) -> list[Source]:
     return [Source(str(getattr(given, "name", "<stream>")), given)]
 
 
-def _inspect(source: Source, inspection: Inspection, tally: Tally) -> Iterator[Problem]:
-    count = tally.begin(source.name)
+def _checked(given: Any) -> Input:
+    """Return `given` if it is an input; raise `TypeError` if it is none."""
+    known = isinstance(given, (Source, bytes, str, PathLike))
+    if not known and (isinstance(given, TextIOBase) or not hasattr(given, "read")):
+        kind = type(given).__name__
+        raise TypeError(f"an input is a path, bytes or an open binary file, not {kind}")
+    checked: Input = given
+    return checked
+
+
+def _identity(source: Source) -> Path | int:
+    """Return what tells a source from others: a path, not its spelling, or itself."""
+    origin = source.origin
+    # Not resolved: a link and its target are two names of the user's.
+    return Path(os.path.abspath(origin)) if isinstance(origin, Path) else id(origin)  # noqa: PTH100 - `absolute` keeps ".."
+
+
+def _inspect(
+    source: Source, inspection: Inspection, count: FileCount
+) -> Iterator[Problem]:
     try:
         with open_source(source) as reader:
             blocks = Blocks(reader, count)
@@ -90,10 +111,22 @@ def _inspect(source: Source, inspection: Inspection, tally: Tally) -> Iterator[P
     except SourceError as error:
         count.reason = error.reason
         return
+    if inspection.stopped:
+        return
+    count.complete = blocks.error is None
     if blocks.error is not None:
-        records = f"{count.records:,} record{'s' * (count.records != 1)}"
-        count.reason = f"{blocks.error.reason} (behind {records}, the last in line {inspection.last_line:,})"
-    count.complete = blocks.ended and blocks.error is None and not inspection.stopped
+        where = _broken_off(count, inspection.last_line)
+        count.reason = f"{blocks.error.reason}{where}"
+
+
+def _broken_off(count: FileCount, last_line: int) -> str:
+    """Say how far a file was read, if anything of it was."""
+    if not count.bytes:
+        return ""
+    if not last_line:
+        return " (before the end of the first record)"
+    records = f"{count.records:,} record{'s' * (count.records != 1)}"
+    return f" (behind {records}, the last in line {last_line:,})"
 
 
 def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:

@@ -25,10 +25,15 @@ def _print_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
 @app.callback()
 def _harpia_formats(
     *,
-    version: Annotated[  # noqa: ARG001 - its callback does the work
+    version: Annotated[
         bool,
         typer.Option(
-            "--version", "-V", callback=_print_version, is_eager=True, help="Version."
+            "--version",
+            "-V",
+            metavar="",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version and exit.",
         ),
     ] = False,
 ) -> None:

@@ -3,20 +3,18 @@
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn, TextIO
 
-from harpia_formats.inspection import InternalError
-from harpia_formats.registry import UnknownFormat
-from harpia_formats.rules import UnknownRule
 from harpia_formats.safe import safe
-from harpia_formats.schema import SchemaError
 
 OK, FOUND, UNABLE, BUG = 0, 1, 2, 3
 #: 128 and the number of the signal, as shells do.
 INTERRUPTED, TERMINATED, BROKEN_PIPE = 130, 143, 141
+#: Code points of a complaint; a path can be long.
+COMPLAINT = 5_000
 
 
 class Terminated(BaseException):
@@ -29,59 +27,98 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Run a command so that it always ends with the exit code that tells what was."""
+    """Run a command so that it always ends with the exit code that tells what was.
+
+    The whole run stands in one, and each command in its own, because typer makes
+    exit codes of its own out of some exceptions.
+    """
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
+        _need_streams()
         yield
-        flush()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         _leave(INTERRUPTED)
     except Terminated:
         _leave(TERMINATED)
     except BrokenPipeError:
         _leave(BROKEN_PIPE)
-    except (UnknownFormat, UnknownRule, SchemaError) as error:
-        complain(str(error))
-        raise SystemExit(UNABLE) from None
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # typer and rich exit with 1
+            _leave(BROKEN_PIPE)
+        raise
     except OSError as error:
         complain(f"cannot write the output: {error.strerror or error}")
         _leave(UNABLE)
-    except InternalError as error:
-        complain(f"a bug in harpia-formats, please report it: {error}")
-        raise SystemExit(BUG) from error
-    except Exception as error:
-        traceback.print_exc()
-        complain("this is a bug in harpia-formats, please report it")
-        raise SystemExit(BUG) from error
+    except Exception as error:  # noqa: BLE001 - whatever it is, it has an exit code
+        _refuse(error)
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _leave(code: int) -> None:
+def _need_streams() -> None:
+    """See that there is an output, and something to take messages."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open to the end
+    if sys.stdout is None:
+        complain("cannot write the output: standard output is closed")
+        raise SystemExit(UNABLE)
+
+
+def _refuse(error: Exception) -> NoReturn:
+    """End with what `error` means: an option that cannot be met, or a bug of ours."""
+    if isinstance(error, ImportError):
+        complain(f"a package is missing or broken: {error}")
+        raise SystemExit(UNABLE) from None
+    from harpia_formats.inspection import InternalError  # noqa: PLC0415 - start-up time
+    from harpia_formats.registry import UnknownFormat  # noqa: PLC0415 - likewise
+    from harpia_formats.rules import UnknownRule  # noqa: PLC0415 - likewise
+    from harpia_formats.schema import SchemaError  # noqa: PLC0415 - likewise
+
+    if isinstance(error, (UnknownFormat, UnknownRule, SchemaError)):
+        complain(str(error))
+        raise SystemExit(UNABLE) from None
+    if isinstance(error, InternalError):
+        complain(f"a bug in harpia-formats, please report it: {error}")
+        raise SystemExit(BUG) from error
+    import traceback  # noqa: PLC0415 - likewise
+
+    say("".join(traceback.format_exception(error)))
+    complain("this is a bug in harpia-formats, please report it")
+    raise SystemExit(BUG) from error
+
+
+def _leave(code: int) -> NoReturn:
     """End with `code`, and let nothing more be written to a broken output."""
-    sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, sys.stdout.fileno())
+    _silence(sys.stdout)
     raise SystemExit(code)
+
+
+def _silence(stream: TextIO) -> None:
+    """Lead what is still in the buffer of `stream` to nowhere."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, stream.fileno())
+    os.close(sink)
 
 
 def complain(message: str) -> None:
     """Say on standard error why something could not be done."""
-    write_to(sys.stderr)(f"error: {safe(message, 2000)}\n")
+    say(f"error: {safe(message, COMPLAINT)}\n")
 
 
-def write_to(stream: object) -> Callable[[str], None]:
+def say(text: str) -> None:
+    """Write to standard error; where that fails, nobody can be told."""
+    try:
+        write_to(sys.stderr)(text)
+        sys.stderr.flush()
+    except OSError:
+        _silence(sys.stderr)
+
+
+def write_to(stream: TextIO) -> Callable[[str], None]:
     """Return a function that writes text as UTF-8, whatever the locale says."""
-    buffer = getattr(stream, "buffer", None)
 
     def write(text: str) -> None:
-        if buffer is None:
-            stream.write(text)  # type: ignore[attr-defined]  # a stand-in for a stream
-        else:
-            buffer.write(text.encode("utf-8", "backslashreplace"))
+        stream.buffer.write(text.encode("utf-8", "backslashreplace"))
 
     return write
-
-
-def flush() -> None:
-    """Write out what is buffered, so that a failure to do so is seen."""
-    sys.stdout.flush()

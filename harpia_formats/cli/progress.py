@@ -1,5 +1,6 @@
 """A progress bar on standard error, for runs that take more than a moment."""
 
+import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -56,12 +57,13 @@ class Progress:
         """Return `write`, taking the bar off the terminal meanwhile."""
 
         def write_apart(text: str) -> None:
-            if self._bar is None:
-                write(text)
-                return
-            self._bar.stop()
+            if self._bar is not None:
+                self._bar.stop()
             write(text)
-            self._bar.start()
+            # Text that waits in a buffer would come out in the middle of the bar.
+            sys.stdout.flush()
+            if self._bar is not None:
+                self._bar.start()
 
         return write_apart
 

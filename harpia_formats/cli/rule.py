@@ -1,5 +1,6 @@
 """`harpia-formats rule`."""
 
+import json
 import sys
 import textwrap
 from typing import Annotated
@@ -12,15 +13,25 @@ from harpia_formats.rules import Rule, rules_matching
 from harpia_formats.safe import safe
 
 WIDTH = 88
+#: Code points of one line of an example.
+LONGEST = 6 * WIDTH
+#: A raw tab must not look like an escaped one, which JSON allows.
+_PICTURES = {each: 0x2400 + each for each in range(0x20)}
 
 
 def rule(
     codes: Annotated[
         list[str] | None,
-        typer.Argument(help="Codes, prefixes or names of rules.", show_default=False),
+        typer.Argument(
+            metavar="RULES",
+            help="Codes, prefixes or names of rules.",
+            show_default=False,
+        ),
     ] = None,
     *,
-    every: Annotated[bool, typer.Option("--all", help="List all rules.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", metavar="", help="List all rules.")
+    ] = False,
 ) -> None:
     """Explain a rule, with an example that breaks it and one that does not."""
     with guarded():
@@ -52,6 +63,7 @@ def page(each: Rule) -> str:
     lines = [
         *parts,
         "",
+        *_judge_of(each),
         f"bad{judged}:",
         *_shown(each.bad),
         "good:",
@@ -60,12 +72,24 @@ def page(each: Rule) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _judge_of(each: Rule) -> list[str]:
+    """Return what the examples are judged by, where it is more than JSON."""
+    if isinstance(each.judged_by, str):
+        return ["format:", f"  {each.judged_by}"]
+    if isinstance(each.judged_by, dict):
+        return ["schema:", *_shown(json.dumps(each.judged_by).encode())]
+    return []
+
+
 def _shown(example: bytes) -> list[str]:
-    """Return the lines of an example, what cannot be shown as escapes."""
+    """Return the lines of an example, what cannot be shown as pictures or escapes."""
     text = example.decode("utf-8", "backslashreplace").removesuffix("\n")
-    lines = [safe(each, 10 * WIDTH) for each in text.split("\n")]
-    return [
-        f"  {part}"
-        for line in lines
-        for part in textwrap.wrap(line, WIDTH - 2, subsequent_indent="  ") or [""]
-    ]
+    lines = [safe(each.translate(_PICTURES), LONGEST) for each in text.split("\n")]
+    return [part for each in lines for part in _wrapped(each)]
+
+
+def _wrapped(line: str) -> list[str]:
+    parts = textwrap.wrap(
+        line, WIDTH - 2, subsequent_indent="  ", break_on_hyphens=False
+    )
+    return [f"  {each}".rstrip() for each in parts or [""]]

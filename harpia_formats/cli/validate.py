@@ -9,7 +9,15 @@ from typing import Annotated
 
 import typer
 
-from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, write_to
+from harpia_formats.cli.guard import (
+    FOUND,
+    OK,
+    UNABLE,
+    complain,
+    guarded,
+    say,
+    write_to,
+)
 from harpia_formats.cli.progress import Progress
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.options import Options
@@ -18,6 +26,9 @@ from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.reporters.text import summary_lines
 from harpia_formats.validation import Validation
+
+#: The parts of the help page.
+JUDGING, READING, REPORTING = "Judging", "Reading", "Reporting"
 
 
 class OutputFormat(StrEnum):
@@ -38,75 +49,165 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
     paths: Annotated[
         list[str],
         typer.Argument(
-            help="Files, folders or patterns; - is standard input.", show_default=False
+            metavar="PATHS",
+            help="Files, folders or patterns; - is standard input.",
+            show_default=False,
         ),
     ],
     *,
     format_: Annotated[
         str | None,
         typer.Option(
-            "--format", help="Format of the files; recognised by content if not given."
+            "--format",
+            metavar="ID",
+            help="Format of the files; recognised by content if not given.",
+            rich_help_panel=JUDGING,
         ),
     ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option(help="Judge by this draft-07 schema instead of a format."),
+        typer.Option(
+            metavar="FILE",
+            help="Judge by this draft-07 schema instead of a format.",
+            rich_help_panel=JUDGING,
+        ),
     ] = None,
-    output_format: Annotated[
-        OutputFormat | None,
-        typer.Option(help="full on a terminal, concise in a pipe if not given."),
-    ] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(help="Rules in force: codes, prefixes or names, by commas."),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="Rules to leave out, likewise.")
-    ] = None,
-    examples: Annotated[
-        int, typer.Option(min=0, help="Examples of equal findings; 0 for all.")
-    ] = 5,
-    max_problems: Annotated[
-        int, typer.Option(min=0, help="Findings shown in all; 0 for all.")
-    ] = 1000,
-    fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop at the first error.")
-    ] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Look at this many records of each file."),
-    ] = None,
-    error_on_warning: Annotated[
-        bool, typer.Option("--error-on-warning", help="Exit with 1 for warnings too.")
-    ] = False,
-    exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No summary and no progress.")
-    ] = False,
-    statistics: Annotated[
-        bool, typer.Option("--statistics", help="Add the counts of each rule.")
-    ] = False,
     assert_formats: Annotated[
         bool,
-        typer.Option("--assert-formats", help="Let `format` in a schema refuse."),
+        typer.Option(
+            "--assert-formats",
+            metavar="",
+            help="Let the keyword format of a schema refuse values.",
+            rich_help_panel=JUDGING,
+        ),
     ] = False,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULES",
+            help="Only these rules: codes, prefixes or names, with commas between.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULES",
+            help="All but these rules, written likewise.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None,
     cross_check: Annotated[
         bool,
         typer.Option(
             "--cross-check",
-            help="Ask the reference engine too (slow); 3 if it differs.",
+            metavar="",
+            help="Ask a second schema engine too (slow); exit with 3 if it differs.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Read at most so many records of each file.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    fail_fast: Annotated[
+        bool,
+        typer.Option(
+            "--fail-fast",
+            metavar="",
+            help="Stop at the first error.",
+            rich_help_panel=READING,
         ),
     ] = False,
     max_row_bytes: Annotated[
-        int, typer.Option(min=1, help="Bytes of one row, at most.")
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="A longer row is an error; 16 MiB if not given.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
     ] = ROW_LIMIT,
+    output_format: Annotated[
+        OutputFormat | None,
+        typer.Option(
+            metavar="NAME",
+            help="full, concise, json or jsonl; full on a terminal and concise "
+            "elsewhere if not given.",
+            rich_help_panel=REPORTING,
+        ),
+    ] = None,
+    examples: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Equal findings to show; 0 for all.",
+            rich_help_panel=REPORTING,
+        ),
+    ] = 5,
+    max_problems: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Findings to show in all; 0 for all.",
+            rich_help_panel=REPORTING,
+        ),
+    ] = 1000,
+    statistics: Annotated[
+        bool,
+        typer.Option(
+            "--statistics",
+            metavar="",
+            help="Add the counts of each rule.",
+            rich_help_panel=REPORTING,
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            metavar="",
+            help="No summary and no progress.",
+            rich_help_panel=REPORTING,
+        ),
+    ] = False,
+    error_on_warning: Annotated[
+        bool,
+        typer.Option(
+            "--error-on-warning",
+            metavar="",
+            help="Exit with 1 for warnings too.",
+            rich_help_panel=REPORTING,
+        ),
+    ] = False,
+    exit_zero: Annotated[
+        bool,
+        typer.Option(
+            "--exit-zero",
+            metavar="",
+            help="Exit with 0 even if errors are found.",
+            rich_help_panel=REPORTING,
+        ),
+    ] = False,
 ) -> None:
     """Check files against their format, and say where they break it and why.
 
-    Findings go to standard output, everything else to standard error. Exit code 0:
-    no errors; 1: errors; 2: something could not be read or done; 3: a bug in us.
+    Findings go to standard output, everything else to standard error.
+
+    Exit codes:
+    0  no errors
+    1  errors
+    2  something could not be read or done
+    3  a bug in harpia-formats
     """
     with guarded():
         if schema is not None and format_ is not None:
@@ -147,7 +248,7 @@ def _report(
     terminal = sys.stdout.isatty()
     name = output_format or (OutputFormat.FULL if terminal else OutputFormat.CONCISE)
     wishes = Wishes(
-        color=terminal and "NO_COLOR" not in os.environ,
+        color=terminal and _wants_color(),
         width=get_terminal_size().columns if terminal else 100,
         statistics=statistics,
         quiet=quiet,
@@ -157,8 +258,13 @@ def _report(
     report = run.report()
     sys.stdout.flush()
     if name is OutputFormat.CONCISE and not quiet:
-        write_to(sys.stderr)("".join(f"{each}\n" for each in summary_lines(report)))
+        say("".join(f"{each}\n" for each in summary_lines(report)))
     return report
+
+
+def _wants_color() -> bool:
+    """Tell whether the terminal is one for colours (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _exit_code(report: Report, *, error_on_warning: bool) -> int:

@@ -1,0 +1,60 @@
+"""The blocks of a file, and what is left of its rows where its source breaks off."""
+
+from collections.abc import Iterator
+
+from harpia_formats.bytestream import SourceError
+from harpia_formats.framing import Chunk, Flaw, Frames
+from harpia_formats.recognition import values_in
+from harpia_formats.report import FileCount
+from harpia_formats.source import Reader
+
+#: What is wrong with any file that breaks off.
+_always = {"empty", "unclosed"}
+
+
+class Blocks:
+    """The blocks of a file, counted; a fault of the source ends them quietly."""
+
+    def __init__(self, reader: Reader, count: FileCount) -> None:
+        self.reader = reader
+        self._count = count
+        self.error: SourceError | None = None
+        self.ended = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for block in self.reader:
+                self._count.bytes += len(block)
+                yield block
+        except SourceError as error:
+            self.error = error
+        self.ended = True
+
+
+def whole_frames(flow: Frames, blocks: Blocks) -> Frames:
+    """Yield the frames of `flow`, but for what only says that the source broke off."""
+    for frame in flow:
+        if blocks.error is not None:
+            # Nothing more is read, so all that is to come is held already.
+            yield from _without_torn_end([frame, *flow])
+            return
+        yield frame
+
+
+def _without_torn_end(rest: list[Chunk | Flaw]) -> Frames:
+    end = rest[-1]
+    if isinstance(end, Flaw) and end.kind in _always:
+        rest = rest[:-1]
+    if rest and _is_torn(rest[-1], end):
+        rest = rest[:-1]
+    return iter(rest)
+
+
+def _is_torn(frame: Chunk | Flaw, end: Chunk | Flaw) -> bool:
+    """Tell whether `frame` is a row that reaches the end of the data, unfinished."""
+    if isinstance(frame, Flaw) or frame.data.endswith(b"\n"):
+        return False
+    behind = frame.start.offset + len(frame.data)
+    if isinstance(end, Flaw) and end.start.offset != behind:
+        return False
+    return len(frame) == 1 and not list(values_in(frame))
