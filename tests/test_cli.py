@@ -57,7 +57,12 @@ def environment_with(given: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: ours, less what changes its output."""
     unwanted = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
     own = {key: each for key, each in os.environ.items() if key not in unwanted}
-    return own | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)} | given
+    return own | {"TERM": "xterm-256color"} | given
+
+
+def joined(value: object) -> str | None:
+    """Return what a list of words is called in the output of the tests."""
+    return " ".join(value) if isinstance(value, list) else None
 
 
 def report_of(*arguments: object, **given: Any) -> dict[str, Any]:
@@ -148,7 +153,7 @@ def test_every_option_is_in_the_help() -> None:
         (["validate", "rows.jsonl", "--output-format", "xml"], ["xml", "concise"]),
         (["rule"], ["--all"]),
     ],
-    ids=" ".join,
+    ids=joined,
 )
 def test_usage_error_is_told(
     data: Path, arguments: list[str], words: list[str]
@@ -174,7 +179,7 @@ def test_usage_error_is_told(
         (["--schema", "nope.json"], ["nope.json", "no such file"]),
         (["--schema", "."], [".: is a directory"]),
     ],
-    ids=" ".join,
+    ids=joined,
 )
 def test_option_that_cannot_be_met_is_one_line(
     data: Path, arguments: list[str], words: list[str]
@@ -303,7 +308,7 @@ def test_statistics_are_exact_counts(data: Path) -> None:
         (["--max-problems", "7"], 7),
         (["--max-problems", "3", "--examples", "0"], 3),
     ],
-    ids=" ".join,
+    ids=joined,
 )
 def test_caps_limit_what_is_shown_and_not_what_is_counted(
     data: Path, options: list[str], shown: int
@@ -328,7 +333,7 @@ def test_caps_limit_what_is_shown_and_not_what_is_counted(
         (["--select", "J,S", "--ignore", "J106"], ["S102", "S102"]),
         (["--ignore", "J106,S102"], []),
     ],
-    ids=" ".join,
+    ids=joined,
 )
 def test_only_the_rules_asked_for_are_in_force(
     data: Path, options: list[str], found: list[str]
@@ -339,3 +344,287 @@ def test_only_the_rules_asked_for_are_in_force(
 
     assert codes(result) == found
     assert result.returncode == (1 if found else 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code"),
+    [
+        (b'{"a":1}', [], 0),
+        (b'{"a":""}', [], 1),
+        (b'{"a":""}', ["--exit-zero"], 0),
+        (b'\xef\xbb\xbf{"a":1}', [], 0),
+        (b'\xef\xbb\xbf{"a":1}', ["--error-on-warning"], 1),
+        (b'\xef\xbb\xbf{"a":1}', ["--error-on-warning", "--exit-zero"], 0),
+        (b'{"a":1}\n\n{"a":1}', ["--error-on-warning"], 0),
+    ],
+)
+def test_exit_code_tells_what_was_found(
+    data: Path, text: bytes, options: list[str], code: int
+) -> None:
+    """Errors end with 1, warnings only if asked for, and --exit-zero forgives both."""
+    arguments = ("validate", "-", "--schema", data / "schema.json", *options)
+
+    assert run(*arguments, stdin=text).returncode == code
+
+
+def test_exit_zero_forgives_no_failure(data: Path) -> None:
+    """A file that cannot be read ends with 2 whatever is forgiven."""
+    assert run("validate", data / "nope.jsonl", "--exit-zero").returncode == 2
+
+
+def test_formats_are_asserted_when_asked_for(data: Path) -> None:
+    """The keyword format of a schema refuses values only with --assert-formats."""
+    (data / "date.json").write_text('{"properties":{"a":{"format":"date"}}}')
+    arguments = ("validate", "-", "--schema", data / "date.json")
+    text = b'{"a":"31.12.2025"}'
+
+    assert run(*arguments, stdin=text).returncode == 0
+    result = run(*arguments, "--assert-formats", stdin=text)
+    assert (result.returncode, codes(result)) == (1, ["V105"])
+
+
+def test_row_limit_can_be_set(data: Path) -> None:
+    """A row longer than --max-row-bytes is an error, one as long is not."""
+    arguments = ("validate", data / "good.jsonl", "--schema", data / "schema.json")
+
+    assert run(*arguments, "--max-row-bytes", 7).returncode == 0
+    assert codes(run(*arguments, "--max-row-bytes", 6)) == ["J110", "J110"]
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(FIXTURES.iterdir()), ids=lambda each: each.name
+)
+def test_cross_check_agrees_on_the_fixtures(folder: Path) -> None:
+    """The second engine comes to the same verdicts, so nothing changes but the time."""
+    arguments = ("validate", folder, "--format", folder.name)
+    plain, checked = run(*arguments), run(*arguments, "--cross-check")
+
+    assert checked.returncode == plain.returncode == 1
+    assert checked.stdout == plain.stdout
+    assert checked.stderr == plain.stderr
+
+
+# How much is looked at
+
+
+@pytest.mark.parametrize("limit", [1, 2, 999, 1000, 1001, 6000])
+def test_limit_is_exact(data: Path, limit: int) -> None:
+    """So many records are judged as are asked for, blank lines not among them."""
+    rows = b'{"a":1}\n\n  \n{"a":"x"}\n' * 3001
+    report = report_of(
+        *("-", "--schema", data / "schema.json", "--limit", limit, "--ignore", "J202"),
+        stdin=rows,
+    )
+
+    (file,) = report["files"]
+    assert (file["records"], file["errors"]) == (limit, limit // 2)
+    assert file["complete"] is False
+
+
+def test_limit_beyond_the_end_changes_nothing(data: Path) -> None:
+    """A file with fewer records than the limit is read to its end."""
+    arguments = (data / "rows.jsonl", "--schema", data / "schema.json")
+
+    assert report_of(*arguments, "--limit", 9) == report_of(*arguments)
+
+
+def test_fail_fast_stops_at_the_first_error(data: Path) -> None:
+    """With --fail-fast there is one error, and nothing behind it is counted."""
+    (data / "late.jsonl").write_bytes(b'{"a":1}\n\n' * 2000 + ROWS)
+    arguments = ("late.jsonl", "rows.jsonl", "--schema", "schema.json", "--fail-fast")
+    report = report_of(*arguments, cwd=data)
+
+    (file,) = report["files"]
+    assert (file["records"], file["invalid"], file["errors"]) == (2002, 1, 1)
+    errors = [each for each in report["problems"] if each["severity"] == "error"]
+    assert [(each["line"], each["record"]) for each in errors] == [(4002, 2002)]
+    assert file["complete"] is False
+
+
+def test_records_are_numbered_without_blank_lines(data: Path) -> None:
+    """The line of a finding counts blank lines, its record does not."""
+    text = b'\n{"a":1}\n \n\r\n{"a":"x"}\n\n'
+    report = report_of("-", "--schema", data / "schema.json", stdin=text)
+    error, note = sorted(report["problems"], key=lambda each: each["code"] == "J202")
+
+    assert (error["line"], error["record"]) == (5, 2)
+    assert (note["code"], note["line"], note["record"]) == ("J202", 1, None)
+    assert "4 blank lines" in note["message"]
+    assert report["summary"]["records"] == 2
+
+
+# What is read
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (b'{"a":1}\n{"a":2}', []),
+        (b'{"a":1}\r\n{"a":2}\r\n', []),
+        (b'[{"a":1},{"a":2}]', []),
+        (b'{\n  "a": 1\n}\n', []),
+        (b'\xef\xbb\xbf{"a":1}\n', ["J201"]),
+        (b'{"a":1}\n{"a":2', ["J102"]),
+        (b'{"a":1}\n{"a":2,}\n{"a":3}\n', ["J101"]),
+        (b'{"a":1,"b":"\xe9"}\n', ["J103"]),
+        (b'{"a":1,"b":"\\ud800"}\n', ["J104"]),
+        (b'{"a":1,"b":[{"c":1,"c":2}]}\n', ["J105"]),
+        (b'{"a":1,"b":NaN}\n{"a":1,"b":-Infinity}\n', ["J106", "J106"]),
+        (b'{"a":1,"b":1e400}\n', ["J107"]),
+        (b'{"a":1,"b":' + b"[" * 200 + b"]" * 200 + b"}\n", ["J108"]),
+        (b'{"a":1,"b":' + b"[" * 100_000 + b"\n", ["J108"]),
+        (b'{"a":1,"b":"\t"}\n', ["J109"]),
+        (b"", ["J111"]),
+        (b"\n \r\n\n", ["J111"]),
+        (b"[]", ["J111"]),
+        (b'[{"a":1}', ["J112"]),
+        (b'[{"a":1}] {}', ["J112"]),
+    ],
+)
+def test_text_is_judged(data: Path, text: bytes, found: list[str]) -> None:
+    """Every container is read, and data that is broken is an error and no traceback."""
+    schema = data / "schema.json"
+    result = run("validate", "-", "--schema", schema, "--ignore", "J202", stdin=text)
+
+    assert codes(result) == found
+    assert result.returncode == (0 if set(found) <= {"J201"} else 1)
+    assert complaints(result) == []
+    assert all(each.startswith(b"<stdin>:") for each in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-32-le"])
+def test_wide_encoding_is_named(data: Path, encoding: str) -> None:
+    """Text in another Unicode encoding ends with 2 and the name of the encoding."""
+    (data / "wide.jsonl").write_bytes('{"a":1}\n'.encode(encoding))
+    result = run("validate", data / "wide.jsonl")
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    (line,) = complaints(result)
+    assert f"is {encoding[:6].upper()}" in line
+
+
+def test_missing_file_does_not_stop_the_others(data: Path) -> None:
+    """The files that are there are judged, the one that is not is one line and 2."""
+    files = ("rows.jsonl", "god.jsonl", "good.jsonl")
+    result = run("validate", *files, "--schema", "schema.json", cwd=data)
+
+    assert result.returncode == 2
+    assert codes(result) == ["S102", "S102", "J106"]
+    (line,) = complaints(result)
+    assert line == "error: god.jsonl: does not exist; did you mean good.jsonl?"
+    report = report_of(*files, "--schema", "schema.json", cwd=data)
+    assert [each["records"] for each in report["files"]] == [5, 0, 2]
+
+
+def test_file_named_twice_is_judged_once(data: Path) -> None:
+    """A file that several arguments name is read and counted once."""
+    arguments = ("rows.jsonl", "rows.jsonl", "*.jsonl", "--schema", "schema.json")
+    report = report_of(*arguments, cwd=data)
+
+    assert [each["path"] for each in report["files"]] == ["rows.jsonl", "good.jsonl"]
+
+
+def test_folder_is_searched_without_what_is_hidden(data: Path) -> None:
+    """The data files of a folder and of those below are judged, hidden ones are not."""
+    for each in ("sub/b.jsonl.gz", "sub/.c.jsonl", ".hidden/d.jsonl", "notes.txt"):
+        (data / each).parent.mkdir(exist_ok=True)
+        (data / each).write_bytes(gzip.compress(b'{"a":1}\n'))
+    (data / "schema.json").rename(data / "schema")
+    report = report_of(".", "--schema", "schema", cwd=data)
+
+    paths = ["good.jsonl", "rows.jsonl", "sub/b.jsonl.gz"]
+    assert [each["path"] for each in report["files"]] == paths
+
+
+@pytest.mark.parametrize("name", ["empty", "nope*.jsonl", "no/such.jsonl", ""])
+def test_input_without_data_is_one_line(data: Path, name: str) -> None:
+    """A folder, pattern or path that leads to no data ends with 2 in one line."""
+    (data / "empty").mkdir()
+    result = run("validate", name, cwd=data)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    (line,) = complaints(result)
+    assert line.startswith(f"error: {name}: ")
+
+
+def test_names_cannot_command_the_terminal(data: Path) -> None:
+    """Control characters in names of files are shown as escapes, wherever they are."""
+    name = "\x1b]0;owned\x07\n::error::x.jsonl"
+    (data / name).write_bytes(ROWS)
+    found = run("validate", name, "--schema", "schema.json", cwd=data)
+    missing = run("validate", name + "y", cwd=data)
+
+    assert (found.returncode, missing.returncode) == (1, 2)
+    for each in (found, missing):
+        told = each.stdout + each.stderr
+        assert b"\x1b" not in told
+        assert b"\x07" not in told
+        assert not any(line.startswith(b"::") for line in told.splitlines())
+        assert b"\\x1b]0;owned\\x07\\n" in told
+
+
+def test_rows_before_the_fault_of_a_compressed_file_are_judged(data: Path) -> None:
+    """A cut gzip file ends with 2, keeps what was found and blames no cut row."""
+    rows = b"".join(b'{"a":%d}\n{"a":"%d"}\n' % (i, i * i) for i in range(20_000))
+    packed = gzip.compress(rows)
+    (data / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    arguments = ("cut.jsonl.gz", "--schema", "schema.json")
+    result = run("validate", *arguments, cwd=data)
+    report = report_of(*arguments, cwd=data)
+
+    (file,) = report["files"]
+    assert result.returncode == 2
+    assert set(codes(result)) == {"S102"}
+    assert file["records"] > 10_000
+    assert file["invalid"] == file["errors"] == file["records"] // 2
+    assert file["complete"] is False
+    (line,) = complaints(result)
+    assert "truncated" in line
+    assert f"{file['records']:,} records, the last in line {file['records']:,}" in line
+
+
+def test_corrupt_checksum_is_told_behind_the_rows(data: Path) -> None:
+    """A gzip file with a wrong checksum ends with 2 although every row was read."""
+    packed = bytearray(gzip.compress(ROWS))
+    packed[-8] ^= 1
+    (data / "sum.jsonl.gz").write_bytes(packed)
+    result = run("validate", "sum.jsonl.gz", "--schema", "schema.json", cwd=data)
+
+    assert result.returncode == 2
+    assert codes(result) == ["S102", "S102", "J106"]
+    assert "corrupt" in complaints(result)[0]
+
+
+# Which format
+
+
+def test_family_takes_the_shape_of_each_file() -> None:
+    """With --format eee each file is judged by the shape that its records have."""
+    report = report_of(RUNS, TAG_RUNS, "--format", "eee")
+
+    formats = [each["format"] for each in report["files"]]
+    assert formats == ["eee@0.2.0", "eee@0.2.0-tag"]
+    assert report["summary"]["errors"] == 0
+    assert [each["code"] for each in report["problems"]] == ["S202"]
+
+
+def test_file_of_another_shape_is_said_once() -> None:
+    """Held to another shape, a file gets one S201, and exact counts of the rest."""
+    report = report_of(TAG_RUNS, "--format", "eee@0.2.0")
+    file = report["files"][0]
+    result = run("validate", TAG_RUNS, "--format", "eee@0.2.0")
+    first, last = result.stdout.decode().splitlines()
+
+    assert [each["code"] for each in report["problems"]] == ["S201"]
+    assert file["errors"] == sum(each["count"] for each in report["groups"])
+    assert file["errors"] > file["invalid"] == file["records"] > 0
+    assert " S201 other-shape " in first
+    assert f"{file['errors'] - 1} further findings" in last
+
+
+def test_unknown_format_is_an_error(data: Path) -> None:
+    """A file that no format recognises is an error that names the nearest ones."""
+    result = run("validate", data / "good.jsonl")
+
+    assert (result.returncode, codes(result)) == (1, ["S301"])
+    assert b"eee@0.2.0" in result.stdout

@@ -14,7 +14,7 @@ def main() -> None:
             sys.stdout.write(f"harpia-formats {__version__}\n")
             return
         # Rows are freed as they go and make no cycles; looking for some costs 2 %.
-    gc.set_threshold(50_000)
-    from harpia_formats.cli.app import app  # noqa: PLC0415 - only when there is work
+        gc.set_threshold(50_000)
+        from harpia_formats.cli.app import app  # noqa: PLC0415 - only when there is work
 
         app(prog_name="harpia-formats")
