@@ -1,7 +1,8 @@
 """Validate files: from bytes to problems, and to a report that counts them all."""
 
-import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
 from pathlib import Path
@@ -61,6 +62,7 @@ class Validation:
     def _sources(self) -> Iterator[Source]:
         """Yield what the inputs name, once; one that names nothing is a failed file."""
         seen: set[Path | int] = set()
+        names: Counter[str] = Counter()
         for each in self._inputs:
             try:
                 found = _sources_of(each)
@@ -68,10 +70,9 @@ class Validation:
                 self._tally.begin(error.path).reason = error.reason
                 continue
             for source in found:
-                key = _identity(source)
-                if key not in seen:
-                    seen.add(key)
-                    yield source
+                if _is_new(source, seen):
+                    names[source.name] += 1
+                    yield _numbered(source, names[source.name])
 
 
 def _sources_of(given: Input) -> list[Source]:
@@ -94,11 +95,22 @@ def _checked(given: Any) -> Input:
     return checked
 
 
-def _identity(source: Source) -> Path | int:
-    """Return what tells a source from others: a path, not its spelling, or itself."""
+def _is_new(source: Source, seen: set[Path | int]) -> bool:
+    """Note in `seen` where `source` reads from; tell whether it was not there yet."""
     origin = source.origin
+    if isinstance(origin, bytes):
+        return True
     # Not resolved: a link and its target are two names of the user's.
-    return Path(os.path.abspath(origin)) if isinstance(origin, Path) else id(origin)  # noqa: PTH100 - `absolute` keeps ".."
+    key = origin.absolute() if isinstance(origin, Path) else id(origin)
+    is_new = key not in seen
+    seen.add(key)
+    return is_new
+
+
+def _numbered(source: Source, number: int) -> Source:
+    """Return `source` with a name of its own, where others are called the same."""
+    name = f"{source.name} ({number})"
+    return source if number == 1 else replace(source, name=name)
 
 
 def _inspect(

@@ -3,6 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from harpia_formats import validate
+from harpia_formats.format import no_advice
+from harpia_formats.framing import Chunk, Cursor
+from harpia_formats.judge import Judge
 from harpia_formats.scan import FaultKind, duplicates, find_fault
 
 _ROOT = Path(__file__).parent.parent
@@ -94,3 +98,36 @@ def test_open_texts_are_judged_by_our_choice() -> None:
     found = {name: find_fault(text) for name, text in _texts("i").items()}
 
     assert {name: each and each.kind for name, each in found.items()} == _CHOICES
+
+
+def judged(text: bytes) -> list[str]:
+    """Return the codes of what is wrong with `text` as one record of schema {}."""
+    verdict = Judge({}, no_advice).judge(Chunk(text, Cursor(), [text]))
+    return [each.code for each in verdict.findings] or ["blank"] * len(verdict.blank)
+
+
+def test_the_judge_takes_the_texts_as_records() -> None:
+    """As one record each, valid texts pass, and the others have one finding.
+
+    Two are blank: no record at all, so that their file is an empty one.
+    """
+    valid = {name: judged(text) for name, text in _texts("y").items() if judged(text)}
+    invalid = {name: judged(text) for name, text in _texts("n").items()}
+
+    assert valid == {
+        "object_duplicated_key": ["J105"],
+        "object_duplicated_key_and_value": ["J105"],
+    }
+    assert {len(codes) for codes in invalid.values()} == {1}
+    blank = {name for name, codes in invalid.items() if codes == ["blank"]}
+    assert blank == {"single_space", "structure_no_data"}
+
+
+@pytest.mark.parametrize("prefix", ["y", "n", "i"])
+def test_files_of_the_suite_are_never_a_crash(prefix: str) -> None:
+    """As files too, none is a crash, and none that must be refused is accepted."""
+    for name, text in _texts(prefix).items():
+        report = validate(text, schema=True)
+
+        if prefix == "n":
+            assert not report.ok, name
