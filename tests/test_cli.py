@@ -511,7 +511,7 @@ def test_missing_file_does_not_stop_the_others(data: Path) -> None:
     assert result.returncode == 2
     assert codes(result) == ["S102", "S102", "J106"]
     (line,) = complaints(result)
-    assert line == "error: god.jsonl: does not exist; did you mean good.jsonl?"
+    assert line.startswith("error: god.jsonl: does not exist; did you mean good.jsonl")
     report = report_of(*files, "--schema", "schema.json", cwd=data)
     assert [each["records"] for each in report["files"]] == [5, 0, 2]
 
@@ -628,3 +628,386 @@ def test_unknown_format_is_an_error(data: Path) -> None:
 
     assert (result.returncode, codes(result)) == (1, ["S301"])
     assert b"eee@0.2.0" in result.stdout
+
+
+# The command that explains
+
+
+@pytest.mark.parametrize("asked", ["C201", "c201", "conditional-turns"])
+def test_rule_is_explained(asked: str) -> None:
+    """The page of a rule has its name, what it says, and both its examples."""
+    result = run("rule", asked)
+    page = result.stdout.decode()
+
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert page.startswith("C201 conditional-turns (error)\n")
+    assert all(f"\n{each}:\n" in page for each in ("format", "bad", "good"))
+
+
+def test_prefix_explains_all_its_rules() -> None:
+    """A prefix gives the pages of all rules that begin so, each of them once."""
+    page = run("rule", "J2", "J201").stdout.decode()
+
+    assert page.count("byte-order-mark (warning)") == 1
+    assert page.count("blank-lines (note)") == 1
+    assert page.count("\nbad:\n") == 2
+
+
+def test_all_rules_are_listed() -> None:
+    """The list has one line for each rule, with code, name and severity."""
+    lines = run("rule", "--all").stdout.decode().splitlines()
+
+    listed = [each.split()[:3] for each in lines]
+    rules = all_rules().values()
+    assert listed == [[each.code, each.name, each.severity.value] for each in rules]
+
+
+def test_unknown_rule_is_one_line() -> None:
+    """A rule that there is not ends with 2 and the nearest name."""
+    result = run("rule", "duplicate-keys")
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    (line,) = complaints(result)
+    assert "did you mean duplicate-key" in line
+
+
+def test_raw_control_character_is_told_from_an_escape() -> None:
+    """An example shows a raw tab otherwise than an escaped one."""
+    page = run("rule", "J109").stdout.decode()
+    bad, good = page.split("\nbad:\n")[1].split("good:\n")
+
+    assert bad.strip() != good.strip()
+    assert "\t" not in page
+
+
+# How it ends
+
+
+def started(script: str, *arguments: object, **pipes: Any) -> subprocess.Popen[bytes]:
+    """Start the command line from Python, behind some preparation."""
+    call = "from harpia_formats.cli import main; main()"
+    return subprocess.Popen(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", f"{script}\n{call}", *map(str, arguments)],
+        env=environment_with({}),
+        **pipes,
+    )
+
+
+#: Background jobs of a shell ignore the signal, and so do their children.
+HEED_INTERRUPTS = "import signal; signal.signal(2, signal.default_int_handler)"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_signal_ends_the_run_quietly(
+    data: Path, number: signal.Signals, code: int
+) -> None:
+    """A run that is interrupted or terminated ends with the code of the signal."""
+    arguments = ("validate", "-", "--schema", data / "schema.json", "--examples", "0")
+    pipe = subprocess.PIPE
+    process = started(HEED_INTERRUPTS, *arguments, stdin=pipe, stdout=pipe, stderr=pipe)
+    with process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b'{"a":"x"}\n' * 20_000)
+        process.stdin.flush()
+        assert process.stdout.readline().startswith(b"<stdin>:1:6: S102")
+        process.send_signal(number)
+        _, told = process.communicate(timeout=PATIENCE)
+
+    assert (process.returncode, told) == (code, b"")
+
+
+def test_reader_that_leaves_ends_the_run_quietly(data: Path) -> None:
+    """Where nobody reads the output any more the run ends with 141 and no word."""
+    (data / "many.jsonl").write_bytes(b'{"a":"x"}\n' * 20_000)
+    caps = ("--examples", "0", "--max-problems", "0")
+    process = started(
+        "",
+        *("validate", data / "many.jsonl", "--schema", data / "schema.json", *caps),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        told = process.stderr.read()
+
+    assert (process.returncode, told) == (141, b"")
+
+
+COMMANDS = pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--version"],
+        ["--help"],
+        ["validate", "--help"],
+        ["rule", "C201"],
+        ["validate", "rows.jsonl", "--schema", "schema.json"],
+        ["validate", "rows.jsonl", "--output-format", "json"],
+    ],
+    ids=joined,
+)
+
+
+@COMMANDS
+def test_closed_pipe_ends_every_command_quietly(
+    data: Path, arguments: list[str]
+) -> None:
+    """Each command ends with 141 and no word where its output is a closed pipe."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *arguments],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        cwd=data,
+        env=environment_with({}),
+        timeout=PATIENCE,
+        check=False,
+    )
+    os.close(writing)
+
+    assert (process.returncode, complaints(process)) == (141, [])
+
+
+def run_redirected(redirection: str, *arguments: object, cwd: Path) -> Result:
+    """Run the command line in a shell that redirects its streams."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *COMMAND, *arguments],
+        capture_output=True,
+        cwd=cwd,
+        env=environment_with({}),
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+@COMMANDS
+@pytest.mark.parametrize("redirection", ["> /dev/full", ">&-"])
+def test_output_that_cannot_be_written_is_one_line(
+    data: Path, redirection: str, arguments: list[str]
+) -> None:
+    """A full disk or a closed output ends with 2 and one line that says so."""
+    result = run_redirected(redirection, *arguments, cwd=data)
+
+    assert result.returncode == 2
+    (line,) = complaints(result)
+    assert line.startswith("error: cannot write the output: ")
+
+
+@pytest.mark.parametrize("redirection", ["2> /dev/full", "2>&-"])
+def test_lost_messages_do_not_change_the_outcome(data: Path, redirection: str) -> None:
+    """Where standard error cannot be written, findings and exit codes stay."""
+    arguments = ("validate", "--schema", "schema.json", "rows.jsonl")
+    found = run_redirected(redirection, *arguments, cwd=data)
+    unable = run_redirected(redirection, *arguments, "nope.jsonl", cwd=data)
+
+    assert (found.returncode, unable.returncode) == (1, 2)
+    assert codes(found) == codes(unable) == ["S102", "S102", "J106"]
+
+
+def test_closed_standard_input_is_one_line(data: Path) -> None:
+    """Standard input that is closed is something that cannot be read."""
+    result = run_redirected("<&-", "validate", "-", cwd=data)
+
+    assert result.returncode == 2
+    assert complaints(result) == ["error: <stdin>: is closed"]
+
+
+def test_engines_that_differ_are_a_bug(data: Path) -> None:
+    """Where the engines disagree the run ends with 3 and names the place."""
+    process = started(
+        "from harpia_formats import reference\n"
+        "reference.second_opinion_of = lambda *_, **__: lambda _: False",
+        *("validate", data / "good.jsonl", "--schema", data / "schema.json"),
+        "--cross-check",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        _, told = process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 3
+    (line,) = told.decode().splitlines()
+    assert line.startswith("error: a bug in harpia-formats, please report it: ")
+    assert "good.jsonl:1:1" in line
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (InternalError("here"), 3, "a bug in harpia-formats"),
+        (RuntimeError("there"), 3, "RuntimeError: there"),
+        (OSError(errno.ENOSPC, "no space"), 2, "cannot write the output: no space"),
+        (ModuleNotFoundError("No module named 'x'"), 2, "package is missing"),
+    ],
+)
+def test_whatever_happens_has_its_exit_code(
+    error: Exception, code: int, words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever a command raises becomes an exit code and a word on standard error."""
+    handler = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended, guard.guarded():
+        raise error
+
+    assert ended.value.code == code
+    assert words in capfd.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) is handler
+
+
+# Wherever it runs
+
+
+LOCALES: list[dict[str, str]] = [
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    {"PYTHONIOENCODING": "ascii"},
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-16"},
+]
+
+
+@pytest.mark.parametrize("locale", LOCALES, ids=" ".join)
+def test_output_is_the_same_in_any_locale(data: Path, locale: dict[str, str]) -> None:
+    """Findings with letters of any script come out as UTF-8 whatever the locale."""
+    text = '{"a":"maçã 日本 \\ud83d\\ude00"}\n'.encode()
+    (data / "words.jsonl").write_bytes(text)
+    arguments = ("validate", "words.jsonl", "--schema", "schema.json")
+    for form in ("concise", "full", "json"):
+        wanted = run(*arguments, "--output-format", form, cwd=data)
+        result = run(*arguments, "--output-format", form, cwd=data, **locale)
+
+        assert "maçã 日本".encode() in wanted.stdout
+        assert (result.returncode, result.stdout) == (1, wanted.stdout)
+        assert result.stderr == wanted.stderr
+
+
+@pytest.mark.parametrize("locale", LOCALES[:2], ids=" ".join)
+def test_pages_are_shown_in_any_locale(locale: dict[str, str]) -> None:
+    """Help and rules are told in any locale."""
+    assert run("validate", "--help", **locale).returncode == 0
+    assert "café".encode() in run("rule", "J103", **locale).stdout
+
+
+@pytest.mark.parametrize("form", ["json", "full"])
+def test_hash_seed_changes_nothing(form: str) -> None:
+    """The same bytes come out whatever order Python keeps its sets in."""
+    options = ("--format", "eee", "--output-format", form, "--statistics")
+    results = [
+        run("validate", FIXTURES, *options, PYTHONHASHSEED=str(each)).stdout
+        for each in range(4)
+    ]
+
+    assert len(results[0]) > 10_000
+    assert len(set(results)) == 1
+
+
+# On a terminal
+
+
+def on_terminal(
+    script: str, *arguments: object, cwd: Path, output: int | None, **more: str
+) -> tuple[int, str, bytes]:
+    """Run with standard error, and output unless given, on a pseudo-terminal.
+
+    Return the exit code, what came to the terminal, and what came elsewhere.
+    """
+    call = "from harpia_formats.cli import main; main()"
+    terminal, end = pty.openpty()
+    with subprocess.Popen(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", f"{script}\n{call}", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=end if output is None else output,
+        stderr=end,
+        cwd=cwd,
+        env=environment_with({"COLUMNS": "80", "LINES": "24"} | more),
+    ) as process:
+        os.close(end)
+        shown = read_all(terminal)
+        elsewhere = process.stdout.read() if process.stdout else b""
+    os.close(terminal)
+    return process.returncode, shown.decode(), elsewhere
+
+
+def read_all(terminal: int) -> bytes:
+    """Return what comes to a terminal until nobody has it open any more."""
+    pieces, end = [], time.monotonic() + PATIENCE
+    with contextlib.suppress(OSError):  # Linux says so where others say the end
+        while select.select([terminal], [], [], end - time.monotonic())[0]:
+            pieces.append(os.read(terminal, 65_536))
+            if not pieces[-1]:
+                break
+    return b"".join(pieces)
+
+
+IMPATIENT = "from harpia_formats.cli import progress; progress.PATIENCE = 0"
+FAULTY = ("validate", "rows.jsonl", "--schema", "schema.json")
+SHOW_CURSOR, ERASE_LINE = "\x1b[?25h", "\x1b[2K"
+
+
+def test_terminal_gets_the_full_form_in_colour(data: Path) -> None:
+    """On a terminal the full form is the default, with the place in bold."""
+    code, shown, _ = on_terminal("", *FAULTY, cwd=data, output=None)
+
+    assert code == 1
+    assert "\x1b[1mrows.jsonl:2:6\x1b[0m  \x1b[31mS102\x1b[0m wrong-type" in shown
+    assert "5 records: 2 valid, 3 invalid" in shown
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+)
+def test_colour_can_be_declined(
+    data: Path, variables: dict[str, str], coloured: bool
+) -> None:
+    """NO_COLOR that is not empty and a dumb terminal get no colours."""
+    _, shown, _ = on_terminal("", *FAULTY, cwd=data, output=None, **variables)
+
+    assert ("\x1b[" in shown) is coloured
+    assert "rows.jsonl:2:6" in shown
+
+
+def test_progress_is_shown_and_gone_at_the_end(data: Path) -> None:
+    """The bar is on standard error only, and the summary stands in its place."""
+    code, shown, output = on_terminal(
+        IMPATIENT, *FAULTY, cwd=data, output=subprocess.PIPE
+    )
+    before, _, last = shown.rpartition(ERASE_LINE)
+
+    assert code == 1
+    assert "rows.jsonl" in before
+    assert "bytes" in before
+    assert SHOW_CURSOR in shown
+    assert last.strip().startswith("rows.jsonl: 5 records")
+    assert output == run(*FAULTY, cwd=data).stdout
+
+
+def test_findings_are_not_mixed_with_progress(data: Path) -> None:
+    """On one terminal the bar is taken away before a finding is written."""
+    (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 50_000 + ROWS)
+    arguments = ("validate", "many.jsonl", *FAULTY[2:])
+    code, shown, _ = on_terminal(IMPATIENT, *arguments, cwd=data, output=None)
+    plain, bar = on_terminal("", *arguments, cwd=data, output=None)[1], "━"
+
+    assert code == 1
+    assert bar in shown
+    assert bar not in plain
+    for each in plain.split("\r\n\r\n"):
+        assert each in shown
+
+
+@pytest.mark.parametrize(
+    ("script", "options"), [(IMPATIENT, ["-q"]), ("", [])], ids=["quiet", "short"]
+)
+def test_no_progress_for_the_quiet_and_the_quick(
+    data: Path, script: str, options: list[str]
+) -> None:
+    """Nothing is drawn where that is not wished for, or where it is soon over."""
+    arguments = (*FAULTY, *options)
+    _, shown, _ = on_terminal(script, *arguments, cwd=data, output=subprocess.PIPE)
+
+    assert "\x1b" not in shown
+    assert bool(shown) is not bool(options)
