@@ -9,6 +9,7 @@ False
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from harpia_formats.problem import (
@@ -47,15 +48,15 @@ def validate(*inputs: Any, **options: Any) -> Report:
     such as `format="eee@0.2.0"`, `schema="mine.json"`, `select=("J", "S")`,
     `examples=0`, `limit=1000`. What cannot be read is told in the report; an option
     that cannot be met raises `UnknownFormat`, `UnknownRule`, `SchemaError` or
-    `ValueError`, and what is no input or no option raises `TypeError`.
+    `ValueError`, which no input at all raises too; what is no input or no option
+    raises `TypeError`.
     """
     from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.validation import Validation  # noqa: PLC0415
 
     validation = Validation(inputs, Options(**options))
-    for _ in validation:
-        pass
-    return validation.report()
+    problems = tuple(validation)
+    return replace(validation.report(), problems=problems)
 
 
 def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:

@@ -58,7 +58,7 @@ class Chunk:
     def __len__(self) -> int:
         if self.ends is None:
             return len(self.rows)
-        return len(self.ends) + (not self.data.endswith(b"\n"))
+        return len(self.ends) + (not self.data.endswith(b"\n") and self.data != b"")
 
     @property
     def rows(self) -> list[bytes]:

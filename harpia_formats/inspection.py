@@ -224,8 +224,7 @@ class Inspection:
             if self._tally.add(problem, each.path):
                 kept.append(problem)
         kept.sort(key=lambda each: each.place.byte_offset)
-        for problem in kept:
-            yield self._tally.keep(problem)
+        yield from kept
 
     def _row(
         self, finding: "Finding", chunk: Chunk, numbers: "_Numbers", count: FileCount
@@ -260,7 +259,7 @@ class Inspection:
             return
         problem = Problem(code, rule.name, rule.severity, place, message, help=help_)
         if self._tally.add(problem, ()):
-            yield self._tally.keep(problem)
+            yield problem
 
     def _note_blanks(self, chunk: Chunk, verdict: Verdict) -> None:
         if verdict.blank and not self._blank_count:

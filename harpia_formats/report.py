@@ -116,18 +116,20 @@ class ValidationFailed(Exception):  # noqa: N818 - reads as what happened
         self.report = report
 
     def __str__(self) -> str:
-        problems = self.report.problems
-        errors = (each for each in problems if each.severity is Severity.ERROR)
-        first = next(errors, None)
-        if first is None:
-            failed = self.report.failures
-            if failed:
-                return f"{failed[0].path}: {failed[0].reason}"
-            return "some records have no verdict"
-        place = f"{first.place.path}:{first.place.line}:{first.place.column}"
-        return (
-            f"{self.report.errors} errors, first {place} {first.code}: {first.message}"
-        )
+        report = self.report
+        sentences = [f"{each.path}: {each.reason}" for each in report.failures[:1]]
+        if report.errors:
+            noun = "error" if report.errors == 1 else "errors"
+            sentences.append(f"{report.errors:,} {noun}{_first_error(report)}")
+        return "; ".join(sentences) or "some records have no verdict"
+
+
+def _first_error(report: Report) -> str:
+    for each in report.problems:
+        if each.severity is Severity.ERROR:
+            place = f"{each.place.path}:{each.place.line}:{each.place.column}"
+            return f", first {place} {each.code}: {each.message}"
+    return ""
 
 
 def problem_as_dict(problem: Problem) -> dict[str, Any]:

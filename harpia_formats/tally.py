@@ -20,7 +20,6 @@ class Tally:
     max_problems: int = 1000
     files: list[FileCount] = field(default_factory=list)
     groups: dict[tuple[int, str, str], Group] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
     #: Whether the findings of the present file are counted but not kept.
     folded: bool = False
     _of_file: int = 0
@@ -66,11 +65,6 @@ class Tally:
         self._kept += keeps
         return keeps
 
-    def keep(self, problem: Problem) -> Problem:
-        """Keep an example, behind those before it, and return it."""
-        self.problems.append(problem)
-        return problem
-
     def _key(self, code: str, path: Path) -> tuple[int, str, str]:
         file = len(self.files)
         key = (file, code, pointer_of(path, wildcard=True))
@@ -86,6 +80,6 @@ class Tally:
         return not self.examples or count <= self.examples
 
     def report(self) -> Report:
-        """Return the counts so far."""
+        """Return the counts so far; the examples went their way one by one."""
         groups = tuple(self.groups.values())
-        return Report(tuple(self.files), groups, tuple(self.problems))
+        return Report(tuple(self.files), groups, ())

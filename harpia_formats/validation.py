@@ -29,12 +29,14 @@ class Validation:
     """One run over some inputs: iterate for the problems, then ask for the report.
 
     Raises `UnknownFormat`, `UnknownRule` or `SchemaError` when it is made with
-    options that cannot be met, and `TypeError` for what is no input; what cannot be
-    read is told in the report.
+    options that cannot be met, `ValueError` without an input, and `TypeError` for what
+    is no input; what cannot be read is told in the report.
     """
 
     def __init__(self, inputs: Iterable[Input], options: Options) -> None:
         self._inputs = [_checked(each) for each in inputs]
+        if not self._inputs:
+            raise ValueError("there is nothing to validate")
         self._options = options
         self._rules = all_rules()
         self._active = selected_rules(

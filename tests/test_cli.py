@@ -704,14 +704,16 @@ def test_signal_ends_the_run_quietly(
     data: Path, number: signal.Signals, code: int
 ) -> None:
     """A run that is interrupted or terminated ends with the code of the signal."""
-    arguments = ("validate", "-", "--schema", data / "schema.json", "--examples", "0")
+    caps = ("--examples", "0", "--max-problems", "300")
+    arguments = ("validate", "-", "--schema", data / "schema.json", *caps)
     pipe = subprocess.PIPE
     process = started(HEED_INTERRUPTS, *arguments, stdin=pipe, stdout=pipe, stderr=pipe)
     with process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(b'{"a":"x"}\n' * 20_000)
+        process.stdin.write(b'{"a":"x"}\n' * 60_000)
         process.stdin.flush()
+        assert select.select([process.stdout], [], [], PATIENCE)[0]
         assert process.stdout.readline().startswith(b"<stdin>:1:6: S102")
         process.send_signal(number)
         _, told = process.communicate(timeout=PATIENCE)

@@ -13,8 +13,8 @@ RULES = all_rules()
 PROBLEM = Problem("S101", "missing-key", Severity.ERROR, Place("a", 1, 2, 3, 4, 5), "")
 
 
-def told(tally: Tally, code: str, path: Path, line: int = 1) -> None:
-    """Tell `tally` of a finding, as an inspection does."""
+def told(tally: Tally, code: str, path: Path, line: int = 1) -> list[Problem]:
+    """Tell `tally` of a finding, as an inspection does; return it if it is kept."""
     rule = RULES[code]
     if tally.wants(rule, path):
         problem = replace(
@@ -25,7 +25,8 @@ def told(tally: Tally, code: str, path: Path, line: int = 1) -> None:
             place=replace(PROBLEM.place, line=line, path=tally.files[-1].path),
         )
         if tally.add(problem, path):
-            tally.keep(problem)
+            return [problem]
+    return []
 
 
 def tallied(
@@ -34,9 +35,12 @@ def tallied(
     """Return the report on the findings of one file."""
     tally = Tally(examples, max_problems)
     tally.begin("a")
-    for number, (code, path) in enumerate(findings, 1):
-        told(tally, code, path, number)
-    return tally.report()
+    kept = [
+        problem
+        for number, (code, path) in enumerate(findings, 1)
+        for problem in told(tally, code, path, number)
+    ]
+    return replace(tally.report(), problems=tuple(kept))
 
 
 def test_counts_by_severity() -> None:
@@ -95,14 +99,17 @@ def test_folded_file_is_counted_and_not_kept() -> None:
     """In a folded file findings are counted; the next file is not folded."""
     tally = Tally()
     tally.begin("a")
-    told(tally, "S201", ())
+    kept = told(tally, "S201", ())
     tally.folded = True
-    told(tally, "S101", ())
+    kept += told(tally, "S101", ())
     tally.begin("b")
-    told(tally, "S101", ())
+    kept += told(tally, "S101", ())
     report = tally.report()
 
-    assert [each.code for each in report.problems] == ["S201", "S101"]
+    assert [(each.code, each.place.path) for each in kept] == [
+        ("S201", "a"),
+        ("S101", "b"),
+    ]
     assert [each.errors for each in report.files] == [2, 1]
 
 
