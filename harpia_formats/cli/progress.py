@@ -36,6 +36,10 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the bar off the terminal for good."""
         if self._bar is not None:
             self._bar.stop()
 

@@ -203,11 +203,8 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
 
     Findings go to standard output, everything else to standard error.
 
-    Exit codes:
-    0  no errors
-    1  errors
-    2  something could not be read or done
-    3  a bug in harpia-formats
+    Exit codes: 0 no errors, 1 errors, 2 something could not be read or done,
+    3 a bug in harpia-formats.
     """
     with guarded():
         if schema is not None and format_ is not None:
@@ -258,6 +255,7 @@ def _report(
     report = run.report()
     sys.stdout.flush()
     if name is OutputFormat.CONCISE and not quiet:
+        progress.stop()
         say("".join(f"{each}\n" for each in summary_lines(report)))
     return report
 
