@@ -307,7 +307,7 @@ def test_full_reads_pointers_aloud() -> None:
     )
 
     assert written("full", [replace(PROBLEM, because=because)]).splitlines()[4:6] == [
-        "  because a/b.0.c~d is 1  (runs.jsonl:1:1)",
+        "  because a/b[0].c~d is 1  (runs.jsonl:1:1)",
         "  because the record is []  (runs.jsonl:2:1)",
     ]
 
@@ -529,7 +529,7 @@ def test_statistics_of_nothing_are_empty() -> None:
         ),
         (
             {"complete": False},
-            "a.jsonl: 12 records, all valid (eee@0.2.0); not read to the end",
+            "a.jsonl: 12 records, all valid (eee@0.2.0); stopped as asked",
         ),
         (
             {"complete": False, "reason": "the data ends early"},
@@ -564,7 +564,7 @@ def test_summary_of_several_files() -> None:
         "a.jsonl: 3,200 records, all valid",
         (
             "b.jsonl: 10 records: 0 valid, 10 invalid; 12 errors, 1 warning; "
-            "not read to the end"
+            "stopped as asked"
         ),
         (
             "3 files, 3,210 records: 3,200 valid, 10 invalid; 12 errors, 1 warning; "

@@ -18,7 +18,8 @@ from harpia_formats.rules import (
 
 RULES = all_rules()
 #: What the arguments of an example are called in the Python API.
-OPTIONS = {"--max-row-bytes": ("max_row_bytes", int)}
+OPTIONS = {"--max-row-bytes": "max_row_bytes"}
+FLAGS = {"--assert-formats": "assert_formats"}
 
 
 def options_of(rule: Rule) -> dict[str, Any]:
@@ -27,11 +28,12 @@ def options_of(rule: Rule) -> dict[str, Any]:
     options: dict[str, Any] = {"format" if isinstance(by, str) else "schema": by}
     if by == "eee":  # recognised among its versions
         options = {}
-    if rule.code == "V105":
-        options["assert_formats"] = True
-    for flag, value in zip(rule.arguments[::2], rule.arguments[1::2], strict=True):
-        name, kind = OPTIONS[flag]
-        options[name] = kind(value)
+    words = iter(rule.arguments)
+    for each in words:
+        if each in FLAGS:
+            options[FLAGS[each]] = True
+        else:
+            options[OPTIONS[each]] = int(next(words))
     return options
 
 

@@ -115,8 +115,11 @@ def _frame_lines(problem: Problem, options: Options) -> list[str]:
 
 def _reason(because: Because, path: str) -> str:
     """Return what made a rule apply, and where that is in the file at `path`."""
-    names = because.pointer[1:].split("/") if because.pointer else ["the record"]
-    name = ".".join(each.replace("~1", "/").replace("~0", "~") for each in names)
+    name = ""
+    for each in because.pointer.split("/")[1:]:
+        step = each.replace("~1", "/").replace("~0", "~")
+        name += f"[{step}]" if step.isdecimal() else f".{step}"
+    name = name.removeprefix(".") or "the record"
     place = position(path, because.line, because.column)
     return f"{safe(name)} is {safe(because.value)}  ({place})"
 

@@ -77,7 +77,7 @@ def _file_line(file: FileCount) -> str:
     found = _verdict(Report(files=(file,), groups=(), problems=()))
     parts = [f"{found} ({safe(file.format)})" if file.format else found]
     if not file.complete:
-        parts.append("not read to the end")
+        parts.append("not read to the end" if file.reason else "stopped as asked")
     return f"{safe(file.path, PATH)}: {'; '.join(parts)}"
 
 

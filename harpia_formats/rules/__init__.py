@@ -59,7 +59,7 @@ def rules_matching(asked: str, rules: dict[str, Rule]) -> set[str]:
     known = [*rules, *(rule.name for rule in rules.values())]
     near = get_close_matches(wanted.upper(), known, 2)
     near += get_close_matches(wanted.lower(), known, 2)
-    raise UnknownRule(asked, near)
+    raise UnknownRule(asked, list(dict.fromkeys(near))[:2])
 
 
 def selected_rules(

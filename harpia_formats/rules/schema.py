@@ -133,6 +133,7 @@ RULES = (
         b'{"value": "31.12.2025"}\n',
         b'{"value": "2025-12-31"}\n',
         _on(format="date"),
+        ("--assert-formats",),
     ),
     Rule(
         "V106",
