@@ -200,7 +200,7 @@ def _ends(span: Span) -> tuple[int, int]:
 
 
 @given(_VALUES, st.booleans())
-def test_what_json_writes_has_no_duplicates(value: Any, ascii_only: bool) -> None:  # noqa: FBT001 - hypothesis passes it
+def test_what_json_writes_has_no_duplicates(value: Any, ascii_only: bool) -> None:
     """Names that are written from a dictionary are never repeated."""
     text = json.dumps(value, ensure_ascii=ascii_only).encode()
 
