@@ -170,7 +170,7 @@ def _missing(path: Path) -> str:
         names = [each.name for each in islice(path.parent.iterdir(), NEIGHBOURS)]
     except OSError:  # one may open what is in it, but not list it
         names = []
-    near = get_close_matches(path.name, names)
+    near = get_close_matches(path.name, names, 3, 0.8)
     return (
         f"does not exist; did you mean {' or '.join(near)}?"
         if near

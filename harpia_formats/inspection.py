@@ -188,7 +188,7 @@ class Inspection:
             return chunk
         left = limit - count.records
         for kept, each in enumerate(chunk.rows):
-            if left == 0:
+            if left == 0 and not is_blank(each):
                 self.stopped = True
                 return chunk.first(kept)
             left -= not is_blank(each)

@@ -4,7 +4,6 @@ from functools import cache
 
 import harpia_converters
 from harpia_formats.format import Format
-from harpia_formats.near import nearest
 from harpia_formats.rules import Rule, schema, shape, text
 
 #: Names that stand for several versions; the first is taken where nothing tells.
@@ -22,10 +21,12 @@ class UnknownFormat(Exception):  # noqa: N818 - reads as what happened
         self.asked = asked
 
     def __str__(self) -> str:
-        near = nearest(self.asked, [*FAMILIES, *all_formats()])
-        hint = f"; did you mean {near}?" if near else ""
-        names = ", ".join([*FAMILIES, *all_formats()])
-        return f"no format is called {self.asked!r}{hint} (known: {names})"
+        from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
+
+        names = [*FAMILIES, *all_formats()]
+        near = get_close_matches(self.asked.lower(), names, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return f"no format is called {self.asked!r}{hint} (known: {', '.join(names)})"
 
 
 @cache

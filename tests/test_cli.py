@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -428,6 +429,14 @@ def test_limit_beyond_the_end_changes_nothing(data: Path) -> None:
     assert report_of(*arguments, "--limit", 9) == report_of(*arguments)
 
 
+@pytest.mark.parametrize("text", [b'{"a":1}\n{"a":2}\n\n \n', b'{"a":1}\n\n{"a":2}\n'])
+def test_limit_that_is_just_enough_reads_to_the_end(data: Path, text: bytes) -> None:
+    """Blank lines behind the last record that is wanted are no more records."""
+    arguments = ("-", "--schema", data / "schema.json", "--limit", 2)
+
+    assert report_of(*arguments, stdin=text)["files"][0]["complete"] is True
+
+
 def test_fail_fast_stops_at_the_first_error(data: Path) -> None:
     """With --fail-fast there is one error, and nothing behind it is counted."""
     (data / "late.jsonl").write_bytes(b'{"a":1}\n\n' * 2000 + ROWS)
@@ -741,6 +750,24 @@ def test_reader_that_leaves_ends_the_run_quietly(data: Path) -> None:
     assert (process.returncode, told) == (141, b"")
 
 
+def test_unbuffered_output_is_not_cut_off(data: Path) -> None:
+    """A write that takes only a part of the report is not taken for all of it."""
+    (data / "many.jsonl").write_bytes(b'{"a":"x"}\n' * 2_000)
+    command = f"ulimit -f 100; exec {shlex.join(COMMAND)} validate many.jsonl"
+    options = "--schema schema.json --examples 0 --max-problems 0"
+    result = subprocess.run(  # noqa: S603 - the command is ours
+        ["/bin/sh", "-c", f"{command} {options} --output-format json > report.json"],
+        capture_output=True,
+        cwd=data,
+        env=environment_with({"PYTHONUNBUFFERED": "1"}),
+        timeout=PATIENCE,
+        check=False,
+    )
+
+    assert result.returncode == 2
+    assert complaints(result) == ["error: cannot write the output: File too large"]
+
+
 COMMANDS = pytest.mark.parametrize(
     "arguments",
     [
@@ -1001,6 +1028,16 @@ def test_findings_are_not_mixed_with_progress(data: Path) -> None:
     assert bar not in plain
     for each in plain.split("\r\n\r\n"):
         assert each in shown
+
+
+def test_bar_stays_away_until_there_is_progress(data: Path) -> None:
+    """The bar is drawn anew for a part of the file, and not for every finding."""
+    (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 20_000 + b'{"a":"x"}\n' * 900)
+    arguments = ("validate", "many.jsonl", *FAULTY[2:], "--examples", "0")
+    _, shown, _ = on_terminal(IMPATIENT, *arguments, cwd=data, output=None)
+
+    assert shown.count("S102\x1b") == 900
+    assert 1 <= shown.count(SHOW_CURSOR) <= 10
 
 
 @pytest.mark.parametrize(

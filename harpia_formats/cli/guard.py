@@ -119,6 +119,12 @@ def write_to(stream: TextIO) -> Callable[[str], None]:
     """Return a function that writes text as UTF-8, whatever the locale says."""
 
     def write(text: str) -> None:
-        stream.buffer.write(text.encode("utf-8", "backslashreplace"))
+        rest = memoryview(text.encode("utf-8", "backslashreplace"))
+        while rest:
+            # Where Python does not buffer (-u), a write may take only a part.
+            written = stream.buffer.write(rest)
+            if not written:
+                raise BlockingIOError("it is in non-blocking mode")
+            rest = rest[written:]
 
     return write

@@ -49,7 +49,7 @@ class Progress:
             return
         if self._bar is None:
             self._bar = _new_bar()
-            self._bar.start()
+        self._bar.start()
         if reader is not self._reader or self._task is None:
             self._reader = reader
             if self._task is not None:
@@ -58,7 +58,7 @@ class Progress:
         self._bar.update(self._task, completed=reader.consumed)
 
     def around(self, write: Callable[[str], None]) -> Callable[[str], None]:
-        """Return `write`, taking the bar off the terminal meanwhile."""
+        """Return `write`, taking the bar off the terminal until there is progress."""
 
         def write_apart(text: str) -> None:
             if self._bar is not None:
@@ -66,8 +66,6 @@ class Progress:
             write(text)
             # Text that waits in a buffer would come out in the middle of the bar.
             sys.stdout.flush()
-            if self._bar is not None:
-                self._bar.start()
 
         return write_apart
 
