@@ -25,6 +25,9 @@ from harpia_formats.violations import (
     violation_of,
 )
 
+#: Unknown keys of one object among which a misspelt one is looked for.
+MANY_KEYS = 100
+
 _codes = {
     "required": "S101",
     "type": "S102",
@@ -87,7 +90,14 @@ def root_causes(
     causes: list[Cause] = []
     for group in _by_branch(violations, schema):
         causes += _causes_of(group, record, schema, advise)
-    return _without_misspelt_twice(causes)
+    causes = _without_misspelt_twice(causes)
+    # The engine's refusal stands, whatever was made of its reasons.
+    return causes or [_of_record(each) for each in violations[:1]]
+
+
+def _of_record(violation: Violation) -> Cause:
+    """Return what the engine refuses, as a cause that is about the whole record."""
+    return Cause("V111", (), (replace(violation, keyword="not", path=()),))
 
 
 def _chosen_alternatives(
@@ -171,15 +181,18 @@ def _without_followers(violations: list[Violation]) -> list[Violation]:
     }
     if not doomed and not unknown:
         return violations
-    return [each for each in violations if not _is_inside(each, doomed, unknown)]
+    gone = doomed | unknown
+    return [each for each in violations if not _is_inside(each, doomed, unknown, gone)]
 
 
-def _is_inside(violation: Violation, doomed: set[Path], unknown: set[Path]) -> bool:
+def _is_inside(
+    violation: Violation, doomed: set[Path], unknown: set[Path], gone: set[Path]
+) -> bool:
     path = violation.path
     if violation.keyword == "required" and path in doomed:
         return True
     above = {path[:end] for end in range(len(path))}
-    return path in unknown or bool(above & (doomed | unknown))
+    return path in unknown or not above.isdisjoint(gone)
 
 
 def _without_twins(violations: list[Violation]) -> list[Violation]:
@@ -319,7 +332,8 @@ def _misspelling(violation: Violation, record: Any, schema: Any) -> str:
     owner = value_at(record, violation.path)
     known = known_keys(schema, violation)
     unknown = [each for each in owner if each not in known]
-    return nearest(violation.detail, unknown)
+    # Among so many keys one is near by chance, and looking at all takes long.
+    return nearest(violation.detail, unknown) if len(unknown) <= MANY_KEYS else ""
 
 
 def _without_misspelt_twice(causes: list[Cause]) -> list[Cause]:

@@ -38,3 +38,5 @@ class Format:
     #: Returns why a row looks like this format, empty if it does not.
     sniff: Callable[[Mapping[str, Any]], str]
     advise: Advise = no_advice
+    #: Other ids that this version goes by.
+    aliases: tuple[str, ...] = ()

@@ -28,6 +28,8 @@ from harpia_formats.tally import Tally
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.findings import Finding
 
+#: Rules that need no schema: on text and JSON, and on files as a whole.
+_of_files = ("J", "S2", "S3")
 #: Rule, message and help for what can be wrong with a container.
 _flaws = {
     "bom": (
@@ -81,6 +83,8 @@ class Inspection:
         self._blank_count = 0
         #: The last chunk that held records, as far as it was judged.
         self._last: Chunk | None = None
+        #: Whether records are read but not judged, for want of a known format.
+        self._unjudged = False
         #: Whether it ended before the file did, as asked for.
         self.stopped = False
 
@@ -135,6 +139,8 @@ class Inspection:
             self._format = found.format
             self._schema = built_in_schema(found.format.id)
             count.format = found.format.id
+        asks_more = any(not each.startswith(_of_files) for each in self._rules)
+        self._unjudged = found.format is None and asks_more
         if found.code:
             place = _place(count.path, Cursor(), None)
             yield from self._say(found.code, found.message, found.help, place)
@@ -169,13 +175,17 @@ class Inspection:
             where = f"{count.path}:{place.line}:{place.column + 1}"
             raise InternalError(f"{where}: {error}") from error
         active = [each for each in verdict.findings if each.code in self._rules]
+        unread = {each.row for each in verdict.findings if each.is_fault}
         if self._options.fail_fast:
             chunk, active = self._until_first_error(chunk, active)
             blank = [each for each in verdict.blank if each < len(chunk)]
             verdict = Verdict(len(chunk) - len(blank), blank, active)
         numbers = _Numbers(count.records, verdict.blank)
         self._note_blanks(chunk, verdict)
-        _count_records(verdict.records, active, self._rules, count)
+        if self._unjudged:
+            unread = set(range(len(chunk))) - set(verdict.blank)
+        unread = {each for each in unread if each < len(chunk)}
+        _count_records(verdict.records, active, unread, self._rules, count)
         if verdict.records:
             self._last = chunk
         for _, findings in groupby(active, key=lambda each: each.row):
@@ -246,6 +256,8 @@ class Inspection:
             number = count.records
             if code in self._rules:
                 count.invalid += 1
+            else:
+                count.undetermined += 1
         limit = self._options.max_row_bytes
         message = message.format(size=flaw.size, limit=limit)
         place = _place(count.path, flaw.start, number)
@@ -290,9 +302,17 @@ class _Numbers:
 
 
 def _count_records(
-    records: int, findings: "list[Finding]", rules: Mapping[str, Rule], count: FileCount
+    records: int,
+    findings: "list[Finding]",
+    unread: set[int],
+    rules: Mapping[str, Rule],
+    count: FileCount,
 ) -> None:
-    wrong, open_ = set(), set()
+    """Count records; one that could not be judged is never a valid one.
+
+    That is so too where the rule that says why was not asked for.
+    """
+    wrong, open_ = set(), set(unread)
     for each in findings:
         if each.code == "V901":
             open_.add(each.row)

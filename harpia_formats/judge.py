@@ -120,6 +120,11 @@ class Judge:
         self._pause = 0
         self._failures = 0
 
+    @property
+    def lane(self) -> Lane | None:
+        """The fast lane, once there is one."""
+        return self._learner.lane
+
     def judge(self, chunk: Chunk) -> Verdict:
         """Return what is wrong with the rows of `chunk`, in order."""
         verdict = Verdict()
@@ -135,7 +140,7 @@ class Judge:
 
         Where that fails again and again, it is tried less and less often.
         """
-        lane = self._learner.lane
+        lane = self.lane
         if lane is None or not chunk.is_plain():
             return False
         if self._pause:
@@ -161,7 +166,7 @@ class Judge:
 
     def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
         for number, text in enumerate(rows):
-            lane = self._learner.lane
+            lane = self.lane
             value = lane.accept(text) if lane else None
             if value is None or not self._keys_differ([value], text):
                 self._judge_slowly(number, text, verdict)
@@ -228,6 +233,8 @@ class Learner:
         self._schema = schema
         self._survey = Survey()
         self._rows = 0
+        #: Whether keys were seen that the lane does not know.
+        self._news = False
         #: Asserted formats are more than the lane's types can say.
         self._lanes_left = 0 if formats or isinstance(schema, bool) else LANES
 
@@ -236,8 +243,8 @@ class Learner:
         if not self._lanes_left:
             return
         self._rows += 1
-        news = self._survey.take(self._schema, value)
-        if self._rows >= ROWS_BEFORE_LANE and (news or self.lane is None):
+        self._news |= self._survey.take(self._schema, value)
+        if self._rows >= ROWS_BEFORE_LANE and (self._news or self.lane is None):
             self._build()
 
     def _build(self) -> None:
@@ -245,6 +252,7 @@ class Learner:
             return
         self._lanes_left -= 1
         self._rows = 0
+        self._news = False
         try:
             self.lane = lane_of(self._schema, dict(self._survey.extras))
         except Unsuitable:

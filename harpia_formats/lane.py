@@ -73,12 +73,11 @@ def lane_of(schema: Mapping[str, Any], extras: Extras | None = None) -> Lane:
     if schema.get("type") != "object":
         raise Unsuitable("a row may be something else than an object")
     builder = TypeBuilder(extras or {}, asked_members(schema))
-    row = builder.type_of(schema, ())
-    checks = conditions_of(schema, builder)
     try:
-        decoder = msgspec.json.Decoder(row)
-    except TypeError as error:
+        decoder = msgspec.json.Decoder(builder.type_of(schema, ()))
+    except (TypeError, ValueError, OverflowError) as error:
         raise Unsuitable(str(error)) from error
+    checks = conditions_of(schema, builder)
     return Lane(decoder.decode, decoder.decode_lines, checks)
 
 

@@ -36,13 +36,16 @@ def all_formats() -> dict[str, Format]:
 
 
 def formats_named(name: str) -> tuple[Format, ...]:
-    """Return the format with this id, or all versions of the family so called.
+    """Return the format with this id or alias, or all versions of a family.
 
     Raises `UnknownFormat`.
     """
     formats = all_formats()
     if name in formats:
         return (formats[name],)
+    known_as = [each for each in formats.values() if name in each.aliases]
+    if known_as:
+        return tuple(known_as)
     if name in FAMILIES:
         return tuple(formats[each] for each in FAMILIES[name])
     raise UnknownFormat(name)

@@ -49,7 +49,7 @@ def conditions_of(schema: Mapping[str, Any], builder: TypeBuilder) -> tuple[Chec
         for value in known.keys() & values:
             for name, kinds in wanted.items():
                 known[value][name] = known[value].get(name, kinds) & kinds
-    attributes = builder.attributes[()]
+    attributes = builder.attributes.get((), {})
     return tuple(
         _condition(attributes[key], answers) for key, answers in demands.items()
     )
@@ -85,12 +85,12 @@ def _question_of(part: Any, schema: Mapping[str, Any]) -> tuple[str, set[str]]:
     if len(asked["properties"]) != 1:
         raise Unsuitable("a condition asks for several fields")
     ((key, node),) = asked["properties"].items()
-    if not isinstance(node, dict) or not node.keys() <= {"const", "enum"}:
+    if not isinstance(node, dict) or node.keys() not in ({"const"}, {"enum"}):
         raise Unsuitable("a condition asks for more than a value")
     if schema.get("properties", {}).get(key, {}).get("type") != "string":
         raise Unsuitable("a condition asks for a field that is not text")
     values = node["enum"] if "enum" in node else [node["const"]]
-    if node.keys() == {"const", "enum"} or not all(isinstance(v, str) for v in values):
+    if not all(isinstance(v, str) for v in values):
         raise Unsuitable("a condition asks for more than text")
     return key, set(values)
 
@@ -101,7 +101,7 @@ def _demands_of(then: Any, schema: Mapping[str, Any], builder: TypeBuilder) -> D
         raise Unsuitable("a condition demands more than fields")
     required = set(then.get("required", ()))
     properties = then.get("properties", {})
-    declared = schema.get("properties", {}).keys()
+    declared = builder.attributes[()].keys()
     if required - declared:
         raise Unsuitable("a condition requires a field that is not declared")
     demands = {}

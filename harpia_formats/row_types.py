@@ -83,6 +83,8 @@ class TypeBuilder:
                 return self.free
             raise Unsuitable("a value of any type has conditions")
         names = type_names(node)
+        if {"enum", "const"} <= node.keys():
+            raise Unsuitable("values are listed twice")
         if node.keys() & {"enum", "const"} and names != ["string"]:
             raise Unsuitable("values of several types are listed")
         return _union(self._typed(name, node, location) for name in names)

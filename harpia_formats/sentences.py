@@ -1,10 +1,9 @@
 """What is wrong and how to mend it, a sentence for each keyword of a schema."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-
-import msgspec
 
 from harpia_formats.causes import Cause
 from harpia_formats.near import nearest
@@ -25,6 +24,8 @@ from harpia_formats.words import (
     shown,
     types_in_words,
 )
+
+_number = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +151,7 @@ def _type(violation: Violation, value: Any) -> Sentence:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        return isinstance(msgspec.json.decode(text), (int, float))
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        return False
+    return _number.fullmatch(text) is not None
 
 
 def _listed(violation: Violation, value: Any) -> Sentence:

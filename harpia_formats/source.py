@@ -136,7 +136,7 @@ def _advice(encoding: str) -> str:
     order = "little endian" if encoding.endswith("LE") else "big endian"
     return (
         f"is {encoding[:-2]} ({order}), not UTF-8; "
-        f"convert it with: iconv -f {encoding} -t UTF-8"
+        f"convert it with: iconv -f {encoding[:-2]} -t UTF-8"
     )
 
 

@@ -140,7 +140,7 @@ def _broken_off(count: FileCount, last_line: int) -> str:
     if not last_line:
         return " (before the end of the first record)"
     records = f"{count.records:,} record{'s' * (count.records != 1)}"
-    return f" (behind {records}, the last in line {last_line:,})"
+    return f" (after {records}, the last in line {last_line:,})"
 
 
 def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats import iter_problems
+from harpia_formats import iter_problems, validate
 from harpia_formats.format import no_advice
 from harpia_formats.framing import Chunk, frames
 from harpia_formats.judge import Disagreement, Judge, colons, referee_of
@@ -228,3 +229,45 @@ def test_undetermined_is_not_invalid() -> None:
     (problem,) = iter_problems(data, schema=schema)
 
     assert problem.code == "V901"
+
+
+def test_refused_rows_are_never_valid() -> None:
+    """What the engine refuses is an error even where its reasons are odd."""
+    schema = {"type": "object", "additionalProperties": False}
+    for text in (b'{"": {}}', b'{"": []}', b'{"0": {"": 1}}'):
+        assert list(iter_problems(text, schema=schema)), text
+
+
+def test_text_like_deep_json_is_no_number() -> None:
+    """Text that looks like deep JSON in the place of a number is only text."""
+    schema = {"properties": {"a": {"type": "number"}}}
+    text = b'{"a": "' + b"[" * 5_000 + b'"}'
+
+    (problem,) = iter_problems(text, schema=schema)
+
+    assert problem.code == "S102"
+
+
+def test_many_errors_in_one_row_take_time_in_proportion() -> None:
+    """Ten thousand errors in one row are not a matter of minutes."""
+    schema = {"properties": {"a": {"items": {"type": "string"}}}}
+    text = b'{"a": [' + b",".join([b"1"] * 10_000) + b"]}"
+    before = time.monotonic()
+
+    report = validate(text, schema=schema)
+
+    assert report.errors == 10_000
+    assert time.monotonic() - before < 10
+
+
+def test_keys_that_come_late_are_learned() -> None:
+    """A key that turns up after a lane was built gets a new lane in the end."""
+    judge = Judge(built_in_schema(SEED_SHAPE), no_advice)
+    row = records()[0]
+    late = json.dumps(row | {"late": 1}).encode()
+    for text in [json.dumps(row).encode()] * 70 + [late] * 200:
+        judged(judge, text)
+    lane = judge.lane
+
+    assert lane is not None
+    assert lane.accept(late) is not None

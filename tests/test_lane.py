@@ -187,6 +187,29 @@ def test_learns_unknown_keys() -> None:
     assert lane.accept(b'{"d": 1}') is None
 
 
+def test_condition_on_a_required_key_that_is_not_declared() -> None:
+    """A condition holds for a key that is required but not in `properties`."""
+    schema = {
+        "type": "object",
+        "required": ["k", "ghost"],
+        "properties": {"k": {"type": "string", "enum": ["x", "y"]}},
+        "allOf": [_condition({"properties": {"ghost": {"type": "string"}}})],
+    }
+    lane = lane_of(schema)
+
+    assert lane.accept(b'{"k": "y", "ghost": 1}') is not None
+    assert lane.accept(b'{"k": "x", "ghost": "a"}') is not None
+    assert lane.accept(b'{"k": "x", "ghost": 1}') is None
+
+
+def test_rows_of_any_keys_have_a_lane() -> None:
+    """A schema that names no keys has a lane too."""
+    lane = lane_of({"type": "object", "additionalProperties": {"type": "string"}})
+
+    assert lane.accept(b'{"a": "b"}') is not None
+    assert lane.accept(b'{"a": 1}') is None
+
+
 def test_odd_keys_are_left_to_the_referee() -> None:
     """A key that no field can be named for is not learned, and breaks nothing."""
     schema = {"type": "object", "properties": {"a": {}}}
@@ -220,6 +243,23 @@ def test_free_values_have_a_depth() -> None:
         {"type": "object", "properties": {"a": False}},
         {"type": "object", "properties": {"a": {"type": "array", "items": [{}]}}},
         {"type": "object", "minProperties": 1},
+        {"type": "object", "properties": {"a": {"enum": ["x"], "const": "x"}}},
+        {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer", "minimum": 1, "exclusiveMinimum": 0}
+            },
+        },
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string", "maxLength": 10**30}},
+        },
+        {
+            "type": "object",
+            "properties": {"k": {"type": "string", "enum": ["x"]}},
+            "required": ["k"],
+            "allOf": [{"if": {"properties": {"k": {}}}, "then": {}}],
+        },
         {"type": "object", "allOf": [{"required": ["a"]}]},
         {"type": "object", "anyOf": [{"required": ["a"]}]},
         {

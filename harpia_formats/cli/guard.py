@@ -72,10 +72,10 @@ def _refuse(error: Exception) -> NoReturn:
         raise SystemExit(UNABLE) from None
     from harpia_formats.inspection import InternalError  # noqa: PLC0415 - start-up time
     from harpia_formats.registry import UnknownFormat  # noqa: PLC0415 - likewise
-    from harpia_formats.rules import UnknownRule  # noqa: PLC0415 - likewise
+    from harpia_formats.rules import NoRuleLeft, UnknownRule  # noqa: PLC0415 - likewise
     from harpia_formats.schema import SchemaError  # noqa: PLC0415 - likewise
 
-    if isinstance(error, (UnknownFormat, UnknownRule, SchemaError)):
+    if isinstance(error, (UnknownFormat, UnknownRule, NoRuleLeft, SchemaError)):
         complain(str(error))
         raise SystemExit(UNABLE) from None
     if isinstance(error, InternalError):

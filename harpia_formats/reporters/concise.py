@@ -18,6 +18,7 @@ from harpia_formats.reporters.text import (
     SENTENCE,
     folded_file_line,
     label,
+    member_of,
     position,
     rule,
     statistics_lines,
@@ -52,6 +53,11 @@ def _line(problem: Problem) -> str:
     start = position(place.path, place.line, place.column)
     name, message = safe(problem.name), safe(problem.message, SENTENCE)
     line = f"{start}: {label(problem)} {name} {message}"
+    if problem.because and not problem.code.startswith("J"):
+        reason = problem.because[0]
+        line += f" because {safe(member_of(reason.pointer))} is {safe(reason.value)}"
+    if place.record is None and problem.help:
+        line += f" ({safe(problem.help, SENTENCE)})"
     return f"{line} [{safe(place.pointer)}]" if place.pointer else line
 
 

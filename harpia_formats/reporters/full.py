@@ -20,6 +20,7 @@ from harpia_formats.reporters.text import (
     digits,
     folded_file_line,
     label,
+    member_of,
     position,
     statistics_lines,
     summary_lines,
@@ -115,13 +116,8 @@ def _frame_lines(problem: Problem, options: Options) -> list[str]:
 
 def _reason(because: Because, path: str) -> str:
     """Return what made a rule apply, and where that is in the file at `path`."""
-    name = ""
-    for each in because.pointer.split("/")[1:]:
-        step = each.replace("~1", "/").replace("~0", "~")
-        name += f"[{step}]" if step.isdecimal() else f".{step}"
-    name = name.removeprefix(".") or "the record"
     place = position(path, because.line, because.column)
-    return f"{safe(name)} is {safe(because.value)}  ({place})"
+    return f"{safe(member_of(because.pointer))} is {safe(because.value)}  ({place})"
 
 
 def _folded_line(group: Group, times: int, *, several: bool) -> str:

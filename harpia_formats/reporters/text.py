@@ -47,6 +47,15 @@ def folded_file_line(path: str, count: int) -> str:
     return f"{safe(path, PATH)}: {further} folded under S201 other-shape"
 
 
+def member_of(pointer: str) -> str:
+    """Return the place at `pointer` as people write it: `input.choices[2]`."""
+    name = ""
+    for each in pointer.split("/")[1:]:
+        step = each.replace("~1", "/").replace("~0", "~")
+        name += f"[{step}]" if step.isdecimal() else f".{step}"
+    return name.removeprefix(".") or "the record"
+
+
 def statistics_lines(report: Report) -> list[str]:
     """Return the exact count of each rule at each pointer, the most frequent first."""
     counts: Counter[tuple[str, str, str]] = Counter()

@@ -41,6 +41,17 @@ class UnknownRule(Exception):  # noqa: N818 - reads as what happened
         return f"no rule is called {self.asked!r}{hint}"
 
 
+class NoRuleLeft(Exception):  # noqa: N818 - reads as what happened
+    """Every rule that was asked for is left out again; carries what does that."""
+
+    def __init__(self, ignore: list[str]) -> None:
+        super().__init__(ignore)
+        self.ignore = ignore
+
+    def __str__(self) -> str:
+        return f"no rule is left to check: all are ignored by {', '.join(self.ignore)}"
+
+
 def rules_matching(asked: str, rules: dict[str, Rule]) -> set[str]:
     """Return the codes of the rules with this code, prefix or name.
 
@@ -67,11 +78,13 @@ def selected_rules(
 ) -> frozenset[str]:
     """Return the codes in force; without `select` all of them, less `ignore`.
 
-    Raises `UnknownRule`.
+    Raises `UnknownRule`, and `NoRuleLeft` where nothing would be checked.
     """
     chosen = set(rules)
     if select:
         chosen = set().union(*(rules_matching(each, rules) for each in select))
     for each in ignore:
         chosen -= rules_matching(each, rules)
+    if not chosen:
+        raise NoRuleLeft(ignore)
     return frozenset(chosen)

@@ -8,6 +8,7 @@ from harpia_formats.format import Format
 
 FORMAT = Format(
     id=CURRENT,
+    aliases=("eee@0.2.1", "eee@0.2.2", "eee@0.2.3"),
     title="The shape of 0.2.1 to 0.3.0: lists, `messages`, a closed root",
     id_key="sample_id",
     sniff=partial(sign_of, shape=CURRENT),
