@@ -45,7 +45,7 @@ def conditions_of(schema: Mapping[str, Any], builder: TypeBuilder) -> tuple[Chec
     for each in schema.get("allOf", ()):
         key, values = _question_of(each, schema)
         known = demands.setdefault(key, _answers_of(schema, key))
-        wanted = _demands_of(each["then"], schema, builder)
+        wanted = _demands_of(each["then"], builder)
         for value in known.keys() & values:
             for name, kinds in wanted.items():
                 known[value][name] = known[value].get(name, kinds) & kinds
@@ -95,7 +95,7 @@ def _question_of(part: Any, schema: Mapping[str, Any]) -> tuple[str, set[str]]:
     return key, set(values)
 
 
-def _demands_of(then: Any, schema: Mapping[str, Any], builder: TypeBuilder) -> Demands:
+def _demands_of(then: Any, builder: TypeBuilder) -> Demands:
     """Return the types that `then` allows, by attribute of the row."""
     if not isinstance(then, dict) or not then.keys() <= {"required", "properties"}:
         raise Unsuitable("a condition demands more than fields")

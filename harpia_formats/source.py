@@ -92,7 +92,8 @@ class Reader:
         data = Steady(Members(self.name, codec, raw).pull) if codec else raw
         encoding = wide_encoding(data.peek(4))
         if encoding is not None:
-            raise SourceError(self.name, _advice(encoding))
+            marked = b"\xff\xfe" in data.peek(4) or b"\xfe\xff" in data.peek(4)
+            raise SourceError(self.name, _advice(encoding, marked=marked))
         while block := data.read(self._size):
             yield block
 
@@ -132,11 +133,13 @@ _ZEROS: dict[tuple[bool, ...], str] = {
 }
 
 
-def _advice(encoding: str) -> str:
+def _advice(encoding: str, *, marked: bool) -> str:
+    # With the byte order named, iconv would keep the mark as a character.
+    name = encoding[:-2] if marked else encoding
     order = "little endian" if encoding.endswith("LE") else "big endian"
     return (
         f"is {encoding[:-2]} ({order}), not UTF-8; "
-        f"convert it with: iconv -f {encoding[:-2]} -t UTF-8"
+        f"convert it with: iconv -f {name} -t UTF-8"
     )
 
 

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import harpia_converters
+import harpia_formats
+
 ROOT = Path(__file__).parents[1]
-HUB = ROOT / "harpia_formats"
-SPOKES = ROOT / "converters" / "harpia_converters"
+# Where they are installed: the tests also run from another folder on the wheel.
+HUB = Path(harpia_formats.__file__).parent
+SPOKES = Path(harpia_converters.__file__).parent
 VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 #: The one arrow from the hub to the spokes.
 ARROW = HUB / "registry.py"

@@ -332,7 +332,7 @@ def test_caps_limit_what_is_shown_and_not_what_is_counted(
         (["--select", "J", "--select", "wrong-type"], ["S102", "S102", "J106"]),
         (["--ignore", "not-json-constant"], ["S102", "S102"]),
         (["--select", "J,S", "--ignore", "J106"], ["S102", "S102"]),
-        (["--ignore", "J106,S102"], []),
+        (["--ignore", "J105,S102"], ["J106"]),
     ],
     ids=joined,
 )

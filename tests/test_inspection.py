@@ -75,7 +75,7 @@ def test_rows_before_a_break_are_judged(count: int, keep: float) -> None:
     assert not data.complete
     assert data.reason is not None
     assert data.reason.startswith("compressed data is truncated (")
-    assert (f"behind {number} record" in data.reason) == (data.records > 0)
+    assert (f"after {number} record" in data.reason) == (data.records > 0)
     assert (f"the last in line {number})" in data.reason) == (data.records > 0)
 
 
@@ -491,3 +491,35 @@ def test_counts_are_those_of_the_rows(rows: list[bytes], limit: int | None) -> N
     assert count.records == len(full) + 1
     assert count.invalid == len(wrong)
     assert found == [(line + 1, number + 1) for line, number in wrong]
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        (b'{"a": 1}\n{"a"\n', {"schema": True, "select": ("S",)}),
+        (b'{"a": 1}\n{"a": NaN}\n', {"schema": True, "ignore": ("J106",)}),
+        (
+            b'{"a": 1}\n{"a": "long"}\n',
+            {"schema": True, "max_row_bytes": 10, "ignore": ("J110",)},
+        ),
+    ],
+)
+def test_what_could_not_be_judged_is_never_valid(
+    data: bytes, options: dict[str, Any]
+) -> None:
+    """A record that cannot be read is undetermined where its rule is not asked for."""
+    report = validate(data, **options)
+    (count,) = report.files
+
+    assert (count.records, count.valid, count.undetermined) == (2, 1, 1)
+    assert not report.ok
+
+
+def test_records_of_no_known_format_are_undetermined() -> None:
+    """Records of a file in no known format are read but not judged."""
+    report = validate(b'{"question": "2+2?"}\n{"question": "3+3?"}\n')
+    (count,) = report.files
+
+    assert (count.valid, count.undetermined) == (0, 2)
+    text_only = validate(b'{"question": "2+2?"}', select=("J",))
+    assert text_only.ok

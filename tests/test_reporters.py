@@ -56,7 +56,8 @@ runs.jsonl:3:287  C201 conditional-turns  /interactions  (sample_id "gsm8k_0003"
 """
 CONCISE = (
     "runs.jsonl:3:287: C201 conditional-turns "
-    "interactions must be an array, found null [/interactions]\n"
+    "interactions must be an array, found null "
+    'because interaction_type is "multi_turn" [/interactions]\n'
 )
 GROUP = Group(
     path="runs.jsonl",
@@ -226,7 +227,8 @@ def test_concise_names_the_severity_below_error() -> None:
 
     assert written("concise", [problem]) == (
         "runs.jsonl:3:287: warning C201 conditional-turns "
-        "interactions must be an array, found null\n"
+        "interactions must be an array, found null "
+        'because interaction_type is "multi_turn"\n'
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from harpia_formats import validate
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import (
+    NoRuleLeft,
     Rule,
     UnknownRule,
     rules_matching,
@@ -129,13 +130,18 @@ def test_unknown_rule_does_not_guess(asked: str) -> None:
         ([], [], set(RULES)),
         (["C"], ["C2"], {"C101"}),
         (["C2", "missing-key"], [], {"C201", "C202", "S101"}),
-        (["C101"], ["condition"], set()),
         ([], ["J", "S", "V", "C2"], {"C101"}),
     ],
 )
 def test_selection(select: list[str], ignore: list[str], codes: set[str]) -> None:
     """All rules are in force unless some are selected, less those to ignore."""
     assert selected_rules(RULES, select, ignore) == codes
+
+
+def test_selection_leaves_a_rule() -> None:
+    """To select rules and ignore them all again is a mistake, and said as one."""
+    with pytest.raises(NoRuleLeft, match="all are ignored by condition"):
+        selected_rules(RULES, ["C101"], ["condition"])
 
 
 @pytest.mark.parametrize(("select", "ignore"), [(["Z1"], []), ([], ["Z1"])])

@@ -404,10 +404,11 @@ def test_wide_encoding_is_named(encoding: str, mark: str, compress: Compress) ->
     """UTF-16 and UTF-32 are refused with the command that converts them."""
     _, reason = read_bytes(compress((mark + '{"a": 1}').encode(encoding)))
     order = "little" if encoding.endswith("LE") else "big"
+    name = encoding[:-2] if mark else encoding
 
     assert reason == (
         f"is {encoding[:-2]} ({order} endian), not UTF-8; "
-        f"convert it with: iconv -f {encoding} -t UTF-8"
+        f"convert it with: iconv -f {name} -t UTF-8"
     )
 
 
