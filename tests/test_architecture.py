@@ -61,7 +61,7 @@ def running(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "module", sorted(HUB.rglob("*.py")), ids=lambda each: each.relative_to(ROOT)
+    "module", sorted(HUB.rglob("*.py")), ids=lambda each: each.relative_to(HUB)
 )
 def test_hub_knows_the_spokes_in_one_place_only(module: Path) -> None:
     """No module of the hub but the registry imports the spokes."""
