@@ -8,10 +8,8 @@ than the limit, is looked for by brackets and quotation marks.
 """
 
 import re
-import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
-from enum import Enum, auto
 
 import msgspec
 
@@ -24,6 +22,7 @@ from harpia_formats.framing import (
     Flaw,
     Frames,
 )
+from harpia_formats.item import State, byte_of, read_item
 
 #: Places that are tried as the end of a window before it is read row by row.
 ATTEMPTS = 2
@@ -35,11 +34,13 @@ SURE = 16
 KINDS = 1024
 
 _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_item = msgspec.json.Decoder(msgspec.Raw).decode
-_fault_byte = re.compile(r"\(byte (\d+)\)$")
 _space = re.compile(rb"[ \t\r\n]*+")
 _head = re.compile(rb'\{[ \t\r\n]*+"[^"\\]*+"|["\[{]?')
 
+#: What may stand behind an array in an object.
+_behind_member = re.compile(
+    rb'[ \t\r\n]*+(?:\}|\Z|,[ \t\r\n]*+"(?:[^"\\]|\\.)*+"[ \t\r\n]*+:)', re.DOTALL
+)
 _unbracketed = re.compile(rb'[^"{}\[\]]*+(?:"[^"\\]*+"[^"{}\[\]]*+){0,200}')
 _between_rows = re.compile(rb'[^"{}\[\],]*+')
 _characters = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+){0,200}', re.DOTALL)
@@ -54,17 +55,16 @@ def array_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
     return cutter.run()
 
 
-class State(Enum):
-    """What the parser says about a row."""
+def member_rows(
+    feed: Feed, start: Cursor, limit: int
+) -> Generator[Chunk | Flaw, None, tuple[Cursor, bool]]:
+    """Yield the items of an array inside of an object.
 
-    #: It is whole, and a comma or the end of the array is behind it.
-    ENDED = auto()
-    #: It is whole, as far as it is held.
-    WHOLE = auto()
-    #: It is cut off where what is held ends.
-    OPEN = auto()
-    #: It is not JSON, or is not followed by a comma.
-    BROKEN = auto()
+    Return where it ends, and whether it was closed.
+    """
+    cutter = Cutter(feed, start, limit, window=WINDOW, inner=True)
+    yield from cutter.run()
+    return cutter.start, cutter.closed
 
 
 @dataclass(slots=True)
@@ -89,6 +89,10 @@ class Cutter:
     doubtful: bool = False
     #: Whether the file ends inside of a row, whose own fault says so.
     torn: bool = False
+    #: Whether the array is a member of an object, which goes on behind it.
+    inner: bool = False
+    #: Whether the end of the array was seen.
+    closed: bool = False
 
     def run(self) -> Frames:
         """Yield rows and flaws until the array and the file end."""
@@ -103,7 +107,7 @@ class Cutter:
             for each in self._rows():
                 yield each
                 found = True
-        if self.feed.data and not found:
+        if self.feed.data and not found and not self.inner:
             yield Flaw("empty", opening)
         yield from self._close()
 
@@ -130,7 +134,7 @@ class Cutter:
         while _behind_space(self.feed.data, 1) == len(self.feed.data):
             if not self.feed.grow():
                 return True
-        return _is_last_bracket(self.feed.data, 0)
+        return _is_last_bracket(self.feed.data, 0, inner=self.inner)
 
     def _close(self) -> Frames:
         """Say what is wrong at the end of the array, and behind it."""
@@ -141,6 +145,9 @@ class Cutter:
         if self.comma is not None:
             yield Flaw("missing-item", self.comma)
         self.consume(1)
+        self.closed = True
+        if self.inner:
+            return
         self.window = 1
         self._at_end()
         if self.feed.data:
@@ -188,7 +195,7 @@ class Cutter:
                 rows = _items(b"".join((b"[", memoryview(data)[:end], b"]")))
             except msgspec.DecodeError as error:
                 # The bracket that was put before the window counts as a byte.
-                end = min(end, _byte_of(str(error)) - 1)
+                end = min(end, byte_of(str(error)) - 1)
             except RecursionError:
                 return None
             else:
@@ -225,7 +232,7 @@ class Cutter:
         state, end = _read(data, 0)
         if state is State.BROKEN:
             self.doubtful = True
-            end = _end_of_broken(data, self.heads)
+            end = _end_of_broken(data, self.heads, inner=self.inner)
         if state in {State.ENDED, State.BROKEN} and 0 < end < len(data):
             yield self._single_row(end)
             self._next()
@@ -258,7 +265,7 @@ class Cutter:
 
     def _pass_over_row(self) -> Flaw:
         """Skip a row that is longer than the limit, without holding it."""
-        start, size, row = self.start, 0, RowEnd()
+        start, size, row = self.start, 0, RowEnd(inner=self.inner)
         while (end := row.find(self.feed.data, len(self.feed.data))) is None:
             passed = len(self.consume(_end_of_characters(self.feed.data, row.at)))
             size += passed
@@ -275,6 +282,8 @@ class Cutter:
 class RowEnd:
     """Looks for the end of a row by brackets and quotation marks, piece by piece."""
 
+    #: Whether the array is a member of an object.
+    inner: bool = False
     #: Where to read on.
     at: int = 0
     depth: int = 0
@@ -325,53 +334,31 @@ class RowEnd:
         elif self.depth:
             self.depth -= 1
         elif byte in b",]":
-            return byte == _COMMA or _is_last_bracket(data, self.at)
+            return byte == _COMMA or _is_last_bracket(
+                data, self.at, inner=self.inner
+            )
         # Where commas are missing, a row is handed on with the one that follows it.
         return self.values > 2  # noqa: PLR2004 - a row and the one behind it
 
 
-def _byte_of(message: str) -> int:
-    """Return the byte that a parser's message names, or one that is never reached."""
-    found = _fault_byte.search(message)
-    return int(found[1]) if found else sys.maxsize
-
-
-def _byte_named_behind() -> int:
-    """Return which byte the parser names for a comma that is byte 0."""
-    try:
-        _item(b"0,")
-    except msgspec.DecodeError as error:
-        return _byte_of(str(error)) - 1
-    return 0
-
-
-#: How far behind the first byte after a whole value the parser points.
-_BYTE_BEHIND = _byte_named_behind()
-
-
 def _read(data: bytes, at: int) -> tuple[State, int]:
-    """Return what the parser says about the row at `at`, and where it stopped."""
-    try:
-        _item(memoryview(data)[at:])
-    except msgspec.DecodeError as error:
-        message = str(error)
-        if "trailing characters" in message:
-            place = at + _byte_of(message) - _BYTE_BEHIND
-            return State.ENDED if data[place] in b",]" else State.BROKEN, place
-        is_held = at + _byte_of(message) < len(data)
-        return State.BROKEN if is_held else State.OPEN, len(data)
-    except RecursionError:
-        return State.BROKEN, at
-    return State.WHOLE, len(data)
+    """Return what the parser says about the row at `at`, and where it stopped.
+
+    A row that is followed by neither a comma nor the end of the array is broken.
+    """
+    state, place = read_item(data, at)
+    if state is State.ENDED and data[place] not in b",]":
+        state = State.BROKEN
+    return state, place
 
 
-def _end_of_broken(data: bytes, heads: Iterable[bytes]) -> int:
+def _end_of_broken(data: bytes, heads: Iterable[bytes], *, inner: bool) -> int:
     """Return where the broken row ends that `data` begins with, its length if nowhere.
 
     A row has ended where its brackets say so, and where another row begins although
     a string or an object is still open.
     """
-    row = RowEnd()
+    row = RowEnd(inner=inner)
     for each in _next_row(data, heads).finditer(data):
         end = row.find(data, each.start())
         if end is not None:
@@ -398,11 +385,13 @@ def _head_of(row: bytes) -> bytes:
     return row[: _end_of(_head, row, 0, len(row))]
 
 
-def _is_last_bracket(data: bytes, at: int) -> bool:
+def _is_last_bracket(data: bytes, at: int, *, inner: bool) -> bool:
     """Tell whether the bracket at `at` may be the last, by what is behind it.
 
     In or behind a broken row, a bracket too many is not yet the end of the array.
     """
+    if inner:
+        return _behind_member.match(data, at + 1) is not None
     behind = _behind_space(data, at + 1)
     return data[behind : behind + 1] not in {b",", b"]", b"}"}
 

@@ -1,11 +1,13 @@
 """The blocks of a file, and what is left of its rows where its source breaks off."""
 
 from collections.abc import Iterator
+from typing import IO
 
-from harpia_formats.bytestream import SourceError
+from harpia_formats.bytestream import SourceError, plain
 from harpia_formats.framing import Chunk, Flaw, Frames
 from harpia_formats.recognition import values_in
 from harpia_formats.report import FileCount
+from harpia_formats.slices import Header, Member, Slices
 from harpia_formats.source import Reader
 
 #: What is wrong with any file that breaks off.
@@ -15,9 +17,13 @@ _always = {"empty", "unclosed"}
 class Blocks:
     """The blocks of a file, counted; a fault of the source ends them quietly."""
 
-    def __init__(self, reader: Reader, count: FileCount) -> None:
+    def __init__(
+        self, reader: Reader, count: FileCount, copy: IO[bytes] | None = None
+    ) -> None:
+        """Take where the blocks are counted, and where they are kept if anywhere."""
         self.reader = reader
         self._count = count
+        self._copy = copy
         self.error: SourceError | None = None
         self.ended = False
 
@@ -25,13 +31,29 @@ class Blocks:
         try:
             for block in self.reader:
                 self._count.bytes += len(block)
+                self._keep(block)
                 yield block
         except SourceError as error:
             self.error = error
         self.ended = True
 
+    def drop_copy(self) -> None:
+        """Keep no more blocks, and forget those that were kept."""
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
 
-def whole_frames(flow: Frames, blocks: Blocks) -> Frames:
+    def _keep(self, block: bytes) -> None:
+        if self._copy is None:
+            return
+        try:
+            self._copy.write(block)
+        except OSError as error:
+            reason = f"cannot be kept for a second look: {plain(error)}"
+            raise SourceError(self.reader.name, reason) from error
+
+
+def whole_frames(flow: Slices, blocks: Blocks) -> Slices:
     """Yield the frames of `flow`, but for what only says that the source broke off."""
     for frame in flow:
         if blocks.error is not None:
@@ -41,7 +63,7 @@ def whole_frames(flow: Frames, blocks: Blocks) -> Frames:
         yield frame
 
 
-def _without_torn_end(rest: list[Chunk | Flaw]) -> Frames:
+def _without_torn_end(rest: list[Chunk | Flaw | Member | Header]) -> Slices:
     end = rest[-1]
     if isinstance(end, Flaw) and end.kind in _always:
         rest = rest[:-1]
@@ -50,9 +72,11 @@ def _without_torn_end(rest: list[Chunk | Flaw]) -> Frames:
     return iter(rest)
 
 
-def _is_torn(frame: Chunk | Flaw, end: Chunk | Flaw) -> bool:
+def _is_torn(frame: Chunk | Flaw | Member | Header, end: Chunk | Flaw | Member | Header) -> bool:
     """Tell whether `frame` is a row that reaches the end of the data, unfinished."""
-    if isinstance(frame, Flaw) or frame.data.endswith(b"\n"):
+    if isinstance(frame, Header):
+        return True
+    if not isinstance(frame, Chunk) or frame.data.endswith(b"\n"):
         return False
     behind = frame.start.offset + len(frame.data)
     if isinstance(end, Flaw) and end.start.offset != behind:

@@ -1,23 +1,42 @@
-"""Which format a file is in, told from its first records."""
+"""Which format and dialect a file is in, told from its first records."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.format import Format
+from harpia_formats.format import Container, Dialect, Format
+from harpia_formats.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A format in one of its dialects."""
+
+    format: Format
+    dialect: Dialect
+
+    @property
+    def name(self) -> str:
+        """The id of the format, with the name of the dialect if it has one."""
+        dialect = self.dialect.name
+        return f"{self.format.id} ({dialect})" if dialect else self.format.id
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """What most of some records look like."""
 
-    format: Format
+    variant: Variant
     #: How many of them, of how many.
     alike: int
     records: int
     #: What they were told by, the most frequent first.
     signs: tuple[str, ...]
+    #: What others of them look like, and how many; the most frequent first.
+    others: tuple[tuple[Variant, int], ...] = ()
+    #: Another format that just as many look like.
+    rival: Variant | None = None
 
     def __str__(self) -> str:
         sign = self.signs[0] + " or the like" * (len(self.signs) > 1)
@@ -27,25 +46,63 @@ class Choice:
         return f"{self.alike:,} of the first {self.records:,} records {have} {sign}"
 
 
-def choose(rows: Sequence[Any], formats: Iterable[Format]) -> Choice | None:
-    """Return the format that more of `rows` look like than any other, if any do."""
-    counts: Counter[str] = Counter()
-    signs: dict[str, Counter[str]] = {}
-    known = {each.id: each for each in formats}
+#: Containers that a file can be read as, by its layout.
+_readable = {
+    Layout.LINES: {Container.ROWS, Container.DOCUMENT},
+    Layout.ARRAY: {Container.ROWS, Container.DOCUMENT},
+    Layout.TEXT: {Container.TABLE},
+}
+_of_object = set(Container) - {Container.TABLE}
+
+
+def variants_of(formats: Iterable[Format], layout: Layout | None = None) -> list[Variant]:
+    """Return every dialect of `formats` that a file of `layout` may be in."""
+    wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
+    return [
+        Variant(each, dialect)
+        for each in formats
+        for dialect in each.dialects
+        if dialect.container in wanted
+    ]
+
+
+def choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
+    """Return what more of `rows` look like than anything else, if they do.
+
+    A general format is chosen only where no row looks like a particular one.
+    """
+    particular = [each for each in variants if not each.format.general]
+    general = [each for each in variants if each.format.general]
+    return _choose(rows, particular) or _choose(rows, general)
+
+
+def _choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
+    counts: Counter[int] = Counter()
+    signs: dict[int, Counter[str]] = {}
     for row in rows:
-        for identifier, sign in _signs(row, known.values()):
-            counts[identifier] += 1
-            signs.setdefault(identifier, Counter())[sign] += 1
+        for number, sign in signs_of(row, variants):
+            counts[number] += 1
+            signs.setdefault(number, Counter())[sign] += 1
     if not counts:
         return None
     # The first in the table wins where two are equal.
-    best = max(known, key=lambda each: counts[each])
-    told_by = tuple(sign for sign, _ in signs[best].most_common())
-    return Choice(known[best], counts[best], len(rows), told_by)
+    order = sorted(counts, key=lambda each: (-counts[each], each))
+    best = order[0]
+    others = tuple((variants[each], counts[each]) for each in order[1:])
+    rivals = [each for each, count in others if count == counts[best]]
+    return Choice(
+        variants[best],
+        alike=counts[best],
+        records=len(rows),
+        signs=tuple(sign for sign, _ in signs[best].most_common()),
+        others=others,
+        rival=rivals[0] if rivals else None,
+    )
 
 
-def _signs(row: Any, formats: Iterable[Format]) -> Iterable[tuple[str, str]]:
-    if isinstance(row, Mapping):
-        for each in formats:
-            if sign := each.sniff(row):
-                yield each.id, sign
+def signs_of(row: Any, variants: Sequence[Variant]) -> list[tuple[int, str]]:
+    """Return which of `variants` a row looks like, each by its number, and why."""
+    if not isinstance(row, Mapping):
+        return []
+    found = ((number, each.dialect.sniff(row)) for number, each in enumerate(variants))
+    return [(number, sign) for number, sign in found if sign]

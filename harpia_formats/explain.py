@@ -6,10 +6,11 @@ from typing import Any
 from harpia_formats.causes import Cause
 from harpia_formats.fault import Fault
 from harpia_formats.findings import Finding
+from harpia_formats.format import Remark
 from harpia_formats.problem import Because, Path, Problem, pointer_of
 from harpia_formats.row import Row
 from harpia_formats.rules import Rule
-from harpia_formats.scan import Duplicate, locate
+from harpia_formats.scan import Duplicate
 from harpia_formats.sentences import Sentence, sentence_of
 from harpia_formats.violations import value_at
 from harpia_formats.words import name_of, shown
@@ -26,14 +27,18 @@ def problem_of(finding: Finding, rule: Rule, row: Row, schema: Any) -> Problem:
         start, end, path = about.start, about.end, about.path
         sentence = _repeated(about, row)
     else:
-        start, end = _bytes_of(about, row.text)
+        start, end = row.bytes_of(about.path, at_key=about.at_key)
         path = about.path
-        sentence = sentence_of(about, finding.value, schema)
+        sentence = (
+            Sentence(about.message, about.help)
+            if isinstance(about, Remark)
+            else sentence_of(about, finding.value, schema)
+        )
     return Problem(
         code=rule.code,
         name=rule.name,
         severity=rule.severity,
-        place=row.place(start, end, pointer_of(path)),
+        place=row.place(start, end, path),
         message=sentence.message,
         because=_reasons(about, row) if isinstance(about, Cause) else sentence.because,
         help=sentence.help,
@@ -43,22 +48,12 @@ def problem_of(finding: Finding, rule: Rule, row: Row, schema: Any) -> Problem:
     )
 
 
-def _bytes_of(cause: Cause, text: bytes) -> tuple[int, int]:
-    """Return the bytes to mark: the key, the value, or only its opening bracket."""
-    span = locate(text, cause.path)
-    if cause.at_key and span.key is not None and span.key_end is not None:
-        return span.key, span.key_end
-    if text[span.start] in b"{[":
-        return span.start, span.start + 1
-    return span.start, span.end
-
-
 def _reasons(cause: Cause, row: Row) -> tuple[Because, ...]:
     """Return the values that made a condition apply, with their places."""
     reasons = []
     for path in cause.because:
-        span = locate(row.text, path)
-        place = row.place(span.start, span.end, "")
+        start, end = row.bytes_of(path)
+        place = row.place(start, end, ())
         value = shown(value_at(row.value, path))
         reasons.append(Because(pointer_of(path), value, place.line, place.column))
     return tuple(reasons)
@@ -66,7 +61,7 @@ def _reasons(cause: Cause, row: Row) -> tuple[Because, ...]:
 
 def _repeated(about: Duplicate, row: Row) -> Sentence:
     key = about.path[-1]
-    first = row.place(about.first, about.first + 1, "")
+    first = row.place(about.first, about.first + 1, ())
     value = shown(_member_at(row.text, about.first))
     reason = Because(pointer_of(about.path), value, first.line, first.column)
     return Sentence(
@@ -86,7 +81,7 @@ def _member_at(text: bytes, start: int) -> Any:
     return decoder.raw_decode(rest, begin)[0]
 
 
-def _schema_pointer(about: Fault | Duplicate | Cause) -> str:
+def _schema_pointer(about: Fault | Duplicate | Cause | Remark) -> str:
     return (
         pointer_of(about.violations[0].schema_path) if isinstance(about, Cause) else ""
     )

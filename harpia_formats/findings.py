@@ -6,11 +6,13 @@ from typing import Any
 
 from harpia_formats.causes import Cause, root_causes
 from harpia_formats.fault import Fault, FaultKind
-from harpia_formats.format import Advise
+from harpia_formats.format import Advise, Remark
 from harpia_formats.problem import Path
 from harpia_formats.scan import Duplicate, duplicates, find_fault
 from harpia_formats.schema import Schema
 
+#: The rule on a record of another format.
+OTHER_FORMAT = "S203"
 _fault_codes = {
     FaultKind.SYNTAX: "J101",
     FaultKind.TRUNCATED: "J102",
@@ -30,8 +32,9 @@ class Finding:
     code: str
     #: Index of the row in its chunk.
     row: int
-    #: The text that does not parse, the repeated key, or what the schema says.
-    about: Fault | Duplicate | Cause
+    #: The text that does not parse, the repeated key, or what the schema or the
+    #: format says.
+    about: Fault | Duplicate | Cause | Remark
     #: The decoded row, where it parses.
     value: Any = None
 
@@ -46,9 +49,9 @@ class Finding:
         return isinstance(self.about, Fault)
 
     @property
-    def is_cause(self) -> bool:
-        """Whether the schema says it."""
-        return isinstance(self.about, Cause)
+    def is_refusal(self) -> bool:
+        """Whether the schema says it, or another format that says why it does."""
+        return isinstance(self.about, Cause) or self.code == OTHER_FORMAT
 
 
 def fault_in(row: int, text: bytes) -> Finding | None:

@@ -1,10 +1,11 @@
 """Cut a stream of bytes into whole rows, before anything is interpreted."""
 
+import re
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
-import msgspec
+from harpia_formats.item import State, read_item
 
 #: Levels of arrays and objects in one row, at most.
 DEPTH_LIMIT = 200
@@ -15,6 +16,7 @@ WINDOW = 256 * 1024
 BOM = b"\xef\xbb\xbf"
 JSON_SPACE = b" \t\r\n"
 _OPEN, _CLOSE = b"{}"
+_next_object = re.compile(rb"\}[ \t\r]*+\n[ \t\r\n]*+(?=\{)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class Chunk:
 class Flaw:
     """Something wrong with the container, outside of any row that can be judged."""
 
-    #: "oversize", "bom", "empty", "unclosed", "trailing" or "missing-item".
+    #: "oversize", "bom", "empty", "spread", "unclosed", "trailing" or "missing-item".
     kind: str
     start: Cursor
     #: Bytes concerned.
@@ -133,29 +135,6 @@ def code_points(data: bytes) -> int:
 def is_blank(row: bytes) -> bool:
     """Tell whether `row` holds nothing but JSON white space."""
     return not row.strip(JSON_SPACE)
-
-
-def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
-    """Yield the rows of `blocks` in chunks, and what is wrong around them.
-
-    The container is recognised by content: an array, one document spread over
-    several lines, or lines. Nothing larger than a block, a window and a row is
-    held in memory; a row beyond `limit` bytes becomes a flaw.
-    """
-    feed = Feed(iter(blocks))
-    feed.fill(len(BOM))
-    start = beginning = Cursor()
-    if feed.data.startswith(BOM):
-        yield Flaw("bom", start, len(BOM))
-        feed.data = feed.data[len(BOM) :]
-        start = beginning = Cursor(len(BOM))
-    while is_blank(feed.data) and feed.grow():
-        if is_blank(feed.data) and len(feed.data) > WINDOW:
-            start, feed.data = start.after(feed.data), b""
-    if is_blank(feed.data):
-        yield Flaw("empty", beginning)
-        return
-    yield from framing_of(feed, limit)(feed, start, limit)
 
 
 @dataclass(slots=True)
@@ -188,71 +167,59 @@ class Feed:
         return len(self.data) > had
 
 
-def framing_of(feed: Feed, limit: int) -> Callable[[Feed, Cursor, int], Frames]:
-    """Choose the framing for what `feed` begins with."""
-    if feed.data.lstrip(JSON_SPACE).startswith(b"["):
-        if _is_array_a_line(feed):
-            return line_rows
-        from harpia_formats.array import array_rows  # noqa: PLC0415 - only arrays need it
+def document_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
+    """Yield the values of `feed`, each of which may be spread over several lines.
 
-        return array_rows
-    return document_row if _is_document(feed, limit) else line_rows
-
-
-def _is_array_a_line(feed: Feed) -> bool:
-    """Tell whether the first line is a whole array and another value follows it."""
-    feed.fill(WINDOW)
-    first, second, _ = _first_lines(feed.data[:WINDOW])
-    return second.startswith((b"[", b"{")) and _complaint(first) is None
-
-
-def _is_document(feed: Feed, limit: int) -> bool:
-    """Tell whether an object begins that is spread over several lines.
-
-    A first line that was cut off is told from one by the next: in a document it
-    continues the object, in JSON Lines it begins another.
+    One of them is a document; that there are more is said before the first.
     """
-    first, second, is_whole = _first_lines(feed.data)
-    while not is_whole and len(feed.data) < limit and feed.grow(limit):
-        first, second, is_whole = _first_lines(feed.data)
-    # With its newline, a line that ends inside of a string is broken, not cut off.
-    if not second or _complaint(first + b"\n") != "Input data was truncated":
-        return False
-    if not second.startswith((b"{", b"[")):
-        return True
-    is_open = first.rstrip(JSON_SPACE).endswith((b"{", b"[", b",", b":"))
-    return is_open and _complaint(second) is not None
+    told = False
+    while (place := skip_space(feed, start)) is not None:
+        size = _size_of_value(feed, limit)
+        if size > limit:
+            yield from _oversize(feed, place, size)
+            return
+        if not told and len(feed.data.rstrip(JSON_SPACE)) > size:
+            yield Flaw("spread", place)
+            told = True
+        data, feed.data = _cut(feed.data, size)
+        row = data.rstrip(JSON_SPACE)
+        yield Chunk(row, place, [row])
+        start = place.after(data)
 
 
-def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
-    """Return the first two lines of `data` that are not blank, and whether both end."""
-    first, _, rest = data.lstrip(JSON_SPACE).partition(b"\n")
-    second, newline, _ = rest.lstrip(JSON_SPACE).partition(b"\n")
-    return first, second, bool(newline)
-
-
-def _complaint(text: bytes) -> str | None:
-    """Return what the parser says against `text`, if anything."""
-    try:
-        msgspec.json.decode(text, type=msgspec.Raw)
-    except msgspec.DecodeError as error:
-        return str(error)
-    except RecursionError:
-        return "too deep"
+def skip_space(feed: Feed, start: Cursor) -> Cursor | None:
+    """Go on to what is not white space; return where that is, None at the end."""
+    while feed.data or feed.fill(1):
+        rest = feed.data.lstrip(JSON_SPACE)
+        start = start.after(feed.data[: len(feed.data) - len(rest)])
+        feed.data = rest
+        if rest:
+            return start
     return None
 
 
-def document_row(feed: Feed, start: Cursor, limit: int) -> Frames:
-    """Yield all of `feed` as one row."""
-    space = len(feed.data) - len(feed.data.lstrip(JSON_SPACE))
-    start = start.after(feed.data[:space])
-    feed.data = feed.data[space:]
-    if feed.fill(limit + 1):
-        size = len(feed.data) + sum(len(each) for each in feed.blocks)
-        yield Flaw("oversize", start, size, record=True)
-        return
-    row = feed.data.rstrip(JSON_SPACE)
-    yield Chunk(row, start, [row])
+def _size_of_value(feed: Feed, limit: int) -> int:
+    """Return the bytes of the value that `feed` begins with.
+
+    A broken one ends where another object begins on a line of its own.
+    """
+    while True:
+        state, end = read_item(feed.data, 0)
+        if state is State.ENDED and feed.data[end] == _OPEN:
+            return end
+        if state in {State.ENDED, State.BROKEN}:
+            another = _next_object.search(feed.data)
+            if another:
+                return another.end()
+        if len(feed.data) > limit or not feed.grow(limit + 1):
+            return len(feed.data)
+
+
+def _oversize(feed: Feed, start: Cursor, size: int) -> Frames:
+    """Pass over all that is left."""
+    feed.data = b""
+    size += sum(len(each) for each in feed.blocks)
+    yield Flaw("oversize", start, size, record=True)
 
 
 def line_rows(feed: Feed, start: Cursor, limit: int) -> Frames:

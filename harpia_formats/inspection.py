@@ -1,64 +1,67 @@
 """Inspect one file: its format, its rows, and what is wrong with them, in order."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, groupby
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.blocks import Blocks, whole_frames
-from harpia_formats.format import Format, no_advice
-from harpia_formats.framing import Chunk, Cursor, Flaw, frames, is_blank
-from harpia_formats.judge import Disagreement, Judge, Verdict
+from harpia_formats.contract import document_schema, item_schema, record_schema
+from harpia_formats.detection import Variant, signs_of, variants_of
+from harpia_formats.flaws import words_for
+from harpia_formats.format import Container, Format, Remark, no_advice
+from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
+from harpia_formats.head import Cut, Head, begin, cut_of, members_of
+from harpia_formats.identity import Identity
+from harpia_formats.judge import Brief, Disagreement, Judge, Verdict
+from harpia_formats.layout import Opening, opening_of, rows_of
+from harpia_formats.marks import Outcomes
 from harpia_formats.options import Options
-from harpia_formats.problem import Place, Problem, Severity
+from harpia_formats.problem import Path, Problem
 from harpia_formats.recognition import (
     OTHER_SHAPE,
-    head_of,
+    Recognition,
+    held_strictly,
     recognise,
     recognise_as,
-    values_in,
 )
-from harpia_formats.registry import family_of
+from harpia_formats.registry import all_formats
 from harpia_formats.report import FileCount
 from harpia_formats.row import Row
 from harpia_formats.rules import Rule
-from harpia_formats.schema import Schema, built_in_schema
+from harpia_formats.second_look import SecondLook
+from harpia_formats.schema import Schema
+from harpia_formats.slices import Header, Member, Slices
+from harpia_formats.speaker import Speaker
 from harpia_formats.tally import Tally
+from harpia_formats.words import shown
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.findings import Finding
+    from harpia_formats.uniqueness import Repeat, Uniqueness
 
 #: Rules that need no schema: on text and JSON, and on files as a whole.
 _of_files = ("J", "S2", "S3")
-#: Rule, message and help for what can be wrong with a container.
-_flaws = {
-    "bom": (
-        "J201",
-        "the file begins with a byte order mark",
-        "save it as UTF-8 without one",
-    ),
-    "oversize": (
-        "J110",
-        "a row of {size:,} bytes is longer than the limit of {limit:,}",
-        "put line ends where they belong, or raise the limit with --max-row-bytes",
-    ),
-    "empty": (
-        "J111",
-        "the file holds no records",
-        "run again what should have written it",
-    ),
-    "unclosed": (
-        "J112",
-        "the file ends before the array is closed",
-        "add the missing ]",
-    ),
-    "trailing": ("J112", "there is more behind the end of the array", "remove it"),
-    "missing-item": ("J112", "no record stands beside this comma", "remove the comma"),
-}
+#: The rules on a record of another format, and on an id that is there twice.
+OTHER_FORMAT, REPEATED_ID = "S203", "X101"
 
 
 class InternalError(Exception):
     """We contradict ourselves: a bug of ours, with the place that shows it."""
+
+
+@dataclass(slots=True)
+class Part:
+    """The rows of a file that one judge judges, and how far they were read."""
+
+    judge: Judge
+    schema: Schema
+    #: Where in its record each of them is.
+    path: Path = ()
+    #: Records that were read of it.
+    records: int = 0
 
 
 class Inspection:
@@ -77,8 +80,7 @@ class Inspection:
         self._tally = tally
         self._formats = formats
         self._given = schema
-        self._format: Format | None = None
-        self._schema: Schema = True
+        self._variant: Variant | None = None
         self._blanks: list[Cursor] = []
         self._blank_count = 0
         #: The last chunk that held records, as far as it was judged.
@@ -87,6 +89,8 @@ class Inspection:
         self._unjudged = False
         #: Whether it ended before the file did, as asked for.
         self.stopped = False
+        #: The items of each column, by its path.
+        self._lengths: dict[Path, int] = {}
 
     @property
     def last_line(self) -> int:
@@ -97,106 +101,262 @@ class Inspection:
         number = max(each for each, row in enumerate(rows) if not is_blank(row))
         return self._last.start_of(number).after(rows[number]).line
 
-    def problems(self, blocks: Blocks, count: FileCount) -> Iterator[Problem]:
-        """Yield the problems that are kept; all of them are counted."""
-        flow = frames(blocks, limit=self._options.max_row_bytes)
-        flow = whole_frames(flow, blocks)
-        head = list(head_of(flow))
-        yield from self._recognise(head, count)
-        judge = self._judge()
-        for frame in chain(head, flow):
-            self.stopped |= self._has_enough(count)
+    def problems(
+        self, blocks: Blocks, count: FileCount, again: SecondLook | None
+    ) -> Iterator[Problem]:
+        """Yield the problems that are kept; all of them are counted.
+
+        `again` is a second look at the same file, for the ids that are there twice.
+        """
+        self._count, self._outcomes = count, Outcomes(count)
+        self._speaker = Speaker(self._rules, self._tally, count.path)
+        opening = opening_of(blocks)
+        for flaw in opening.flaws:
+            yield from self._flaw(flaw)
+        asked = () if self._given is not None else self._formats
+        beginning = begin(opening, self._options.max_row_bytes, asked, count.path)
+        yield from self._recognise(beginning.head)
+        cut = cut_of(self._variant, beginning.head.layout)
+        self._unique = self._uniqueness(again, cut)
+        if self._unique is None:
+            blocks.drop_copy()
+        self._part = self._part_of(self._records_schema(cut))
+        if cut is Cut.TABLE:
+            yield from self._table(opening, blocks)
+        else:
+            frames = beginning.frames(cut, self._variant)
+            yield from self._frames(whole_frames(frames, blocks), blocks)
+        yield from self._blank_note()
+        if self._unique is not None:
+            with closing(self._unique):
+                yield from self._repeated_ids(self._unique)
+
+    def _frames(self, frames: Slices, blocks: Blocks) -> Iterator[Problem]:
+        for frame in frames:
+            self.stopped |= self._has_enough()
             if self.stopped:
-                break
+                return
             if isinstance(frame, Chunk):
-                yield from self._chunk(frame, judge, count)
+                yield from self._chunk(frame)
+            elif isinstance(frame, Member):
+                self._next_member(frame.path)
+            elif isinstance(frame, Header):
+                yield from self._header(frame)
             else:
-                yield from self._flaw(frame, count)
+                yield from self._flaw(frame)
             if self._options.progress is not None:
                 self._options.progress(blocks.reader)
-        yield from self._blank_note(count)
 
-    def _has_enough(self, count: FileCount) -> bool:
+    def _has_enough(self) -> bool:
         """Tell whether no more of the file is wanted."""
         options = self._options
-        if options.fail_fast and count.errors:
+        if options.fail_fast and self._count.errors:
             return True
-        return options.limit is not None and count.records >= options.limit
+        return options.limit is not None and self._part.records >= options.limit
 
-    def _recognise(
-        self, head: list[Chunk | Flaw], count: FileCount
-    ) -> Iterator[Problem]:
+    def _recognise(self, head: Head) -> Iterator[Problem]:
         """Settle the format and the schema, and say so where it is worth a word."""
+        count = self._count
         if self._given is not None:
             count.format, self._schema = self._given
             return
-        rows = [value for each in head for value in values_in(each)]
-        if self._options.format is None:
-            found = recognise(rows, self._formats)
-        else:
-            found = recognise_as(self._formats, rows, family_of(self._formats[0]))
-        if found.format is not None:
-            self._format = found.format
-            self._schema = built_in_schema(found.format.id)
-            count.format = found.format.id
+        self._schema = True
+        found = self._recognition(head)
+        self._variant = found.variant
+        if found.variant is not None:
+            strict = self._options.strict
+            self._schema = document_schema(found.variant.dialect, strict=strict)
+            count.format = found.variant.format.id
+            count.dialect = found.variant.dialect.name
         asks_more = any(not each.startswith(_of_files) for each in self._rules)
-        self._unjudged = found.format is None and asks_more
-        if found.code:
-            place = _place(count.path, Cursor(), None)
-            yield from self._say(found.code, found.message, found.help, place)
+        self._unjudged = found.variant is None and asks_more
+        for each in found.sayings:
+            place = self._speaker.place(Cursor())
+            yield from self._speaker.say(each.code, each.message, each.help, place)
         # Without the rule nothing would say why findings are not shown.
-        count.folded = found.code == OTHER_SHAPE and OTHER_SHAPE in self._rules
+        codes = {each.code for each in found.sayings}
+        count.folded = OTHER_SHAPE in codes & self._rules.keys()
         self._tally.folded = count.folded
 
-    def _judge(self) -> Judge:
+    def _recognition(self, head: Head) -> Recognition:
+        options = self._options
+        if options.format is None:
+            found = recognise(head, self._formats)
+        else:
+            everything = tuple(all_formats().values())
+            found = recognise_as(
+                self._formats, head, everything, options.format, strict=options.strict
+            )
+        return held_strictly(found, head) if options.strict else found
+
+    def _records_schema(self, cut: Cut) -> Schema:
+        """Return the schema of what is judged row by row."""
+        if self._variant is None or cut is Cut.TABLE:
+            return self._schema
+        dialect, strict = self._variant.dialect, self._options.strict
+        if cut is Cut.MEMBERS or dialect.container is Container.ROWS:
+            return record_schema(dialect, strict=strict)
+        return self._schema
+
+    def _part_of(self, schema: Schema, path: Path = ()) -> Part:
+        judge = self._judge(
+            schema,
+            remarks=self._remarks(path),
+            lane_schema=self._lane_schema(path),
+            stranger=self._stranger if OTHER_FORMAT in self._rules else None,
+            identity=self._unique.identity if self._unique else None,
+        )
+        return Part(judge, schema, path)
+
+    def _judge(self, schema: Schema, **own: Any) -> Judge:
+        """Return a judge by `schema`, with what its rows have of their `own`."""
         options = self._options
         second_opinion = None
         if options.cross_check:
             from harpia_formats.reference import second_opinion_of  # noqa: PLC0415 - a tenth of a second, when asked for
 
-            second_opinion = second_opinion_of(
-                self._schema, formats=options.assert_formats
-            )
-        return Judge(
-            self._schema,
-            self._format.advise if self._format else no_advice,
+            second_opinion = second_opinion_of(schema, formats=options.assert_formats)
+        brief = Brief(
+            advise=self._variant.format.advise if self._variant else no_advice,
             formats=options.assert_formats,
             repeated_keys="J105" in self._rules,
             second_opinion=second_opinion,
+            **own,
         )
+        return Judge(schema, brief)
 
-    def _chunk(self, chunk: Chunk, judge: Judge, count: FileCount) -> Iterator[Problem]:
+    def _remarks(self, path: Path) -> Callable[[Any], Iterator[Remark]] | None:
+        """Return what is to be said of the rows at `path`, of columns item by item."""
+        remarks = self._variant.dialect.remarks if self._variant else None
+        if remarks is None or not path:
+            return remarks
+        column = path[-1]
+
+        def of_item(item: Any) -> Iterator[Remark]:
+            for each in remarks({column: item}):
+                yield Remark(each.code, each.path[1:], each.message, each.help)
+
+        return of_item
+
+    def _lane_schema(self, path: Path) -> Schema | None:
+        """Return the schema of rows of which nothing is to be said, if there is one."""
+        if self._variant is None or not self._variant.dialect.strict:
+            return None
+        if not path:
+            return record_schema(self._variant.dialect, strict=True)
+        return item_schema(document_schema(self._variant.dialect, strict=True), path)
+
+    def _stranger(self, value: Any) -> Remark | None:
+        """Tell what other format a record looks like, and not its own."""
+        own = self._variant
+        if own is None or own.dialect.container is not Container.ROWS:
+            return None
+        if isinstance(value, dict) and own.dialect.sniff(value):
+            return None
+        variants = variants_of(all_formats().values())
+        particular = [each for each in variants if not each.format.general]
+        found = signs_of(value, particular)
+        if not found:
+            return None
+        number, sign = found[0]
+        message = f"this is {particular[number].name} ({sign}), in a file of {own.name}"
+        return Remark(OTHER_FORMAT, (), message, "put each format in its own file")
+
+    def _uniqueness(
+        self, again: SecondLook | None, cut: Cut
+    ) -> "Uniqueness | None":
+        """Return what looks for repeated ids, if records have any."""
+        variant = self._variant
+        if again is None or variant is None or self._count.folded:
+            return None
+        if not variant.format.id_key:
+            return None
+        if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
+            return None
+        from harpia_formats.uniqueness import Uniqueness  # noqa: PLC0415 - where there are ids
+
+        format_ = variant.format
+        paths = ((format_.id_key,), *format_.id_with)
+        identity = Identity(paths, by_text=format_.id_by_text)
+        limit = self._options.max_row_bytes
+
+        def frames() -> Slices:
+            opening = opening_of(again.blocks())
+            if cut is Cut.MEMBERS:
+                return members_of(opening, variant, limit)
+            return rows_of(opening, limit)
+
+        return Uniqueness(identity, frames)
+
+    def _next_member(self, path: Path) -> None:
+        """Begin with the items of another member."""
+        assert self._variant is not None  # noqa: S101 - only known formats have members
+        if self._variant.dialect.container is Container.WRAPPED:
+            return
+        self._lengths[path] = 0
+        self._part = self._part_of(item_schema(self._schema, path), path)
+
+    def _chunk(self, chunk: Chunk) -> Iterator[Problem]:
         """Judge a chunk, as far as the options want it, and count the outcome."""
-        chunk = self._within_limit(chunk, count)
-        try:
-            verdict = judge.judge(chunk)
-        except Disagreement as error:
-            place = chunk.start_of(error.row)
-            where = f"{count.path}:{place.line}:{place.column + 1}"
-            raise InternalError(f"{where}: {error}") from error
+        chunk = self._within_limit(chunk)
+        verdict = self._verdict(chunk, self._part.judge)
         active = [each for each in verdict.findings if each.code in self._rules]
         unread = {each.row for each in verdict.findings if each.is_fault}
         if self._options.fail_fast:
             chunk, active = self._until_first_error(chunk, active)
             blank = [each for each in verdict.blank if each < len(chunk)]
             verdict = Verdict(len(chunk) - len(blank), blank, active)
-        numbers = _Numbers(count.records, verdict.blank)
+        if self._unique is not None:
+            self._unique.add(verdict.keys)
+        numbers = _Numbers(self._part.records, verdict.blank)
         self._note_blanks(chunk, verdict)
         if self._unjudged:
             unread = set(range(len(chunk))) - set(verdict.blank)
-        unread = {each for each in unread if each < len(chunk)}
-        _count_records(verdict.records, active, unread, self._rules, count)
+        self._count_rows(numbers, active, {each for each in unread if each < len(chunk)})
+        self._count_records(verdict.records)
         if verdict.records:
             self._last = chunk
-        for _, findings in groupby(active, key=lambda each: each.row):
-            yield from self._findings(findings, chunk, numbers, count)
+        row_of = partial(self._row, chunk, numbers)
+        part = self._part
+        yield from self._speaker.findings(active, row_of, part.schema, part.path)
 
-    def _within_limit(self, chunk: Chunk, count: FileCount) -> Chunk:
+    def _verdict(self, chunk: Chunk, judge: Judge) -> Verdict:
+        try:
+            return judge.judge(chunk)
+        except Disagreement as error:
+            place = chunk.start_of(error.row)
+            where = f"{self._count.path}:{place.line}:{place.column + 1}"
+            raise InternalError(f"{where}: {error}") from error
+
+    def _count_records(self, records: int) -> None:
+        """Count the records of a chunk; those of a further column are not new."""
+        part = self._part
+        part.records += records
+        self._count.records = max(self._count.records, part.records)
+        if part.path in self._lengths:
+            self._lengths[part.path] = part.records
+
+    def _count_rows(
+        self, numbers: "_Numbers", findings: "list[Finding]", unread: set[int]
+    ) -> None:
+        """Count the records that are invalid or could not be judged.
+
+        The latter are so too where the rule that says why was not asked for.
+        """
+        for each in findings:
+            if each.code == "V901":
+                unread.add(each.row)
+            elif self._speaker.is_error(each.code):
+                self._outcomes.note_wrong(numbers.of(each.row))
+        for row in unread:
+            self._outcomes.note_open(numbers.of(row))
+
+    def _within_limit(self, chunk: Chunk) -> Chunk:
         """Return the rows of `chunk` up to the last record that is wanted."""
-        limit = self._options.limit
-        if limit is None or count.records + len(chunk) <= limit:
+        limit, records = self._options.limit, self._part.records
+        if limit is None or records + len(chunk) <= limit:
             return chunk
-        left = limit - count.records
+        left = limit - records
         for kept, each in enumerate(chunk.rows):
             if left == 0 and not is_blank(each):
                 self.stopped = True
@@ -208,85 +368,111 @@ class Inspection:
         self, chunk: Chunk, findings: "list[Finding]"
     ) -> "tuple[Chunk, list[Finding]]":
         for number, each in enumerate(findings):
-            if self._rules[each.code].severity is Severity.ERROR:
+            if self._speaker.is_error(each.code):
                 self.stopped = True
                 return chunk.first(each.row + 1), findings[: number + 1]
         return chunk, findings
 
-    def _findings(
-        self,
-        findings: "Iterable[Finding]",
-        chunk: Chunk,
-        numbers: "_Numbers",
-        count: FileCount,
-    ) -> Iterator[Problem]:
-        """Put what is kept of one row's findings into words, in reading order."""
-        kept: list[Problem] = []
-        row: Row | None = None
-        for each in findings:
-            rule = self._rules[each.code]
-            if not self._tally.wants(rule, each.path):
-                continue
-            row = row or self._row(each, chunk, numbers, count)
-            from harpia_formats.explain import problem_of  # noqa: PLC0415 - as above
-
-            problem = problem_of(each, rule, row, self._schema)
-            if self._tally.add(problem, each.path):
-                kept.append(problem)
-        kept.sort(key=lambda each: each.place.byte_offset)
-        yield from kept
-
-    def _row(
-        self, finding: "Finding", chunk: Chunk, numbers: "_Numbers", count: FileCount
-    ) -> Row:
+    def _row(self, chunk: Chunk, numbers: "_Numbers", finding: "Finding") -> Row:
         return Row(
-            path=count.path,
+            path=self._count.path,
             text=chunk.rows[finding.row],
             start=chunk.start_of(finding.row),
             number=numbers.of(finding.row),
             value=finding.value,
-            id_key=self._format.id_key if self._format else "",
+            id_key=self._variant.format.id_key if self._variant else "",
+            prefix=self._part.path,
         )
 
-    def _flaw(self, flaw: Flaw, count: FileCount) -> Iterator[Problem]:
-        code, message, help_ = _flaws[flaw.kind]
+    def _header(self, header: Header) -> Iterator[Problem]:
+        """Judge what is left of a document without its records."""
+        from harpia_formats.header import header_findings  # noqa: PLC0415 - only for wrapped files
+
+        variant = self._variant
+        assert variant is not None  # noqa: S101 - only known formats have a header
+        judge = self._judge(self._schema, remarks=variant.dialect.header_remarks)
+        findings = header_findings(header.text, judge, variant.dialect, self._lengths)
+        active = [each for each in findings if each.code in self._rules]
+
+        def row_of(finding: "Finding") -> Row:
+            start = header.pieces[0][1]
+            path, pieces = self._count.path, header.pieces
+            return Row(path, header.text, start, None, finding.value, pieces=pieces)
+
+        yield from self._speaker.findings(active, row_of, self._schema)
+
+    def _table(self, opening: Opening, blocks: Blocks) -> Iterator[Problem]:
+        """Judge the records of a table."""
+        from harpia_formats.table import table_rows  # noqa: PLC0415 - only for tables
+        from harpia_formats.table_inspection import TableInspection  # noqa: PLC0415
+
+        dialect = self._variant.dialect if self._variant else None
+        judge = self._part.judge
+
+        def has_enough() -> bool:
+            self._part.records = self._count.records
+            if self._options.progress is not None:
+                self._options.progress(blocks.reader)
+            self.stopped |= self._has_enough()
+            return self.stopped
+
+        table = TableInspection(
+            self._speaker, self._outcomes, judge, self._schema, dialect, has_enough
+        )
+        limit = self._options.max_row_bytes
+        yield from table.problems(table_rows(opening.feed, opening.start, limit))
+        self._blanks, self._blank_count = table.blanks[:1], len(table.blanks)
+
+    def _repeated_ids(self, unique: "Uniqueness") -> Iterator[Problem]:
+        """Say which records have an id that was there before."""
+        if self._options.fail_fast and self.stopped:
+            return
+        from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
+
+        for each in unique.repeats(self._part.records):
+            self._outcomes.note_wrong(each.number)
+            remark = _repeated_id(each, self._variant)
+            finding = Finding(REPEATED_ID, each.row, remark, each.value)
+            numbers = _Numbers(each.number - each.row - 1, [])
+            row_of = partial(self._row, each.chunk, numbers)
+            yield from self._speaker.findings([finding], row_of, self._schema)
+
+    def _flaw(self, flaw: Flaw) -> Iterator[Problem]:
+        code, message, help_ = words_for(flaw, self._options.max_row_bytes)
         number = None
         if flaw.record:
-            count.records += 1
-            number = count.records
-            if code in self._rules:
-                count.invalid += 1
-            else:
-                count.undetermined += 1
-        limit = self._options.max_row_bytes
-        message = message.format(size=flaw.size, limit=limit)
-        place = _place(count.path, flaw.start, number)
-        yield from self._say(code, message, help_, place)
-
-    def _say(
-        self, code: str, message: str, help_: str, place: Place
-    ) -> Iterator[Problem]:
-        rule = self._rules.get(code)
-        if rule is None or not self._tally.wants(rule, ()):
-            return
-        problem = Problem(code, rule.name, rule.severity, place, message, help=help_)
-        if self._tally.add(problem, ()):
-            yield problem
+            self._count_records(1)
+            number = self._part.records
+            wrong = code in self._rules
+            note = self._outcomes.note_wrong if wrong else self._outcomes.note_open
+            note(number)
+        place = self._speaker.place(flaw.start, number)
+        yield from self._speaker.say(code, message, help_, place)
 
     def _note_blanks(self, chunk: Chunk, verdict: Verdict) -> None:
         if verdict.blank and not self._blank_count:
             self._blanks.append(chunk.start_of(verdict.blank[0]))
         self._blank_count += len(verdict.blank)
 
-    def _blank_note(self, count: FileCount) -> Iterator[Problem]:
+    def _blank_note(self) -> Iterator[Problem]:
         """Say once how many blank lines there were."""
         if not self._blank_count:
             return
         lines = f"{self._blank_count:,} blank lines are"
         if self._blank_count == 1:
             lines = "1 blank line is"
-        place = _place(count.path, self._blanks[0], None)
-        yield from self._say("J202", f"{lines} passed over", "", place)
+        place = self._speaker.place(self._blanks[0])
+        yield from self._speaker.say("J202", f"{lines} passed over", "", place)
+
+
+def _repeated_id(repeat: "Repeat", variant: Variant | None) -> Remark:
+    """Return what to say of a record whose id is that of another."""
+    key = variant.format.id_key if variant else ""
+    message = (
+        f"{key} {shown(repeat.value[key])} is already that of record "
+        f"{repeat.first:,}, in line {repeat.first_start.line:,}"
+    )
+    return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")
 
 
 class _Numbers:
@@ -299,30 +485,3 @@ class _Numbers:
     def of(self, row: int) -> int:
         """Return the number of the record in `row`, from 1."""
         return self._before + row + 1 - bisect_left(self._blank, row)
-
-
-def _count_records(
-    records: int,
-    findings: "list[Finding]",
-    unread: set[int],
-    rules: Mapping[str, Rule],
-    count: FileCount,
-) -> None:
-    """Count records; one that could not be judged is never a valid one.
-
-    That is so too where the rule that says why was not asked for.
-    """
-    wrong, open_ = set(), set(unread)
-    for each in findings:
-        if each.code == "V901":
-            open_.add(each.row)
-        elif rules[each.code].severity is Severity.ERROR:
-            wrong.add(each.row)
-    count.records += records
-    count.invalid += len(wrong)
-    count.undetermined += len(open_ - wrong)
-
-
-def _place(path: str, start: Cursor, record: int | None) -> Place:
-    column = start.column + 1
-    return Place(path, start.line, column, column + 1, start.offset, record)

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import jsonschema_rs
 import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.format import Advise
+from harpia_formats.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.framing import DEPTH_LIMIT, Chunk, is_blank
+from harpia_formats.identity import Identity
 from harpia_formats.lane import Lane, Survey, lane_of
+from harpia_formats.referee import referee_of
 from harpia_formats.row_types import Unsuitable
 from harpia_formats.schema import Schema
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:  # what is wrong costs its import only where something is
 
 #: Tells whether another engine agrees with a verdict on a decoded record.
 SecondOpinion = Callable[[Any, bool], bool]
+
+#: Tells what other format a record looks like that is not valid in its own.
+Stranger = Callable[[Any], Remark | None]
 
 #: Valid rows that the referee judges before a lane is built.
 ROWS_BEFORE_LANE = 64
@@ -43,6 +47,8 @@ class Verdict:
     records: int = 0
     blank: list[int] = field(default_factory=list)
     findings: "list[Finding]" = field(default_factory=list)
+    #: What tells each record from others, as far as it says so.
+    keys: list[str] = field(default_factory=list)
 
 
 class Disagreement(Exception):  # noqa: N818 - reads as what happened
@@ -77,45 +83,37 @@ def colons(data: bytes) -> int:
     return count
 
 
-def referee_of(
-    schema: Schema, *, formats: bool = False
-) -> jsonschema_rs.Draft7Validator:
-    """Return the exact engine for `schema`, offline.
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a judge is to know and to look for, beside the schema."""
 
-    Patterns run in linear time; only one that needs look-around or back-references
-    gets the engine that may give up.
-    """
-    try:
-        return jsonschema_rs.Draft7Validator(
-            schema,
-            offline=True,
-            validate_formats=formats,
-            pattern_options=jsonschema_rs.RegexOptions(),
-        )
-    except jsonschema_rs.ValidationError:
-        return jsonschema_rs.Draft7Validator(
-            schema, offline=True, validate_formats=formats
-        )
+    advise: Advise = no_advice
+    #: What is to be said of records that the schema allows.
+    remarks: Remarks | None = None
+    #: A schema that allows only records of which nothing is to be said; without it
+    #: and with remarks every record is looked at by itself.
+    lane_schema: Schema | None = None
+    stranger: Stranger | None = None
+    #: Reads what tells records apart, if that is asked for.
+    identity: Identity | None = None
+    #: Whether the schema's `format` refuses values.
+    formats: bool = False
+    repeated_keys: bool = True
+    second_opinion: SecondOpinion | None = None
 
 
 class Judge:
     """Judges rows by one schema; it learns, so one judge serves one file."""
 
-    def __init__(
-        self,
-        schema: Schema,
-        advise: Advise,
-        *,
-        formats: bool = False,
-        repeated_keys: bool = True,
-        second_opinion: SecondOpinion | None = None,
-    ) -> None:
+    def __init__(self, schema: Schema, brief: Brief) -> None:
         self._schema = schema
-        self._advise = advise
-        self.referee = referee_of(schema, formats=formats)
-        self._learner = Learner(schema, formats=formats)
-        self._duplicates = repeated_keys
-        self._second_opinion = second_opinion
+        self._brief = brief
+        self.referee = referee_of(schema, formats=brief.formats)
+        of_lane = brief.lane_schema if brief.remarks is not None else schema
+        self._learner = Learner(
+            False if of_lane is None else of_lane, formats=brief.formats
+        )
+        self._identity = brief.identity
         #: Chunks to come that are not tried as a whole.
         self._pause = 0
         self._failures = 0
@@ -128,31 +126,34 @@ class Judge:
     def judge(self, chunk: Chunk) -> Verdict:
         """Return what is wrong with the rows of `chunk`, in order."""
         verdict = Verdict()
-        if not self._accepts_whole(chunk):
+        values = self._accepted_whole(chunk)
+        if values is None:
             self._judge_rows(chunk.rows, verdict)
+        elif self._identity is not None and self.lane is not None:
+            verdict.keys = self._identity.of_rows(values, self.lane)
         verdict.records = len(chunk) - len(verdict.blank)
-        if self._second_opinion is not None:
-            self._compare(chunk.rows, verdict, self._second_opinion)
+        if self._brief.second_opinion is not None:
+            self._compare(chunk.rows, verdict, self._brief.second_opinion)
         return verdict
 
-    def _accepts_whole(self, chunk: Chunk) -> bool:
-        """Tell whether all rows are certainly valid, taken at once.
+    def _accepted_whole(self, chunk: Chunk) -> list[Any] | None:
+        """Return all rows decoded if they are certainly valid, taken at once.
 
         Where that fails again and again, it is tried less and less often.
         """
         lane = self.lane
         if lane is None or not chunk.is_plain():
-            return False
+            return None
         if self._pause:
             self._pause -= 1
-            return False
+            return None
         values = lane.accept_lines(chunk.data, len(chunk))
         if values is None or not self._keys_differ(values, chunk.data):
             self._failures = min(self._failures + 1, PAUSE_LIMIT)
             self._pause = 2**self._failures - 2
-            return False
+            return None
         self._failures = 0
-        return True
+        return values
 
     def _keys_differ(self, values: list[Any], data: bytes) -> bool:
         """Tell whether no object of the decoded `data` had the same key twice.
@@ -160,7 +161,7 @@ class Judge:
         Writing the values again gives each key once: fewer colons than before mean
         that a key was there twice. Numbers and texts keep their colons.
         """
-        return not self._duplicates or (
+        return not self._brief.repeated_keys or (
             stringzilla.count(_encode_lines(values), b":") == colons(data)
         )
 
@@ -170,6 +171,8 @@ class Judge:
             value = lane.accept(text) if lane else None
             if value is None or not self._keys_differ([value], text):
                 self._judge_slowly(number, text, verdict)
+            elif self._identity is not None and lane is not None:
+                verdict.keys += self._identity.of_rows([value], lane)
 
     def _judge_slowly(self, number: int, text: bytes, verdict: Verdict) -> None:
         if is_blank(text):
@@ -196,14 +199,33 @@ class Judge:
             from harpia_formats.findings import repeated_keys  # noqa: PLC0415 - as above
 
             verdict.findings += repeated_keys(number, text, value)
-        if self.referee.is_valid(value):
+        self.judge_decoded(number, value, verdict)
+
+    def judge_decoded(self, number: int, value: Any, verdict: Verdict) -> None:
+        """Add to `verdict` what is wrong with a record that was decoded before."""
+        if self._identity is not None:
+            verdict.keys += self._identity.of_value(value)
+        if not self.referee.is_valid(value):
+            verdict.findings += self._refused(number, value)
+            return
+        remarks = list(self._brief.remarks(value)) if self._brief.remarks else []
+        if not remarks:
             self._learner.learn(value)
             return
-        from harpia_formats.findings import causes_in  # noqa: PLC0415 - as above
+        from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
 
+        verdict.findings += [Finding(each.code, number, each, value) for each in remarks]
+
+    def _refused(self, number: int, value: Any) -> "list[Finding]":
+        """Return why the schema refuses a row, or what else the row looks like."""
+        from harpia_formats.findings import Finding, causes_in  # noqa: PLC0415 - as above
+
+        stranger = self._brief.stranger and self._brief.stranger(value)
+        if stranger:
+            return [Finding(stranger.code, number, stranger, value)]
         errors = self.referee.iter_errors(value)
-        found = causes_in(number, value, errors, self._schema, self._advise)
-        verdict.findings += found
+        advise = self._brief.advise
+        return list(causes_in(number, value, errors, self._schema, advise))
 
     @staticmethod
     def _compare(
@@ -213,7 +235,7 @@ class Judge:
         refused = set(verdict.blank)
         unknown: set[int] = set()
         for each in verdict.findings:
-            if each.is_cause:
+            if each.is_refusal:
                 (unknown if each.code == "V901" else refused).add(each.row)
             elif each.is_fault:
                 unknown.add(each.row)

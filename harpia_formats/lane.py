@@ -37,6 +37,8 @@ class Lane:
     decode: Callable[[bytes], Any]
     decode_lines: Callable[[bytes], list[Any]]
     checks: tuple[Check, ...]
+    #: The attribute that holds a member, by place of its object.
+    attributes: Mapping[Location, Mapping[str, str]]
 
     def accept(self, row: bytes) -> Any:
         """Return `row` decoded if it is certainly valid, else None."""
@@ -78,7 +80,7 @@ def lane_of(schema: Mapping[str, Any], extras: Extras | None = None) -> Lane:
     except (TypeError, ValueError, OverflowError) as error:
         raise Unsuitable(str(error)) from error
     checks = conditions_of(schema, builder)
-    return Lane(decoder.decode, decoder.decode_lines, checks)
+    return Lane(decoder.decode, decoder.decode_lines, checks, builder.attributes)
 
 
 @dataclass(slots=True)
@@ -102,15 +104,19 @@ class Survey:
             for each in value:
                 self._walk(node.get("items"), each, (*location, "*"))
         elif isinstance(value, dict) and "properties" in node:
-            self._walk_object(node["properties"], value, location)
+            self._walk_object(node, value, location)
 
     def _walk_object(
-        self, properties: Mapping[str, Any], value: Any, location: Location
+        self, node: Mapping[str, Any], value: Any, location: Location
     ) -> None:
+        properties = node["properties"]
+        closed = node.get("additionalProperties") is False
         for key, each in value.items():
             if key in properties:
                 self._walk(properties[key], each, (*location, key))
                 continue
             known = self.extras.get(location, frozenset())
+            if closed:
+                continue
             if len(known) < EXTRAS_LIMIT and is_sayable(key):
                 self.extras[location] = known | {key}

@@ -23,6 +23,10 @@ class Options:
     #: Codes, prefixes and names of rules.
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    #: Check the rules too that are only checked when asked for.
+    lint: bool = False
+    #: Hold files to what the vendor's document says.
+    strict: bool = False
     #: Examples kept of each group, and in all; 0 is no cap.
     examples: int = 5
     max_problems: int = 1000

@@ -6,45 +6,53 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.detection import choose
-from harpia_formats.format import Format
-from harpia_formats.framing import Chunk, Flaw, Frames
-from harpia_formats.judge import referee_of
-from harpia_formats.schema import Schema, built_in_schema
+from harpia_formats.contract import document_schema, is_whole, record_schema
+from harpia_formats.detection import Choice, Variant, choose, variants_of
+from harpia_formats.format import Container, Format
+from harpia_formats.framing import Chunk
+from harpia_formats.layout import Layout
+from harpia_formats.referee import referee_of
 
 #: Records that a file's format is told from, and their bytes at most.
 HEAD_RECORDS = 1_000
 HEAD_BYTES = 8 * 1024 * 1024
 #: The rule that says that a file has another shape than the one asked for.
 OTHER_SHAPE = "S201"
+#: Formats that are named where none is recognised.
+NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a file begins with."""
+
+    layout: Layout
+    #: Its first records that parse; of a document the whole, perhaps cut short.
+    rows: tuple[Any, ...] = ()
+    #: Whether nothing was cut off from `rows`.
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What a rule has to say about a file as a whole."""
+
+    code: str
+    message: str
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """The format that a file is judged by, and what is to be said about that."""
+    """What a file is judged by, and what is to be said about that."""
 
     #: None if the file is in no known format.
-    format: Format | None = None
-    #: The rule that speaks, empty if none does.
-    code: str = ""
-    message: str = ""
-    help: str = ""
+    variant: Variant | None = None
+    choice: Choice | None = None
+    sayings: tuple[Saying, ...] = ()
 
 
-def head_of(flow: Frames) -> Frames:
-    """Yield frames until they hold enough records to tell a format from."""
-    records = size = 0
-    while records < HEAD_RECORDS and size < HEAD_BYTES:
-        frame = next(flow, None)
-        if frame is None:
-            return
-        if isinstance(frame, Chunk):
-            records += len(frame)
-            size += len(frame.data)
-        yield frame
-
-
-def values_in(frame: Chunk | Flaw) -> Iterator[Any]:
+def values_in(frame: Any) -> Iterator[Any]:
     """Yield the rows of `frame` that parse."""
     for each in frame.rows if isinstance(frame, Chunk) else ():
         try:
@@ -53,67 +61,142 @@ def values_in(frame: Chunk | Flaw) -> Iterator[Any]:
             continue
 
 
-def recognise(rows: Sequence[Any], formats: Sequence[Format]) -> Recognition:
-    """Return which of `formats` the first `rows` of a file are in."""
-    choice = choose(rows, formats)
+def recognise(
+    head: Head, formats: Sequence[Format], asked: str | None = None
+) -> Recognition:
+    """Return which of `formats` a file is in; `asked` is the family that was named."""
+    choice = choose(head.rows, variants_of(formats, head.layout))
     if choice is None:
-        return _unknown(rows[0], formats) if rows else Recognition()
-    if choice.format is formats[0]:
-        return Recognition(choice.format)
-    message = f"judged as {choice.format.id}: {choice}"
-    help_ = "name a format with --format to hold the file to it"
-    return Recognition(choice.format, "S202", message, help_)
+        if not head.rows:
+            return Recognition()
+        return Recognition(sayings=(_unknown(head, formats),))
+    sayings = [*_taken(choice, formats, asked), *_doubts(choice)]
+    return Recognition(choice.variant, choice, tuple(sayings))
 
 
 def recognise_as(
-    asked: Sequence[Format], rows: Sequence[Any], family: Sequence[Format]
+    asked: Sequence[Format],
+    head: Head,
+    formats: Sequence[Format],
+    name: str,
+    *,
+    strict: bool = False,
 ) -> Recognition:
-    """Return which of the formats `asked` for the first `rows` of a file are in.
+    """Return which of the formats `asked` for by `name` a file is in.
 
-    If they are in none of them it is the first all the same, and if they are in
-    another one of its `family` the recognition says so.
+    If it is in none of them it is taken for the first all the same; if it is in
+    another one of `formats` the recognition says so.
     """
-    if len(asked) == 1:
-        return _other_shape(asked[0], rows, family) or Recognition(asked[0])
-    found = recognise(rows, asked)
-    return found if found.format is not None else Recognition(asked[0])
+    found = recognise(head, asked, name)
+    if found.variant is not None:
+        return found
+    variant = default_of(asked[0], head.layout)
+    other = _other_shape(variant, head, formats, strict=strict)
+    return Recognition(variant, sayings=(other,) if other else ())
 
 
-def _unknown(row: Any, formats: Sequence[Format]) -> Recognition:
-    names = ", ".join(each.id for each in formats)
-    nearest = formats[0].id
-    help_ = (
-        f"for {nearest} the first record {_lack(row, built_in_schema(nearest))}; "
-        "name a format with --format or a schema with --schema"
+def held_strictly(found: Recognition, head: Head) -> Recognition:
+    """Return `found`, held to what the vendor documents."""
+    variant = found.variant
+    if variant is None or variant.dialect.documented:
+        return found
+    documented = default_of(variant.format, head.layout)
+    message = (
+        f"the file is {variant.name}, which is not what {variant.format.vendor} "
+        f"documents: {found.choice}"
     )
-    message = f"no known format; the nearest are {names}"
-    return Recognition(None, "S301", message, help_)
+    saying = Saying(OTHER_SHAPE, message, "validate it without --strict; " + _counted)
+    return Recognition(documented, found.choice, (saying,))
 
 
-def _lack(row: Any, schema: Schema) -> str:
-    """Return what keeps `row` from being a record by `schema`, as a predicate."""
-    if not isinstance(row, dict):
-        return "is not an object"
-    required = schema.get("required", []) if isinstance(schema, dict) else []
-    return "lacks " + ", ".join(each for each in required if each not in row)
+_counted = "what else is wrong with it is counted, not listed"
+
+
+def default_of(format_: Format, layout: Layout) -> Variant:
+    """Return the dialect of a format that a file of `layout` is taken for."""
+    fitting = variants_of([format_], layout)
+    return fitting[0] if fitting else Variant(format_, format_.dialects[0])
+
+
+def _taken(
+    choice: Choice, formats: Sequence[Format], asked: str | None
+) -> Iterator[Saying]:
+    """Say that a version or a dialect was taken that is not the first."""
+    variant = choice.variant
+    of_family = [each for each in formats if each.family == variant.format.family]
+    is_version = "@" in variant.format.id or asked is not None
+    other = is_version and of_family and of_family[0] is not variant.format
+    if other or not variant.dialect.documented:
+        message = f"judged as {variant.name}: {choice}"
+        help_ = "name a format with --format to hold the file to it"
+        if not other:
+            help_ = "--strict holds the file to what the vendor documents"
+        yield Saying("S202", message, help_)
+
+
+def _doubts(choice: Choice) -> Iterator[Saying]:
+    """Say that a file is of several formats, or may be."""
+    own = choice.variant.format
+    others = [each for each in choice.others if each[0].format is not own]
+    name = choice.variant.name
+    if choice.rival is not None and choice.rival.format is not own:
+        message = f"may be {name} or {choice.rival.name}; judged as the first"
+        yield Saying("S205", message, "name the right one with --format")
+    elif others:
+        found = ", ".join(f"{count:,} {each.name}" for each, count in others)
+        message = f"mixed: of {choice.records:,} records {choice.alike:,} are {name}"
+        yield Saying("S204", f"{message}, {found}", "put each format in its own file")
 
 
 def _other_shape(
-    asked: Format, rows: Sequence[Any], family: Sequence[Format]
-) -> Recognition | None:
-    """Say that most records are invalid because the file is in another version."""
-    choice = choose(rows, family)
-    if choice is None or choice.format.id == asked.id:
+    asked: Variant, head: Head, formats: Sequence[Format], *, strict: bool
+) -> Saying | None:
+    """Say that most records are invalid because the file is in another format."""
+    particular = [each for each in formats if not each.general]
+    choice = choose(head.rows, variants_of(particular, head.layout))
+    if choice is None or choice.variant.format is asked.format or not head.whole:
         return None
-    if 2 * min(_invalid(rows, asked), choice.alike) <= len(rows):
+    invalid = _invalid(head.rows, asked, strict=strict)
+    if 2 * min(invalid, choice.alike) <= len(head.rows):
         return None
-    other = choice.format.id
-    message = f"the file is {other}, not {asked.id}: {choice}"
+    other = choice.variant.format.id
+    message = f"the file is {choice.variant.name}, not {asked.format.id}: {choice}"
     help_ = f"validate it with --format {other}; what else is wrong with it "
-    help_ += f"as {asked.id} is counted, not listed"
-    return Recognition(asked, OTHER_SHAPE, message, help_)
+    return Saying(OTHER_SHAPE, message, f"{help_}as {asked.format.id} is counted, not listed")
 
 
-def _invalid(rows: Sequence[Any], format_: Format) -> int:
-    referee = referee_of(built_in_schema(format_.id))
+def _invalid(rows: Sequence[Any], variant: Variant, *, strict: bool) -> int:
+    """Return how many of `rows` are not what `variant` asks for."""
+    dialect = variant.dialect
+    speaks = record_schema if is_whole(dialect) else document_schema
+    referee = referee_of(speaks(dialect, strict=strict))
     return sum(1 for each in rows if not referee.is_valid(each))
+
+
+def _unknown(head: Head, formats: Sequence[Format]) -> Saying:
+    """Say which formats are nearest, and what is missing for each."""
+    row = head.rows[0]
+    how = "name a format with --format or a schema with --schema"
+    if not isinstance(row, dict):
+        return Saying("S301", "no known format: the records are not objects", how)
+    lacking = {}
+    for each in variants_of(formats, head.layout):
+        lacking.setdefault(each.name, _lacking(row, each))
+    near = sorted(lacking, key=lambda each: lacking[each][0])[:NEAREST]
+    message = f"no known format; the nearest are {', '.join(near)}"
+    lacks = "; ".join(f"{each} lacks {lacking[each][1]}" for each in near)
+    return Saying("S301", message, f"{lacks}; {how}" if lacks else how)
+
+
+def _lacking(row: dict[str, Any], variant: Variant) -> tuple[float, str]:
+    """Return how far `row` is from a format, and what is missing for it."""
+    dialect = variant.dialect
+    on_row = dialect.container in {Container.ROWS, Container.DOCUMENT}
+    schema = record_schema(dialect) if on_row else document_schema(dialect)
+    if not isinstance(schema, dict):
+        return 1.0, "nothing"
+    required = schema.get("required", [])
+    missing = [each for each in required if each not in row]
+    known = schema.get("properties", {}).keys() & row.keys()
+    distance = (len(missing) - len(known)) / max(len(required), 1)
+    return distance, ", ".join(missing) or "a key that tells it"

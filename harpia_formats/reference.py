@@ -5,7 +5,8 @@ from typing import Any
 import jsonschema
 from referencing import Registry
 
-from harpia_formats.judge import SecondOpinion, referee_of
+from harpia_formats.judge import SecondOpinion
+from harpia_formats.referee import referee_of
 from harpia_formats.schema import Schema
 
 #: Keywords on which the reference engine follows Python and not the standard: its

@@ -4,13 +4,13 @@ from functools import cache
 
 import harpia_converters
 from harpia_formats.format import Format
-from harpia_formats.rules import Rule, schema, shape, text
+from harpia_formats.rules import Rule, across, schema, shape, text
 
 #: Names that stand for several versions; the first is taken where nothing tells.
 FAMILIES: dict[str, tuple[str, ...]] = {}
 for _each in harpia_converters.FORMATS:
-    _family = _each.id.split("@")[0]
-    FAMILIES[_family] = (*FAMILIES.get(_family, ()), _each.id)
+    if _each.family:
+        FAMILIES[_each.family] = (*FAMILIES.get(_each.family, ()), _each.id)
 
 
 class UnknownFormat(Exception):  # noqa: N818 - reads as what happened
@@ -51,13 +51,9 @@ def formats_named(name: str) -> tuple[Format, ...]:
     raise UnknownFormat(name)
 
 
-def family_of(format_: Format) -> tuple[Format, ...]:
-    """Return all versions of a format, itself included."""
-    return formats_named(format_.id.split("@")[0])
-
-
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every rule by its code, ours first."""
-    tables = (text.RULES, schema.RULES, shape.RULES, harpia_converters.RULES)
+    ours = (text.RULES, schema.RULES, shape.RULES, across.RULES)
+    tables = (*ours, harpia_converters.RULES)
     return {rule.code: rule for table in tables for rule in table}

@@ -15,6 +15,8 @@ class FileCount:
     path: str
     #: The format that its records were judged by; none if none was recognised.
     format: str | None = None
+    #: The dialect of it, empty for the one that is documented first.
+    dialect: str = ""
     records: int = 0
     #: Records with at least one error.
     invalid: int = 0
@@ -181,6 +183,7 @@ def file_as_dict(file: FileCount) -> dict[str, Any]:
     return {
         "path": file.path,
         "format": file.format,
+        "dialect": file.dialect,
         "records": file.records,
         "valid": file.valid,
         "invalid": file.invalid,

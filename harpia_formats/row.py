@@ -1,10 +1,12 @@
 """A row with its bytes, for placing what is said of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.framing import Cursor, code_points
-from harpia_formats.problem import Excerpt, Place
+from harpia_formats.problem import Excerpt, Path, Place, pointer_of
+from harpia_formats.scan import locate
 
 #: Code points of a line that a code frame shows around a place.
 FRAME = 100
@@ -21,10 +23,38 @@ class Row:
     #: The decoded value, or None where it does not parse.
     value: Any = None
     id_key: str = ""
+    #: Where the row is in its record.
+    prefix: Path = ()
+    #: Where pieces of the text begin, in it and in the file, if it is not all one.
+    pieces: tuple[tuple[int, Cursor], ...] = ()
+    #: The bytes of each field of a table's row; of JSON they are looked for.
+    spans: Mapping[Any, tuple[int, int]] | None = None
 
-    def place(self, start: int, end: int, pointer: str) -> Place:
+    def bytes_of(self, path: Path, *, at_key: bool = False) -> tuple[int, int]:
+        """Return the bytes to mark for the value at `path`, or for its key.
+
+        Of an array or object it is only the opening bracket.
+        """
+        if self.spans is not None:
+            return self.spans.get(path[0], (0, 1)) if path else (0, 1)
+        span = locate(self.text, path)
+        if at_key and span.key is not None and span.key_end is not None:
+            return span.key, span.key_end
+        if self.text[span.start] in b"{[":
+            return span.start, span.start + 1
+        return span.start, span.end
+
+    def cursor(self, at: int) -> Cursor:
+        """Return where in the file the byte `at` of the row is."""
+        begin, start = 0, self.start
+        for begin_of_piece, start_of_piece in self.pieces:
+            if begin_of_piece <= at:
+                begin, start = begin_of_piece, start_of_piece
+        return start.after(self.text[begin:at])
+
+    def place(self, start: int, end: int, path: Path) -> Place:
         """Return the place of the bytes from `start` to `end` of the row."""
-        here = self.start.after(self.text[:start])
+        here = self.cursor(start)
         marked = self.text[start:end].split(b"\n", 1)[0]
         width = max(1, code_points(marked))
         return Place(
@@ -35,7 +65,7 @@ class Row:
             byte_offset=here.offset,
             record=self.number,
             record_id=self.id,
-            pointer=pointer,
+            pointer=pointer_of((*self.prefix, *path)),
             record_id_key=self.id_key,
         )
 

@@ -121,9 +121,11 @@ class TypeBuilder:
         if not properties and not required and rest is not False:
             values = self.type_of(rest, (*location, "*"))
             return dict[str, values]  # type: ignore[valid-type]  # made at run time
+        # A member that must not be there is left out: unknown ones are refused.
         types = {
             key: self.type_of(each, (*location, key))
             for key, each in properties.items()
+            if each is not False
         }
         types |= self._extra_types(rest, required - types.keys(), types, location)
         self.classes[location] = row = _struct_of(types, required)

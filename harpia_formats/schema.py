@@ -133,7 +133,7 @@ def _check_engine(name: str, schema: Any) -> None:
     """Let the referee have the last word: on patterns, say, and on ids."""
     from jsonschema_rs import ValidationError  # noqa: PLC0415 - user schemas only
 
-    from harpia_formats.judge import referee_of  # noqa: PLC0415 - it is built upon us
+    from harpia_formats.referee import referee_of  # noqa: PLC0415 - it is built upon us
 
     try:
         referee_of(schema)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
@@ -12,13 +13,14 @@ from harpia_formats.blocks import Blocks
 from harpia_formats.bytestream import SourceError
 from harpia_formats.discovery import find_sources
 from harpia_formats.format import Format
-from harpia_formats.inspection import Inspection
+from harpia_formats.inspection import REPEATED_ID, Inspection
 from harpia_formats.options import Options
 from harpia_formats.problem import Problem
 from harpia_formats.registry import all_formats, all_rules, formats_named
 from harpia_formats.report import FileCount, Report
 from harpia_formats.rules import selected_rules
 from harpia_formats.schema import check_schema, user_schema
+from harpia_formats.second_look import SecondLook
 from harpia_formats.source import Source, open_source
 from harpia_formats.tally import Tally
 
@@ -40,7 +42,7 @@ class Validation:
         self._options = options
         self._rules = all_rules()
         self._active = selected_rules(
-            self._rules, list(options.select), list(options.ignore)
+            self._rules, list(options.select), list(options.ignore), lint=options.lint
         )
         self._schema = _given_schema(options.schema)
         self._formats = _formats_asked(options.format)
@@ -53,7 +55,8 @@ class Validation:
                 self._options, rules, self._tally, self._formats, self._schema
             )
             count = self._tally.begin(each.name)
-            yield from _inspect(each, inspection, count)
+            keeps = REPEATED_ID in self._active
+            yield from _inspect(each, inspection, count, keeps=keeps)
             if self._options.fail_fast and count.errors:
                 return
 
@@ -116,12 +119,17 @@ def _numbered(source: Source, number: int) -> Source:
 
 
 def _inspect(
-    source: Source, inspection: Inspection, count: FileCount
+    source: Source, inspection: Inspection, count: FileCount, *, keeps: bool
 ) -> Iterator[Problem]:
+    """Yield the problems of a file; if it `keeps` ids, it may have to be read twice."""
+    again = SecondLook(source) if keeps else None
     try:
-        with open_source(source) as reader:
-            blocks = Blocks(reader, count)
-            yield from inspection.problems(blocks, count)
+        with ExitStack() as stack:
+            if again is not None:
+                stack.enter_context(again)
+            reader = stack.enter_context(open_source(source))
+            blocks = Blocks(reader, count, again and again.copy)
+            yield from inspection.problems(blocks, count, again)
     except SourceError as error:
         count.reason = error.reason
         return

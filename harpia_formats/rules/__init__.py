@@ -26,6 +26,10 @@ class Rule:
     judged_by: dict[str, object] | str | bool = True
     #: Options of the command line that the example needs.
     arguments: tuple[str, ...] = ()
+    #: What the file of the example is called, where that matters.
+    named: str = ""
+    #: Whether it is checked only when it is asked for.
+    lint: bool = False
 
 
 class UnknownRule(Exception):  # noqa: N818 - reads as what happened
@@ -74,13 +78,15 @@ def rules_matching(asked: str, rules: dict[str, Rule]) -> set[str]:
 
 
 def selected_rules(
-    rules: dict[str, Rule], select: list[str], ignore: list[str]
+    rules: dict[str, Rule], select: list[str], ignore: list[str], *, lint: bool = False
 ) -> frozenset[str]:
-    """Return the codes in force; without `select` all of them, less `ignore`.
+    """Return the codes in force; without `select` the default ones, less `ignore`.
+
+    If `lint`, those are in force too that are not by default.
 
     Raises `UnknownRule`, and `NoRuleLeft` where nothing would be checked.
     """
-    chosen = set(rules)
+    chosen = {code for code, each in rules.items() if lint or not each.lint}
     if select:
         chosen = set().union(*(rules_matching(each, rules) for each in select))
     for each in ignore:

@@ -124,6 +124,16 @@ RULES = (
         b"[{}, {}]",
     ),
     Rule(
+        "J113",
+        "spread-rows",
+        _E,
+        "Several records must be rows of JSON Lines or items of an array.",
+        "Records that are spread over several lines are read here, but neither as one "
+        "document nor line by line can others read them.",
+        b'{\n"a": 1\n}\n{\n"a": 2\n}\n',
+        b'{"a": 1}\n{"a": 2}\n',
+    ),
+    Rule(
         "J201",
         "byte-order-mark",
         _W,
@@ -140,5 +150,16 @@ RULES = (
         "They are allowed, counted and said once for each file.",
         b"{}\n\n{}\n",
         b"{}\n{}\n",
+    ),
+    Rule(
+        "J203",
+        "misleading-name",
+        _N,
+        "A file name should say what the file holds.",
+        "A file is read as what it holds. But many tools go by the name: JSON Lines "
+        "are called .jsonl, one array or one object is called .json.",
+        b'{"a": 1}\n{"a": 2}\n',
+        b'[{"a": 1}, {"a": 2}]\n',
+        named="rows.json",
     ),
 )

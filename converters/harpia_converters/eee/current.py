@@ -3,14 +3,17 @@
 from functools import partial
 
 from harpia_converters.eee.conditions import advise
-from harpia_converters.eee.shape import CURRENT, sign_of
-from harpia_formats.format import Format
+from harpia_converters.eee.shape import APART, CURRENT, VENDOR, sign_of
+from harpia_formats.format import Dialect, Format
 
 FORMAT = Format(
     id=CURRENT,
     aliases=("eee@0.2.1", "eee@0.2.2", "eee@0.2.3"),
     title="The shape of 0.2.1 to 0.3.0: lists, `messages`, a closed root",
     id_key="sample_id",
-    sniff=partial(sign_of, shape=CURRENT),
+    vendor=VENDOR,
+    family="eee",
+    dialects=(Dialect(CURRENT, partial(sign_of, shape=CURRENT)),),
+    id_with=APART,
     advise=partial(advise, turns="messages"),
 )

@@ -3,13 +3,16 @@
 from functools import partial
 
 from harpia_converters.eee.conditions import advise
-from harpia_converters.eee.shape import SEED, sign_of
-from harpia_formats.format import Format
+from harpia_converters.eee.shape import APART, SEED, VENDOR, sign_of
+from harpia_formats.format import Dialect, Format
 
 FORMAT = Format(
     id=SEED,
     title="The instance-level schema of February 2026: one reference, `interactions`",
     id_key="sample_id",
-    sniff=partial(sign_of, shape=SEED),
+    vendor=VENDOR,
+    family="eee",
+    dialects=(Dialect(SEED, partial(sign_of, shape=SEED)),),
+    id_with=APART,
     advise=partial(advise, turns="interactions"),
 )

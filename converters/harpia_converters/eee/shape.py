@@ -3,8 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+VENDOR = "EvalEval"
 SEED, TAG, CURRENT = "eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"
 
+#: What tells records of one sample apart.
+APART = (
+    ("evaluation_id",),
+    ("evaluation_name",),
+    ("evaluation_result_id",),
+    ("metadata", "epoch"),
+)
 #: Keys that every shape requires.
 _required = frozenset(
     "schema_version evaluation_id model_id evaluation_name sample_id "

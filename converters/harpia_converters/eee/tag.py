@@ -3,13 +3,16 @@
 from functools import partial
 
 from harpia_converters.eee.conditions import advise
-from harpia_converters.eee.shape import TAG, sign_of
-from harpia_formats.format import Format
+from harpia_converters.eee.shape import APART, TAG, VENDOR, sign_of
+from harpia_formats.format import Dialect, Format
 
 FORMAT = Format(
     id=TAG,
     title="The shape under the git tag v0.2.0: text or lists, `interactions`",
     id_key="sample_id",
-    sniff=partial(sign_of, shape=TAG),
+    vendor=VENDOR,
+    family="eee",
+    dialects=(Dialect(TAG, partial(sign_of, shape=TAG)),),
+    id_with=APART,
     advise=partial(advise, turns="interactions"),
 )

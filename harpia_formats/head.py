@@ -1,0 +1,153 @@
+"""The beginning of a file, from which its format is told, and how it is cut then."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from itertools import chain
+
+from harpia_formats.detection import Variant, variants_of
+from harpia_formats.format import Container, Format
+from harpia_formats.framing import Chunk, Feed, Flaw, Frames
+from harpia_formats.item import State, read_item
+from harpia_formats.layout import Layout, Opening, rows_of
+from harpia_formats.problem import Path
+from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS, Head, values_in
+from harpia_formats.sketch import sketch_of
+from harpia_formats.slices import Slices, slices_of
+
+_objects = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
+
+
+class Cut(Enum):
+    """How a file is cut into rows."""
+
+    #: By its layout: each row is a value of its own.
+    VALUES = auto()
+    #: Into the items of some members of one object, and a header.
+    MEMBERS = auto()
+    #: Into rows of fields, below a header.
+    TABLE = auto()
+
+
+@dataclass(slots=True)
+class Beginning:
+    """A file of which nothing is lost, and what it begins with."""
+
+    opening: Opening
+    head: Head
+    limit: int
+    #: Frames that were taken to look at.
+    held: list[Chunk | Flaw] = field(default_factory=list)
+    flow: Frames = iter(())
+
+    def frames(self, cut: Cut, variant: Variant | None) -> Slices:
+        """Return all frames of the file, cut as values or as members."""
+        if cut is Cut.VALUES or variant is None:
+            if self.head.layout in _objects:
+                return rows_of(self.opening, self.limit)
+            return chain(self.held, self.flow)
+        return members_of(self.opening, variant, self.limit)
+
+
+def members_of(opening: Opening, variant: Variant, limit: int) -> Slices:
+    """Return the slices of an object, cut as its dialect says."""
+    dialect = variant.dialect
+
+    def is_cut(path: Path) -> bool:
+        if dialect.container is Container.WRAPPED:
+            return path == (dialect.rows_at,)
+        return len(path) == dialect.depth
+
+    return slices_of(opening.feed, opening.start, limit, is_cut, dialect.depth)
+
+
+def cut_of(variant: Variant | None, layout: Layout) -> Cut:
+    """Return how a file of `layout` is cut that is judged as `variant`."""
+    container = variant.dialect.container if variant else Container.ROWS
+    if container is Container.TABLE:
+        return Cut.TABLE
+    sliced = container in {Container.WRAPPED, Container.COLUMNS}
+    return Cut.MEMBERS if sliced and layout in _objects else Cut.VALUES
+
+
+def begin(opening: Opening, limit: int, formats: Sequence[Format], name: str) -> Beginning:
+    """Return the beginning of a file called `name` that may be in one of `formats`."""
+    if _is_table(opening, formats, name):
+        return Beginning(opening, _table_head(opening), limit)
+    if opening.layout is Layout.LONG_LINE:
+        opening.layout = _told_by_more(opening.feed)
+    if opening.layout in _objects:
+        return Beginning(opening, _object_head(opening), limit)
+    if opening.layout is Layout.TEXT:
+        opening.layout = Layout.LINES
+    flow = rows_of(opening, limit)
+    held = list(head_of(flow))
+    rows = tuple(value for each in held for value in values_in(each))
+    return Beginning(opening, Head(opening.layout, rows), limit, held, flow)
+
+
+def head_of(flow: Frames) -> Frames:
+    """Yield frames until they hold enough records to tell a format from."""
+    records = size = 0
+    while records < HEAD_RECORDS and size < HEAD_BYTES:
+        frame = next(flow, None)
+        if frame is None:
+            return
+        if isinstance(frame, Chunk):
+            records += len(frame)
+            size += len(frame.data)
+        yield frame
+
+
+def _told_by_more(feed: Feed) -> Layout:
+    """Tell the layout of a file whose first lines are long, if its first value ends."""
+    feed.fill(HEAD_BYTES)
+    state, end = read_item(feed.data, 0)
+    if state is State.ENDED and feed.data[end : end + 1] == b"{":
+        return Layout.LINES
+    return Layout.LONG_LINE
+
+
+def _object_head(opening: Opening) -> Head:
+    feed = opening.feed
+    whole = not feed.fill(HEAD_BYTES)
+    value = sketch_of(feed.data)
+    rows = () if value is None else (value,)
+    return Head(opening.layout, rows, whole=whole)
+
+
+def _is_table(opening: Opening, formats: Sequence[Format], name: str) -> bool:
+    """Tell whether a file is a table: by what is asked for, its name or its header."""
+    tables = variants_of(formats, Layout.TEXT)
+    if not tables:
+        return False
+    if len(tables) == len(variants_of(formats)):
+        return True
+    if opening.layout is not Layout.TEXT:
+        return False
+    if name.casefold().endswith(".csv"):
+        return True
+    rows = _table_head(opening).rows
+    return any(
+        each.dialect.sniff(row)
+        for each in tables
+        for row in rows
+        if not each.format.general
+    )
+
+
+def _table_head(opening: Opening) -> Head:
+    """Return the first record below the header, its fields by their columns."""
+    from harpia_formats.table import TableRow, table_rows  # noqa: PLC0415 - only tables need it
+
+    opening.feed.fill(HEAD_BYTES // 8)
+    copy = Feed(iter(()), opening.feed.data)
+    found = table_rows(copy, opening.start, len(copy.data))
+    rows = (each for each in found if isinstance(each, TableRow))
+    header, first = next(rows, None), next(rows, None)
+    if header is None:
+        return Head(Layout.TEXT)
+    texts = [each.text for each in first.fields] if first else []
+    padded = [*texts, *[""] * len(header.fields)]
+    columns = [each.text for each in header.fields]
+    return Head(Layout.TEXT, (dict(zip(columns, padded, strict=False)),))

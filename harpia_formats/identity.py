@@ -1,0 +1,74 @@
+"""What tells the records of a file apart, as one text for each."""
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from harpia_formats.keys import ABSENT, key_text
+from harpia_formats.lane import Lane
+from harpia_formats.problem import Path
+
+#: Types of what can be an id, or part of one.
+_scalars = (str, int, float, type(None))
+
+
+class Identity:
+    """Reads what tells a record apart, from rows decoded in either way."""
+
+    def __init__(self, paths: tuple[Path, ...], *, by_text: bool = False) -> None:
+        """Take the path to the id, and those to what tells equal ids apart.
+
+        If `by_text`, an integer is the same id as its digits.
+        """
+        self._paths = paths
+        self._by_text = by_text
+        self._lane: Lane | None = None
+        self._getters: list[Callable[[Any], Any]] = []
+
+    def of_rows(self, rows: Sequence[Any], lane: Lane) -> list[str]:
+        """Return the keys of rows that `lane` decoded."""
+        if lane is not self._lane:
+            self._lane = lane
+            self._getters = [_getter(each, lane) for each in self._paths]
+        return self._keys(zip(*(map(each, rows) for each in self._getters), strict=True))
+
+    def of_value(self, value: Any) -> list[str]:
+        """Return the key of a record; none if it has no id."""
+        return self._keys([tuple(_at(value, each) for each in self._paths)])
+
+    def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
+        return [
+            key_text(each, by_text=self._by_text)
+            for each in identities
+            if isinstance(each[0], (str, int)) and _are_scalars(each[1:])
+        ]
+
+
+def _are_scalars(values: tuple[Any, ...]) -> bool:
+    for each in values:
+        if each is not ABSENT and not isinstance(each, _scalars):
+            return False
+    return True
+
+
+def _getter(path: Path, lane: Lane) -> Callable[[Any], Any]:
+    """Return what reads the member at `path` of a row that `lane` decoded."""
+    first, *rest = path
+    attribute = lane.attributes[()].get(str(first))
+    if attribute is None:
+        return _absent
+    member = attrgetter(attribute)
+    return member if not rest else lambda row: _at(member(row), tuple(rest))
+
+
+def _absent(_: Any) -> Any:
+    return ABSENT
+
+
+def _at(value: Any, path: Path) -> Any:
+    """Return the member at `path` of a decoded value."""
+    for each in path:
+        if not isinstance(value, dict):
+            return ABSENT
+        value = value.get(each, ABSENT)
+    return value

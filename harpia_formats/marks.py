@@ -1,0 +1,51 @@
+"""Which records of a file are wrong, by their numbers: a bit for each."""
+
+from dataclasses import dataclass, field
+
+from harpia_formats.report import FileCount
+
+
+@dataclass(slots=True)
+class Marks:
+    """A set of record numbers, counted from 1, that needs a bit for each record."""
+
+    bits: bytearray = field(default_factory=bytearray)
+
+    def __contains__(self, number: int) -> bool:
+        place, bit = divmod(number, 8)
+        return place < len(self.bits) and bool(self.bits[place] >> bit & 1)
+
+    def add(self, number: int) -> None:
+        """Add a number."""
+        place, bit = divmod(number, 8)
+        if place >= len(self.bits):
+            self.bits += bytes(place + 1 - len(self.bits))
+        self.bits[place] |= 1 << bit
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What became of the records of a file, each counted once.
+
+    A record may be met several times: in each of its columns, or again because of
+    its id. One that could not be judged is never a valid one.
+    """
+
+    count: FileCount
+    wrong: Marks = field(default_factory=Marks)
+    open: Marks = field(default_factory=Marks)
+
+    def note_wrong(self, number: int) -> None:
+        """Count record `number` as invalid."""
+        if number in self.wrong:
+            return
+        self.wrong.add(number)
+        self.count.invalid += 1
+        self.count.undetermined -= number in self.open
+
+    def note_open(self, number: int) -> None:
+        """Count record `number` as undetermined, unless it is invalid."""
+        if number in self.open:
+            return
+        self.open.add(number)
+        self.count.undetermined += number not in self.wrong

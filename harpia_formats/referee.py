@@ -1,0 +1,26 @@
+"""The referee: the exact schema engine, offline."""
+
+import jsonschema_rs
+
+from harpia_formats.schema import Schema
+
+
+def referee_of(
+    schema: Schema, *, formats: bool = False
+) -> jsonschema_rs.Draft7Validator:
+    """Return the exact engine for `schema`, offline.
+
+    Patterns run in linear time; only one that needs look-around or back-references
+    gets the engine that may give up.
+    """
+    try:
+        return jsonschema_rs.Draft7Validator(
+            schema,
+            offline=True,
+            validate_formats=formats,
+            pattern_options=jsonschema_rs.RegexOptions(),
+        )
+    except jsonschema_rs.ValidationError:
+        return jsonschema_rs.Draft7Validator(
+            schema, offline=True, validate_formats=formats
+        )

@@ -1,0 +1,94 @@
+"""What a JSON document holds, as far as its beginning tells."""
+
+from typing import Any
+
+import msgspec
+
+from harpia_formats.framing import JSON_SPACE
+from harpia_formats.item import State, read_item
+
+#: Levels down to which a value that is cut off is looked into.
+DEPTH = 8
+#: Items of an array that is cut off, and members of an object, that are looked at.
+ITEMS = 1_000
+
+_decode = msgspec.json.Decoder().decode
+_not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+#: What stands for nothing at all.
+_NOTHING = object()
+
+
+def sketch_of(data: bytes) -> Any:
+    """Return the value that `data` begins with, arrays and objects cut short.
+
+    What is broken or not there yet is left out; None if nothing can be told.
+    """
+    value = _sketch(data, 0, DEPTH)
+    return None if value is _NOTHING else value
+
+
+def _sketch(data: bytes, at: int, depth: int) -> Any:
+    state, end = read_item(data, at)
+    if state in {State.ENDED, State.WHOLE}:
+        return _value(data[at:end])
+    if not depth:
+        return _NOTHING
+    if data[at : at + 1] == b"[":
+        return _array(data, at + 1, depth - 1)
+    if data[at : at + 1] == b"{":
+        return _object(data, at + 1, depth - 1)
+    return _NOTHING
+
+
+def _value(text: bytes) -> Any:
+    try:
+        return _decode(text)
+    except _not_json:
+        return _NOTHING
+
+
+def _array(data: bytes, at: int, depth: int) -> list[Any]:
+    """Return the items from `at` on."""
+    items: list[Any] = []
+    while len(items) < ITEMS:
+        at = _behind_space(data, at)
+        value, at = _next(data, at, depth)
+        # An item that is cut off tells little where there are whole ones.
+        if value is _NOTHING or (items and at == len(data)):
+            break
+        items.append(value)
+        if data[at : at + 1] != b",":
+            break
+        at += 1
+    return items
+
+
+def _object(data: bytes, at: int, depth: int) -> dict[str, Any]:
+    """Return the members from `at` on."""
+    members: dict[str, Any] = {}
+    for _ in range(ITEMS):
+        key, at = _next(data, _behind_space(data, at), 0)
+        if not isinstance(key, str) or data[at : at + 1] != b":":
+            break
+        value, at = _next(data, _behind_space(data, at + 1), depth)
+        members[key] = None if value is _NOTHING else value
+        if data[at : at + 1] != b",":
+            break
+        at += 1
+    return members
+
+
+def _next(data: bytes, at: int, depth: int) -> tuple[Any, int]:
+    """Return the value at `at`, and where what follows it begins."""
+    state, end = read_item(data, at)
+    if state is State.ENDED:
+        return _value(data[at:end]), end
+    if depth and state is not State.WHOLE:
+        return _sketch(data, at, depth), len(data)
+    return _NOTHING, len(data)
+
+
+def _behind_space(data: bytes, at: int) -> int:
+    while data[at : at + 1] and data[at] in JSON_SPACE:
+        at += 1
+    return at

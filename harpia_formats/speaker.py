@@ -1,0 +1,79 @@
+"""From findings to problems that are counted, and kept as far as they are wanted."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from harpia_formats.framing import Cursor
+from harpia_formats.problem import Path, Place, Problem, Severity
+from harpia_formats.row import Row
+from harpia_formats.rules import Rule
+from harpia_formats.schema import Schema
+from harpia_formats.tally import Tally
+
+if TYPE_CHECKING:  # what is wrong costs its import only where something is
+    from harpia_formats.findings import Finding
+
+#: Returns the row that a finding is about.
+RowOf = Callable[["Finding"], Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Says what the rules in force want said of one file."""
+
+    rules: Mapping[str, Rule]
+    tally: Tally
+    path: str
+
+    def say(
+        self, code: str, message: str, help_: str, place: Place
+    ) -> Iterator[Problem]:
+        """Yield a problem of the file as a whole, if it is wanted."""
+        rule = self.rules.get(code)
+        if rule is None or not self.tally.wants(rule, ()):
+            return
+        problem = Problem(code, rule.name, rule.severity, place, message, help=help_)
+        if self.tally.add(problem, ()):
+            yield problem
+
+    def findings(
+        self,
+        findings: "Iterable[Finding]",
+        row_of: RowOf,
+        schema: Schema,
+        prefix: Path = (),
+    ) -> Iterator[Problem]:
+        """Yield what is kept of findings in order of their rows, which are at `prefix`."""
+        for _, of_row in groupby(findings, key=lambda each: each.row):
+            yield from self._of_row(of_row, row_of, schema, prefix)
+
+    def _of_row(
+        self, findings: "Iterable[Finding]", row_of: RowOf, schema: Schema, prefix: Path
+    ) -> Iterator[Problem]:
+        """Yield what is kept of one row's findings, in reading order."""
+        kept: list[Problem] = []
+        row: Row | None = None
+        for each in findings:
+            rule = self.rules[each.code]
+            path = (*prefix, *each.path) if prefix else each.path
+            if not self.tally.wants(rule, path):
+                continue
+            row = row or row_of(each)
+            from harpia_formats.explain import problem_of  # noqa: PLC0415 - as above
+
+            problem = problem_of(each, rule, row, schema)
+            if self.tally.add(problem, path):
+                kept.append(problem)
+        kept.sort(key=lambda each: each.place.byte_offset)
+        yield from kept
+
+    def is_error(self, code: str) -> bool:
+        """Tell whether a rule makes a record invalid."""
+        return self.rules[code].severity is Severity.ERROR
+
+    def place(self, start: Cursor, record: int | None = None) -> Place:
+        """Return the place of a single character."""
+        column = start.column + 1
+        return Place(self.path, start.line, column, column + 1, start.offset, record)
