@@ -1,0 +1,20 @@
+"""csv: a table with any columns, whose values are text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from harpia_formats.format import Container, Dialect, Format
+
+
+def sign_of(row: Mapping[str, Any]) -> str:
+    """Return the sign of a table, which any columns are."""
+    return "named columns" if row else ""
+
+
+FORMAT = Format(
+    id="csv",
+    title="A table with any columns",
+    vendor="any",
+    dialects=(Dialect("csv", sign_of, container=Container.TABLE),),
+    general=True,
+)

@@ -1,0 +1,19 @@
+"""tencent-manual: system, prompts and expected responses, of manual evaluation."""
+
+from functools import partial
+
+from harpia_converters.tencent.kinds import MANUAL, VENDOR, sign_of
+from harpia_formats.format import Dialect, Format
+
+FORMAT = Format(
+    id=MANUAL,
+    title="Prompts with expected responses, the older format of manual evaluation",
+    vendor=VENDOR,
+    dialects=(
+        Dialect(
+            MANUAL,
+            partial(sign_of, kind=MANUAL),
+            strict="tencent-manual-strict",
+        ),
+    ),
+)

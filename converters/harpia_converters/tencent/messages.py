@@ -1,0 +1,22 @@
+"""tencent-messages: questions and reference answers, for Inference and Evaluation."""
+
+from functools import partial
+
+from harpia_converters.tencent.kinds import FAMILY, MESSAGES, VENDOR, sign_of
+from harpia_converters.tencent.remarks import on_messages
+from harpia_formats.format import Dialect, Format
+
+FORMAT = Format(
+    id=MESSAGES,
+    title="Questions as chats, with reference answers (Inference and Evaluation)",
+    vendor=VENDOR,
+    family=FAMILY,
+    dialects=(
+        Dialect(
+            MESSAGES,
+            partial(sign_of, kind=MESSAGES),
+            strict="tencent-messages-strict",
+            remarks=on_messages,
+        ),
+    ),
+)

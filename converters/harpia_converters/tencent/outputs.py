@@ -1,0 +1,22 @@
+"""tencent-outputs: the same with what models answered, for Evaluation Only."""
+
+from functools import partial
+
+from harpia_converters.tencent.kinds import FAMILY, OUTPUTS, VENDOR, sign_of
+from harpia_converters.tencent.remarks import on_outputs
+from harpia_formats.format import Dialect, Format
+
+FORMAT = Format(
+    id=OUTPUTS,
+    title="Questions as chats, with what models answered (Evaluation Only)",
+    vendor=VENDOR,
+    family=FAMILY,
+    dialects=(
+        Dialect(
+            OUTPUTS,
+            partial(sign_of, kind=OUTPUTS),
+            strict="tencent-outputs-strict",
+            remarks=on_outputs,
+        ),
+    ),
+)
