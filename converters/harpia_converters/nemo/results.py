@@ -1,0 +1,113 @@
+"""nemo-results: the scores of an evaluation, by task or by group of tasks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harpia_converters.nemo.samples import VENDOR
+from harpia_converters.nemo.tree import Placed, metrics_of, scores_of
+from harpia_formats.format import Container, Dialect, Format, Remark
+from harpia_formats.problem import Path
+
+NO_STATS, SCORE_NAME, SAMPLE_TREE, ABOVE_ONE = "N201", "N202", "N203", "N204"
+
+#: Names in the sample of NVIDIA's page, and what its table and real runs call them.
+_real_names = {"em_score": "em", "f1_score": "f1"}
+#: Where that sample has the scores of all metrics together.
+_sample_place: Path = ("groups", "evaluation", "metrics", "evaluation")
+#: Scores of similarity metrics that are shares; others may share the name accuracy.
+_shares = frozenset(
+    "bleu_score rouge_1_score rouge_2_score rouge_3_score rouge_L_score em f1".split()
+)
+
+
+def sniff(document: Mapping[str, Any]) -> str:
+    """Return the sign that `document` holds results, or "" if it does not."""
+    for place, metric in metrics_of(document):
+        if "scores" in metric:
+            return f"`{place[0]}` with `scores` in it"
+    if "job" in document and "type" not in document:
+        trees = (each for each in ("tasks", "groups") if each in document)
+        return next((f"`job` and `{each}`" for each in trees), "")
+    return ""
+
+
+def remarks(document: Any) -> Iterator[Remark]:
+    """Yield what some readers refuse, and what real runs call by other names."""
+    if not isinstance(document, Mapping):
+        return
+    scores = list(scores_of(document))
+    yield from _without_stats(scores)
+    for place, score in scores:
+        yield from _misnamed(place)
+        yield from _beyond_share(place, score.get("value"))
+    if any(place[: len(_sample_place)] == _sample_place for place, _ in scores):
+        yield _as_in_the_sample()
+
+
+def _without_stats(scores: list[Placed]) -> Iterator[Remark]:
+    """Yield one remark for all scores that have no stats, at the first of them."""
+    bare = [
+        place for place, each in scores if not isinstance(each.get("stats"), Mapping)
+    ]
+    if bare:
+        yield Remark(
+            NO_STATS,
+            bare[0],
+            f"stats is missing in {len(bare):,} of {len(scores):,} scores; "
+            "nemo-evaluator 0.2.8 reads no score without it",
+            'add "stats" with count, sum and mean; an empty object is enough for '
+            "that reader",
+        )
+
+
+def _misnamed(place: Path) -> Iterator[Remark]:
+    name = str(place[-1])
+    if name in _real_names:
+        yield Remark(
+            SCORE_NAME,
+            place,
+            f"{name} is the name in a sample of NVIDIA's page; its table and real "
+            f"results have {_real_names[name]}",
+            f'rename it to "{_real_names[name]}"',
+            at_key=True,
+        )
+
+
+def _beyond_share(place: Path, value: Any) -> Iterator[Remark]:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if place[-1] in _shares and is_number and not 0 <= value <= 1:
+        yield Remark(
+            ABOVE_ONE,
+            (*place, "value"),
+            f"{place[-1]} is a share from 0 to 1 in results of similarity metrics",
+            "divide it by 100 if it is a percentage; NVIDIA's custom evaluations "
+            "give BLEU from 0 to 100, as sentence and corpus",
+        )
+
+
+def _as_in_the_sample() -> Remark:
+    return Remark(
+        SAMPLE_TREE,
+        _sample_place,
+        "all scores are in one metric of one group, as in a sample of NVIDIA's page; "
+        "real results have each metric below its task",
+        "move each score to tasks.TASK.metrics.METRIC.scores, such as bleu_score to "
+        "the metric bleu",
+        at_key=True,
+    )
+
+
+FORMAT = Format(
+    id="nemo-results",
+    title="Scores by task or by group, metric and name",
+    vendor=VENDOR,
+    dialects=(
+        Dialect(
+            "nemo-results",
+            sniff,
+            container=Container.DOCUMENT,
+            strict="nemo-results-strict",
+            remarks=remarks,
+        ),
+    ),
+)
