@@ -1,5 +1,5 @@
-"""EvalEval "Every Eval Ever": instance-level records, in three shapes."""
+"""EvalEval "Every Eval Ever": instance-level records, and their aggregates."""
 
-from harpia_converters.eee import current, rules, seed, tag
+from harpia_converters.eee import aggregate, companion, current, rules, seed, tag
 
-__all__ = ["current", "rules", "seed", "tag"]
+__all__ = ["aggregate", "companion", "current", "rules", "seed", "tag"]

@@ -1,4 +1,4 @@
-"""C2: the rules of EvalEval's conditional part."""
+"""EvalEval's rules: C2 of the conditional part, E2 of an aggregate and its samples."""
 
 from harpia_formats.problem import Severity
 from harpia_formats.rules import Rule
@@ -10,6 +10,43 @@ _head = (
     b'"answer_attribution": [], "evaluation": {"score": 1, "is_correct": true}, '
 )
 _turns = b'"interactions": [{"turn_idx": 0, "role": "user", "content": "2+2?"}]'
+_aggregate = """{"schema_version": "0.3.0", "evaluation_id": "gsm8k/org_m/1770681600",
+ "retrieved_timestamp": "1770681600",
+ "source_metadata": {"source_type": "evaluation_run",
+  "source_organization_name": "Org", "evaluator_relationship": "first_party"},
+ "eval_library": {"name": "lm_eval", "version": "unknown"},
+ "model_info": {"name": "m", "id": "org/m", "additional_details":
+  {"deployment_type": "self_deployed", "model_availability": "open_weights"}},
+ "evaluation_results": [{"evaluation_name": "gsm8k",
+  "evaluation_result_id": "gsm8k:accuracy",
+  "source_data": {"dataset_name": "gsm8k", "source_type": "other"},
+  "metric_config": {"lower_is_better": false, "score_type": "binary"},
+  "score_details": {"score": 1}}],
+ "detailed_evaluation_results": {"format": "jsonl", "file_path":
+  "data/gsm8k/org/m/0e7c1b52-6a3f-4d18-9b21-5c40a7f3d9e6_samples.jsonl",
+  "hash_algorithm": "sha256", "checksum": "%(checksum)s", "total_rows": %(rows)d}}
+"""
+#: The sha256 of the file of one row below.
+_checksum = "c13113465597f21a152a0ab3e0f9f3dbccd82ee109a256571d2e9cd05716a94e"
+_row = """{"schema_version": "0.3.0", "evaluation_id": "%(run)s", \
+"model_id": "%(model)s", "evaluation_name": "gsm8k", \
+"evaluation_result_id": "gsm8k:%(metric)s", "sample_id": "1", \
+"interaction_type": "single_turn", "input": {"raw": "2+2?", "reference": ["4"]}, \
+"output": {"raw": ["4"]}, "answer_attribution": [], \
+"evaluation": {"score": 1, "is_correct": true}}
+"""
+
+
+def _row_with(**changed: str) -> bytes:
+    """Return a samples file of one row, as its aggregate expects it but for these."""
+    kept = {"run": "gsm8k/org_m/1770681600", "model": "org/m", "metric": "accuracy"}
+    return (_row % (kept | changed)).encode()
+
+
+def _aggregate_with(rows: int = 1, checksum: str = _checksum) -> bytes:
+    """Return the aggregate of a file of that row, but for these."""
+    return (_aggregate % {"rows": rows, "checksum": checksum}).encode()
+
 
 RULES = (
     Rule(
@@ -36,5 +73,59 @@ RULES = (
         _head + _turns + b', "metrics": {}}\n',
         _head + _turns + b"}\n",
         "eee@0.2.0",
+    ),
+    Rule(
+        "E201",
+        "other-evaluation",
+        Severity.ERROR,
+        "The evaluation_id of a sample must be that of its aggregate.",
+        "It joins the samples to the scores. Files of the first converters of 0.2.0 "
+        "break it: their samples name the samples file instead of the run.",
+        _row_with(run="gsm8k/org_m/1770595200"),
+        _row_with(),
+        "eee@0.3.0",
+    ),
+    Rule(
+        "E202",
+        "other-model",
+        Severity.ERROR,
+        "The model_id of a sample must be the model_info.id of its aggregate.",
+        "An aggregate speaks of one model only.",
+        _row_with(model="org/m-chat"),
+        _row_with(),
+        "eee@0.3.0",
+    ),
+    Rule(
+        "E203",
+        "other-row-count",
+        Severity.ERROR,
+        "A samples file must have as many rows as its aggregate says in total_rows.",
+        "Blank lines do not count. A file that was cut off has fewer.",
+        _aggregate_with(rows=2),
+        _aggregate_with(),
+        "eee-aggregate",
+    ),
+    Rule(
+        "E204",
+        "other-checksum",
+        Severity.ERROR,
+        "A samples file must have the checksum that its aggregate gives.",
+        "It is the digest of the bytes of the file, sha256 or md5. A file that was "
+        "edited, or whose line ends were changed, has another.",
+        _aggregate_with(checksum="0" * 64),
+        _aggregate_with(),
+        "eee-aggregate",
+    ),
+    Rule(
+        "E205",
+        "unknown-result",
+        Severity.WARNING,
+        "A sample must name a result of its aggregate.",
+        "It does so by evaluation_result_id or, where that is absent or null, by "
+        "evaluation_name. HELM's converter joins by the former, lm_eval's by the "
+        "latter; the files of Inspect's join by neither, so this is a warning.",
+        _row_with(metric="f1"),
+        _row_with(),
+        "eee@0.3.0",
     ),
 )

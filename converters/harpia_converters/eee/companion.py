@@ -1,0 +1,170 @@
+"""An aggregate and its samples: which belong together, and where they disagree."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.format import Remark
+
+EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
+
+#: The member of an aggregate that speaks of its samples.
+_details = "detailed_evaluation_results"
+#: What follows the stem in the name of a samples file.
+_samples_end = "_samples.jsonl"
+#: Hexadecimal digits of a digest, by its algorithm.
+_digits = {"md5": 32, "sha256": 64}
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an aggregate says of its samples; empty or None where it does not."""
+
+    evaluation_id: str
+    model_ids: frozenset[str]
+    result_ids: frozenset[str]
+    result_names: frozenset[str]
+    #: The samples file, from the root of the collection.
+    file_path: str
+    total_rows: int | float | None
+    #: Digest of the bytes of the samples file, in lower-case hexadecimal.
+    checksum: str
+    #: "sha256" or "md5", given or told by the length of the checksum, else empty.
+    hash_algorithm: str
+    #: Whether it speaks of a samples file at all.
+    has_details: bool
+
+
+def expectations_of(aggregate: Mapping[str, Any]) -> Expected:
+    """Return what `aggregate`, valid or not, says of its samples."""
+    details = aggregate.get(_details)
+    found = details if isinstance(details, Mapping) else {}
+    rows = found.get("total_rows")
+    checksum = _text_in(found, "checksum").lower()
+    return Expected(
+        evaluation_id=_text_in(aggregate, "evaluation_id"),
+        model_ids=_texts([aggregate.get("model_info")], "id"),
+        result_ids=_texts(aggregate.get("evaluation_results"), "evaluation_result_id"),
+        result_names=_texts(aggregate.get("evaluation_results"), "evaluation_name"),
+        file_path=_text_in(found, "file_path"),
+        total_rows=rows if type(rows) in {int, float} else None,
+        checksum=checksum,
+        hash_algorithm=_algorithm_of(_text_in(found, "hash_algorithm"), checksum),
+        has_details=isinstance(details, Mapping),
+    )
+
+
+def row_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield where a row of the samples disagrees with its aggregate.
+
+    What either of the two does not say is not compared.
+    """
+    run = _text_in(row, "evaluation_id")
+    if run and run != (expected.evaluation_id or run):
+        yield _differs(EVALUATION, "evaluation_id", [expected.evaluation_id])
+    model = _text_in(row, "model_id")
+    if model and model not in (expected.model_ids or {model}):
+        yield _differs(MODEL, "model_id", sorted(expected.model_ids))
+    yield from _result_remarks(expected, row)
+
+
+def file_remarks(expected: Expected, rows: int, digest: str | None) -> Iterator[Remark]:
+    """Yield where a samples file as a whole disagrees with its aggregate.
+
+    `rows` is the number of its rows, `digest` that of its bytes by the expected
+    algorithm, in hexadecimal, None if it was not worked out. The paths are places
+    in the aggregate.
+    """
+    if expected.total_rows is not None and expected.total_rows != rows:
+        yield Remark(
+            ROWS,
+            (_details, "total_rows"),
+            f"the samples file has {rows} rows, total_rows says "
+            f"{_shown(expected.total_rows)}",
+            "one of the two files was changed or cut: export both again",
+        )
+    if expected.checksum and digest and expected.checksum != digest.lower():
+        yield Remark(
+            CHECKSUM,
+            (_details, "checksum"),
+            f"the samples file has another checksum: {_shown(digest.lower())}",
+            "it was changed after the aggregate was written, or belongs to another",
+        )
+
+
+def stem_of(name: str) -> str:
+    """Return what the names of an aggregate and of its samples share, or "".
+
+    `X` is that of `X.json`, `X_aggregate.json` and `X_samples.jsonl`.
+    """
+    if name.endswith(_samples_end):
+        return name.removesuffix(_samples_end)
+    stem = name.removesuffix(".json")
+    return "" if stem == name else stem.removesuffix("_aggregate") or stem
+
+
+def samples_names(aggregate_name: str, expected: Expected) -> tuple[str, ...]:
+    """Return what the samples file of an aggregate may be called, likeliest first.
+
+    It is looked for beside the aggregate: the folders of `file_path` are those of
+    the collection.
+    """
+    given = re.split(r"[/\\]", expected.file_path)[-1]
+    stem = stem_of(aggregate_name)
+    names = (given if given.strip(".") else "", f"{stem}{_samples_end}" if stem else "")
+    return tuple(dict.fromkeys(each for each in names if each))
+
+
+def _result_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield a remark if `row` names no result of its aggregate."""
+    key, known = "evaluation_result_id", expected.result_ids
+    if row.get(key) is None:
+        key, known = "evaluation_name", expected.result_names
+    if not (expected.result_ids or expected.result_names):
+        return
+    name = _text_in(row, key)
+    if name and name not in known:
+        yield Remark(
+            RESULT,
+            (key,),
+            f"no result of the aggregate has the {key} {_shown(name)}",
+            "give the evaluation_result_id of the result that the row counts for",
+        )
+
+
+def _differs(code: str, key: str, wanted: list[str]) -> Remark:
+    return Remark(
+        code,
+        (key,),
+        f"{key} is not that of the aggregate, {' or '.join(map(_shown, wanted))}",
+        "give both files the same, or check each with its own companion",
+    )
+
+
+def _shown(value: Any) -> str:
+    """Return `value` as short JSON text."""
+    from harpia_formats.words import shown  # noqa: PLC0415 - for what disagrees only
+
+    return shown(value)
+
+
+def _algorithm_of(given: str, checksum: str) -> str:
+    """Return the algorithm that is given, else the one of so long a digest."""
+    if given in _digits:
+        return given
+    fitting = (each for each, digits in _digits.items() if len(checksum) == digits)
+    return next(fitting, "")
+
+
+def _text_in(owner: Mapping[str, Any], key: str) -> str:
+    """Return the text at `key` of `owner`, empty if there is none."""
+    value = owner.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(owners: Any, key: str) -> frozenset[str]:
+    """Return the texts at `key` of those `owners` that are objects."""
+    found = owners if isinstance(owners, list) else []
+    texts = (_text_in(each, key) for each in found if isinstance(each, Mapping))
+    return frozenset(each for each in texts if each)
