@@ -1,0 +1,95 @@
+"""K3: the rules of what an LLMEvaluator is made from."""
+
+from harpia_formats.problem import Severity
+from harpia_formats.rules import Rule
+
+_definition = (
+    b'{"instructions": "Is it rude?", "inputs": [["responses", "list[str]"]], '
+    b'"outputs": ["score"], "examples": '
+    b'[{"inputs": {"responses": "Go!"}, "outputs": {"score": 1}}]}\n'
+)
+_judged_by = "haystack-evaluator"
+
+DEFINITION_RULES = (
+    Rule(
+        "K301",
+        "unusable-input-name",
+        Severity.ERROR,
+        "The name of an input must be one that a Jinja variable can have.",
+        "Each input becomes a variable of the prompt's template, so the evaluator "
+        "cannot be made with a name that has spaces or hyphens or begins with a digit.",
+        _definition.replace(b"responses", b"the responses"),
+        _definition,
+        _judged_by,
+    ),
+    Rule(
+        "K302",
+        "template-in-text",
+        Severity.WARNING,
+        "Instructions and examples should not hold what Jinja takes for a template.",
+        "They are put into the template of the prompt as they are. A name in double "
+        "braces becomes a variable, and unless it is a declared input the run fails "
+        "because nothing gives it; a tag or a comment fails or is lost. The values of "
+        "the inputs are safe.",
+        _definition.replace(b"Is it rude?", b"Is {{ it }} rude?"),
+        _definition,
+        _judged_by,
+    ),
+    Rule(
+        "K303",
+        "repeated-declaration",
+        Severity.WARNING,
+        "A name should be declared once among the inputs, and once among the outputs.",
+        "Haystack does not check it, but has one value for each name.",
+        _definition.replace(b'["score"]', b'["score", "score"]'),
+        _definition,
+        _judged_by,
+    ),
+    Rule(
+        "K304",
+        "nothing-declared",
+        Severity.WARNING,
+        "An evaluator should declare at least one input and one output.",
+        "Haystack accepts none. Without inputs a run fails, and without outputs any "
+        "answer of the judge will do.",
+        b'{"instructions": "Is it rude?", "inputs": [["responses", "list[str]"]], '
+        b'"outputs": [], "examples": []}\n',
+        _definition,
+        _judged_by,
+    ),
+    Rule(
+        "K305",
+        "not-a-list-type",
+        Severity.WARNING,
+        "The type of an input should be a list of something.",
+        "Haystack's page asks for it, its code does not. An evaluator is run on lists "
+        "with one value for each row.",
+        _definition.replace(b"list[str]", b"str"),
+        _definition,
+        _judged_by,
+    ),
+    Rule(
+        "K306",
+        "undeclared-example-keys",
+        Severity.WARNING,
+        "The keys of an example should be the names that are declared.",
+        "The judge is shown the examples beside the inputs and is asked for the "
+        "outputs, so other keys mislead it. The page's sentence that an example has "
+        "questions, contexts, statements and statement_scores is true of "
+        "FaithfulnessEvaluator alone. Haystack does not check it.",
+        _definition.replace(b'{"responses": "Go!"}', b'{"questions": "Go!"}'),
+        _definition,
+        _judged_by,
+    ),
+    Rule(
+        "K307",
+        "old-parameter",
+        Severity.NOTE,
+        "api, api_key and api_params are parameters of Haystack before 2.20.",
+        "They are read. Since 2.20 a chat_generator holds the model, its key and its "
+        "parameters.",
+        _definition.replace(b'{"instr', b'{"api": "openai", "instr'),
+        _definition,
+        _judged_by,
+    ),
+)

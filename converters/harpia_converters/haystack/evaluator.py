@@ -1,0 +1,76 @@
+"""haystack-evaluator: what an LLMEvaluator is made from."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from harpia_converters.haystack import definition
+from harpia_converters.haystack.shape import (
+    VENDOR,
+    definition_sign,
+    dumped_sign,
+    evaluator_below_sign,
+    pipeline_sign,
+)
+from harpia_converters.haystack.words import below, object_in, of_components
+from harpia_formats.format import Container, Dialect, Format, Remark
+
+
+def dumped_remarks(document: Any) -> Iterator[Remark]:
+    """Yield the remarks on the parameters of an LLMEvaluator's `to_dict`."""
+    component = object_in(document)
+    if str(component.get("type")).rpartition(".")[2] == "LLMEvaluator":
+        inner = definition.remarks(component.get("init_parameters"))
+        yield from below(("init_parameters",), inner)
+
+
+def component_remarks(document: Any) -> Iterator[Remark]:
+    """Yield the remarks on a component, dumped or as it is made."""
+    is_dumped = not object_in(document).keys().isdisjoint({"type", "init_parameters"})
+    return dumped_remarks(document) if is_dumped else definition.remarks(document)
+
+
+def pipeline_remarks(document: Any) -> Iterator[Remark]:
+    """Yield the remarks on the evaluators of a dumped pipeline."""
+    components = object_in(document).get("components")
+    return below(("components",), of_components(components, dumped_remarks))
+
+
+FORMAT = Format(
+    id="haystack-evaluator",
+    title="What an LLMEvaluator is made from",
+    vendor=VENDOR,
+    dialects=(
+        Dialect(
+            "haystack-evaluator",
+            definition_sign,
+            container=Container.DOCUMENT,
+            strict="haystack-evaluator-strict",
+            remarks=definition.remarks,
+        ),
+        Dialect(
+            "haystack-evaluator-to-dict",
+            dumped_sign,
+            "to_dict",
+            Container.DOCUMENT,
+            strict="haystack-evaluator-to-dict-strict",
+            remarks=dumped_remarks,
+        ),
+        Dialect(
+            "haystack-evaluator-component",
+            evaluator_below_sign,
+            "component",
+            Container.DOCUMENT,
+            strict="haystack-evaluator-component-strict",
+            remarks=partial(of_components, remarks=component_remarks),
+        ),
+        Dialect(
+            "haystack-evaluator-pipeline",
+            pipeline_sign,
+            "pipeline",
+            Container.DOCUMENT,
+            strict="haystack-evaluator-pipeline-strict",
+            remarks=pipeline_remarks,
+        ),
+    ),
+)

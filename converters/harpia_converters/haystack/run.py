@@ -1,0 +1,75 @@
+"""haystack-run: an EvaluationRunResult: its name, the inputs and the scores."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harpia_converters.haystack.shape import VENDOR, run_sign
+from harpia_converters.haystack.words import counted, object_in, quoted, usual_of
+from harpia_formats.format import Container, Dialect, Format, Remark
+
+
+def remarks(document: Any) -> Iterator[Remark]:
+    """Say what Haystack would refuse, or take for something else."""
+    inputs = object_in(object_in(document).get("inputs"))
+    results = object_in(object_in(document).get("results"))
+    lengths = {
+        name: len(each) for name, each in inputs.items() if isinstance(each, list | str)
+    }
+    yield from _of_texts(inputs)
+    if lengths:
+        usual = usual_of(lengths)
+        yield from _of_lengths(lengths, usual)
+        yield from _of_scores(results, lengths[usual], usual)
+    for each in filter(inputs.__contains__, results):
+        message = f"the metric {quoted(each)} is named like an input"
+        help_ = "in a detailed report its scores overwrite that column; rename it"
+        yield Remark("K203", ("results", each), message, help_, at_key=True)
+
+
+def _of_texts(inputs: Mapping[str, Any]) -> Iterator[Remark]:
+    for name, each in inputs.items():
+        if isinstance(each, str):
+            message = f"the input {quoted(name)} is a text and not a list"
+            help_ = "Haystack takes each character for a row; give a list of texts"
+            yield Remark("K204", ("inputs", name), message, help_)
+
+
+def _of_lengths(lengths: Mapping[str, int], usual: str) -> Iterator[Remark]:
+    for name, each in lengths.items():
+        if each != lengths[usual]:
+            message = (
+                f"the input {quoted(name)} has {counted(each, 'item')}, "
+                f"but {quoted(usual)} has {lengths[usual]:,}"
+            )
+            help_ = "Haystack asks for inputs of one length; give one item for each row"
+            yield Remark("K201", ("inputs", name), message, help_)
+
+
+def _of_scores(results: Mapping[str, Any], wanted: int, usual: str) -> Iterator[Remark]:
+    for name, each in results.items():
+        scores = object_in(each).get("individual_scores")
+        if isinstance(scores, list) and len(scores) != wanted:
+            message = (
+                f"the metric {quoted(name)} has "
+                f"{counted(len(scores), 'individual score')}, "
+                f"but the input {quoted(usual)} has {counted(wanted, 'item')}"
+            )
+            help_ = "Haystack asks for one score for each row of the inputs"
+            path = ("results", name, "individual_scores")
+            yield Remark("K202", path, message, help_)
+
+
+FORMAT = Format(
+    id="haystack-run",
+    title="An EvaluationRunResult: its name, the inputs and the scores",
+    vendor=VENDOR,
+    dialects=(
+        Dialect(
+            "haystack-run",
+            run_sign,
+            container=Container.DOCUMENT,
+            strict="haystack-run-strict",
+            remarks=remarks,
+        ),
+    ),
+)

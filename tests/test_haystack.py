@@ -1,0 +1,160 @@
+"""What Haystack's documents are told by, and that nothing makes it fail."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_converters.haystack import columns, evaluator, results, run
+
+FORMATS = {each.FORMAT.id: each.FORMAT for each in (columns, results, run, evaluator)}
+DIALECTS = {
+    (format_.id, each.name): each
+    for format_ in FORMATS.values()
+    for each in format_.dialects
+}
+LLM = "haystack.components.evaluators.llm_evaluator.LLMEvaluator"
+COLUMNS = {"questions": ["2+2?", "ação?"], "responses": ["4", "sim 🦉"]}
+RESULTS = {"results": [{"score": 0}, None], "meta": None}
+SCORES = {"score": 0.5, "individual_scores": [1, 0]}
+RUN = {"run_name": "a", "inputs": COLUMNS, "results": {"match": SCORES}}
+EXAMPLE = {"inputs": {"responses": "Olá"}, "outputs": {"score": 1}}
+DEFINITION: dict[str, Any] = {
+    "instructions": "Is it rude?",
+    "inputs": [["responses", "list[str]"]],
+    "outputs": ["score"],
+    "examples": [EXAMPLE],
+}
+DUMPED = {"type": LLM, "init_parameters": DEFINITION}
+BUILDER = {"type": "haystack.PromptBuilder", "init_parameters": {"template": "{{x}}"}}
+KEYS = (
+    "questions responses contexts results meta score individual_scores inputs outputs "
+    "examples instructions run_name type init_parameters components messages prompt "
+    "statements statement_scores ground_truth_documents api LLMEvaluator"
+).split()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(KEYS),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner)
+    ),
+    max_leaves=12,
+)
+
+
+def told(value: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the formats and dialects that `value` looks like."""
+    return [key for key, each in DIALECTS.items() if each.sniff(value)]
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "sign"),
+    [
+        (COLUMNS, ("haystack", ""), "`questions` and `responses`"),
+        ({"nota": [1]}, ("haystack", ""), "an array in every member"),
+        ({"c": COLUMNS}, ("haystack", "component"), "under a component's name"),
+        ({"c": {"nota": [1]}}, ("haystack", "component"), "an array in every member"),
+        (RESULTS, ("haystack-results", ""), "`results`"),
+        (SCORES, ("haystack-results", ""), "`individual_scores`"),
+        ({"c": RESULTS, "d": SCORES}, ("haystack-results", "component"), "`results`"),
+        (RUN, ("haystack-run", ""), "`run_name`"),
+        (DEFINITION, ("haystack-evaluator", ""), "`instructions` and `inputs`"),
+        (DUMPED, ("haystack-evaluator", "to_dict"), "`type` that names an evaluator"),
+        ({"c": DUMPED}, ("haystack-evaluator", "component"), "`init_parameters`"),
+        ({"c": DEFINITION}, ("haystack-evaluator", "component"), "`instructions`"),
+        (
+            {"components": {"b": BUILDER, "c": DUMPED}, "connections": []},
+            ("haystack-evaluator", "pipeline"),
+            "in `components`",
+        ),
+    ],
+)
+def test_each_dialect_is_told(
+    value: dict[str, Any], key: tuple[str, str], sign: str
+) -> None:
+    """Each dialect is told by its own sign, and no other one tells it too."""
+    assert told(value) == [key]
+    assert sign in DIALECTS[key].sniff(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "key"),
+    [
+        ({**COLUMNS, "responses": "4"}, ("haystack", "")),
+        ({**COLUMNS, "note": "x", "n": 1}, ("haystack", "")),
+        ({**COLUMNS, "responses": None}, ("haystack", "")),
+        ({"c": COLUMNS, "note": "x"}, ("haystack", "component")),
+        ({"c": COLUMNS, "d": {"x": 1}}, ("haystack", "component")),
+        ({"c": COLUMNS, "d": None}, ("haystack", "component")),
+        ({"results": [1, None]}, ("haystack-results", "")),
+        ({"results": []}, ("haystack-results", "")),
+        ({"individual_scores": "1"}, ("haystack-results", "")),
+        ({"c": RESULTS, "d": 1}, ("haystack-results", "component")),
+        ({"run_name": 1, "results": []}, ("haystack-run", "")),
+        ({"inputs": COLUMNS, "results": {}}, ("haystack-run", "")),
+        ({**DEFINITION, "instructions": [1]}, ("haystack-evaluator", "")),
+        ({"inputs": 1, "outputs": 2, "examples": 3}, ("haystack-evaluator", "")),
+        ({"type": LLM}, ("haystack-evaluator", "to_dict")),
+        ({"init_parameters": DEFINITION}, ("haystack-evaluator", "to_dict")),
+    ],
+)
+def test_what_is_broken_is_told_as_what_it_was_meant_to_be(
+    value: dict[str, Any], key: tuple[str, str]
+) -> None:
+    """A wrong value, a missing key or strange members do not hide a document."""
+    assert told(value) == [key]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"c": {}},
+        {"results": {}},
+        {"results": [1]},
+        {"run_name": "a"},
+        {"instructions": "x"},
+        {"type": "x", "init_parameters": {}},
+        {"type": "my.Evaluator"},
+        {"components": {"b": BUILDER}},
+        {"inputs": [1]},
+        {"instances": [], "metrics": [{"id": "m"}]},
+        {"metrics": ["m"], "score": [1]},
+        {"tasks": {"a": {"metrics": {}}}, "run_name": "x", "results": {}},
+        {"evaluation_results": [{}]},
+        {"outputs": [{"text": "a"}], "references": ["a"]},
+        {"messages": [{"role": "user", "content": "a"}]},
+        {"id": "1", "question": "x", "contexts": ["a"]},
+        {"a": [1], "b": 2},
+        {"data": {"tags": [1]}, "more": {"n": 1}},
+        {"interaction_type": "x", "answer_attribution": [], "results": [{}]},
+        {"m": {"score": 1, "parameters": {}}},
+        {"results": [{"id": "m", "score": 1, "elapsed_time": 1}]},
+        {"INSTANCES": [{"id": 1}], "responses": ["a"]},
+        {"c": COLUMNS, "id": "x"},
+    ],
+)
+def test_what_is_of_others_is_left_alone(value: dict[str, Any]) -> None:
+    """Documents and rows of others, and what tells nothing, are not Haystack's."""
+    assert told(value) == []
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), JSON))
+def test_any_object_is_told_at_most_once(value: dict[str, Any]) -> None:
+    """No object looks like two formats, and none makes a sign or a remark fail."""
+    assert len({format_ for format_, _ in told(value)}) <= 1
+    for each in DIALECTS.values():
+        assert each.remarks is not None
+        list(each.remarks(value))
+
+
+@settings(max_examples=200, deadline=None)
+@given(value=JSON)
+def test_remarks_never_fail(value: Any) -> None:
+    """No value, of whatever type, makes what is said of it fail."""
+    for each in DIALECTS.values():
+        assert each.remarks is not None
+        assert all(isinstance(one.message, str) for one in each.remarks(value))
