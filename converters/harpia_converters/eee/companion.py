@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.format import Remark
+from harpia_formats.format import Companion, Remark, Seen
 
 EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
 
@@ -168,3 +168,23 @@ def _texts(owners: Any, key: str) -> frozenset[str]:
     found = owners if isinstance(owners, list) else []
     texts = (_text_in(each, key) for each in found if isinstance(each, Mapping))
     return frozenset(each for each in texts if each)
+
+
+def _closing(expected: Expected, seen: Seen) -> Iterator[Remark]:
+    return file_remarks(expected, seen.records, seen.digest)
+
+
+def _algorithm(expected: Expected) -> str:
+    return expected.hash_algorithm if expected.checksum else ""
+
+
+#: Samples belong to an aggregate.
+COMPANION = Companion(
+    format="eee-aggregate",
+    expect=expectations_of,
+    remarks=row_remarks,
+    closing=_closing,
+    closing_there=True,
+    algorithm=_algorithm,
+    file_names=samples_names,
+)

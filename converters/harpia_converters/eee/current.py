@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.conditions import advise
 from harpia_converters.eee.shape import APART, CURRENT, VENDOR, sign_of
 from harpia_formats.format import Dialect, Format
@@ -15,5 +16,6 @@ FORMAT = Format(
     family="eee",
     dialects=(Dialect(CURRENT, partial(sign_of, shape=CURRENT)),),
     id_with=APART,
+    companion=COMPANION,
     advise=partial(advise, turns="messages"),
 )

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.conditions import advise
 from harpia_converters.eee.shape import APART, TAG, VENDOR, sign_of
 from harpia_formats.format import Dialect, Format
@@ -14,5 +15,6 @@ FORMAT = Format(
     family="eee",
     dialects=(Dialect(TAG, partial(sign_of, shape=TAG)),),
     id_with=APART,
+    companion=COMPANION,
     advise=partial(advise, turns="interactions"),
 )

@@ -1,0 +1,35 @@
+"""harpia-log: what each metric said of each instance."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from harpia_converters.harpia import pairing
+from harpia_converters.harpia.keys import VENDOR
+from harpia_converters.harpia.metrics import on_parameters
+from harpia_converters.harpia.output import on_metric_key
+from harpia_converters.harpia.signs import LOG, sign_of
+from harpia_formats.format import Dialect, Format, Remark
+
+
+def remarks(row: Any) -> Iterator[Remark]:
+    """Yield what is tolerated in a line of the log."""
+    if isinstance(row, Mapping):
+        yield from on_metric_key(row)
+        yield from on_parameters(row, ())
+
+
+FORMAT = Format(
+    id="harpia-log",
+    title="Results of metrics on single instances, the log of HarpIA Lab",
+    vendor=VENDOR,
+    companion=pairing.LOG,
+    dialects=(
+        Dialect(
+            "harpia-log",
+            partial(sign_of, kind=LOG),
+            strict="harpia-log-strict",
+            remarks=remarks,
+        ),
+    ),
+)

@@ -1,0 +1,100 @@
+"""harpia-output: what each metric came to over all instances."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from harpia_converters.harpia import pairing
+from harpia_converters.harpia.keys import METRIC, TIME, VENDOR, key_in
+from harpia_converters.harpia.metrics import on_parameters
+from harpia_converters.harpia.signs import KEYED, OUTPUT, WRAPPED, sign_of
+from harpia_formats.format import Container, Dialect, Format, Remark
+from harpia_formats.problem import Path
+
+TIME_KEY, METRIC_KEY, NO_METRIC = "H121", "H122", "H123"
+
+
+def remarks(item: Any) -> Iterator[Remark]:
+    """Yield what is tolerated in the output of a metric."""
+    if isinstance(item, Mapping):
+        yield from on_metric_key(item)
+        yield from on_parameters(item, ())
+        yield from _on_time(item, ())
+
+
+def keyed_remarks(document: Any) -> Iterator[Remark]:
+    """Yield what is tolerated in outputs that stand under their metric's name."""
+    for key, each in document.items() if isinstance(document, Mapping) else ():
+        if isinstance(each, Mapping):
+            yield from on_parameters(each, (key,))
+            yield from _on_time(each, (key,))
+
+
+def on_metric_key(item: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield a remark if `item` names its metric under another key than `id`, or not."""
+    key = key_in(item, METRIC)
+    if not key:
+        yield Remark(NO_METRIC, (), "the metric is not named", 'give its name in "id"')
+    elif key != "id":
+        yield Remark(
+            METRIC_KEY,
+            (key,),
+            f'the metric is named in "{key}", not in "id"',
+            'call it "id"',
+            at_key=True,
+        )
+
+
+def _on_time(item: Mapping[str, Any], path: Path) -> Iterator[Remark]:
+    key = key_in(item, TIME)
+    if not key:
+        yield Remark(
+            TIME_KEY,
+            path,
+            'there is no "elapsed time"',
+            "give the time that the metric took over all instances",
+        )
+    elif key != TIME[0]:
+        yield Remark(
+            TIME_KEY,
+            (*path, key),
+            f'"{key}" is not how HarpIA\'s page spells "elapsed time"',
+            'call it "elapsed time"',
+            at_key=True,
+        )
+
+
+FORMAT = Format(
+    id="harpia-output",
+    title="Scores of metrics over all instances, the output of HarpIA Lab",
+    vendor=VENDOR,
+    companion=pairing.OUTPUT,
+    dialects=(
+        Dialect(
+            "harpia-output",
+            partial(sign_of, kind=OUTPUT),
+            rows_at="results",
+            strict="harpia-output-strict",
+            remarks=remarks,
+        ),
+        Dialect(
+            "harpia-output",
+            partial(sign_of, kind=WRAPPED),
+            name="wrapped",
+            container=Container.WRAPPED,
+            rows_at="results",
+            strict="harpia-output-strict",
+            remarks=remarks,
+            documented=False,
+        ),
+        Dialect(
+            "harpia-output-keyed",
+            partial(sign_of, kind=KEYED),
+            name="keyed",
+            container=Container.DOCUMENT,
+            strict="harpia-output-keyed-strict",
+            remarks=keyed_remarks,
+            documented=False,
+        ),
+    ),
+)

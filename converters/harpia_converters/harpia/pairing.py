@@ -1,0 +1,68 @@
+"""How an output and a log are checked against the input that they were made from."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harpia_converters.harpia.companion import (
+    INSTANCE,
+    Metric,
+    metric_of,
+    metrics_of,
+    missing,
+    missing_remark,
+    output_remarks,
+    repeated,
+    repeated_remark,
+    unknown_instance_remark,
+)
+from harpia_converters.harpia.signs import KEYED, sign_of
+from harpia_formats.format import Companion, Remark, Seen
+
+_Metrics = tuple[Metric, ...]
+
+
+def _of_output(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield where a record of an output disagrees, of one metric or of all by name."""
+    if not sign_of(record, KEYED):
+        yield from output_remarks(metrics, record)
+        return
+    for key, each in record.items():
+        if isinstance(each, Mapping):
+            for remark in output_remarks(metrics, each, key):
+                path = (key, *remark.path)
+                yield Remark(remark.code, path, remark.message, remark.help)
+
+
+def _names(record: Mapping[str, Any]) -> tuple[str, ...]:
+    if sign_of(record, KEYED):
+        return tuple(record)
+    name = metric_of(record)
+    return (name,) if name else ()
+
+
+def _closing(metrics: _Metrics, seen: Seen) -> Iterator[Remark]:
+    yield from map(missing_remark, missing(metrics, seen.names))
+    yield from map(repeated_remark, repeated(metrics, seen.names))
+
+
+def _nothing(metrics: _Metrics, seen: Seen) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Companion.closing`
+    yield from ()
+
+
+#: One output object for each enabled metric.
+OUTPUT = Companion(
+    format="harpia",
+    expect=metrics_of,
+    remarks=_of_output,
+    closing=_closing,
+    names=_names,
+)
+#: Rows of enabled metrics on known instances; not every metric writes a log.
+LOG = Companion(
+    format="harpia",
+    expect=metrics_of,
+    remarks=output_remarks,
+    closing=_nothing,
+    refers_by=INSTANCE,
+    no_such_record=unknown_instance_remark,
+)

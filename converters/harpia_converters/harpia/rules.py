@@ -1,0 +1,188 @@
+"""H: HarpIA's rules, on what its schemas allow and on files that belong together."""
+
+from harpia_converters.harpia.examples import (
+    ANSWER,
+    BLEU,
+    GOOD_OUTPUT,
+    METRIC,
+    NAMED,
+    TIME,
+    instance,
+    metrics,
+    output,
+)
+from harpia_converters.harpia.pair_rules import PAIRS
+from harpia_formats.problem import Severity
+from harpia_formats.rules import Rule
+
+_INPUT = (
+    Rule(
+        "H101",
+        "field-spelling",
+        Severity.WARNING,
+        "The fields of an instance should be spelt actual-output and expected-output.",
+        "HarpIA's pages spell them with a hyphen. With an underscore or in camel case "
+        "they are taken for the same fields here; whether HarpIA Lab reads them is not "
+        "known.",
+        instance(b'"expected_output": ["The bird sings."]', ANSWER),
+        instance(b'"expected-output": ["The bird sings."]', ANSWER),
+        "harpia",
+    ),
+    Rule(
+        "H102",
+        "several-answers",
+        Severity.NOTE,
+        "The answer of the model is one text in the current pages.",
+        "One undated page, which looks like an older draft, has a list in "
+        "actual-output; the dated pages of 2025 have a text. No answer of a list is "
+        "dropped.",
+        instance(b'"actual-output": ["The bird sings."]'),
+        instance(ANSWER),
+        "harpia",
+    ),
+    Rule(
+        "H103",
+        "bare-expected-output",
+        Severity.WARNING,
+        "The acceptable answers should be a list, even if there is only one.",
+        "HarpIA's pages say that expected-output is a list. One text is read as a list "
+        "of it.",
+        instance(b'"expected-output": "The bird sings."', ANSWER),
+        instance(b'"expected-output": ["The bird sings."]', ANSWER),
+        "harpia",
+    ),
+    Rule(
+        "H104",
+        "empty-expected-output",
+        Severity.NOTE,
+        "A list of acceptable answers holds at least one.",
+        "An empty list is read as if it were not there: metrics that need a reference "
+        "have none.",
+        instance(b'"expected-output": []', ANSWER),
+        instance(ANSWER),
+        "harpia",
+    ),
+    Rule(
+        "H105",
+        "enable-form",
+        Severity.WARNING,
+        "A metric should say in enable, as true or false, whether it is run.",
+        "The pages describe the key enable and these two values. The key enabled and "
+        'the texts "true" and "false" are read as the same; without it a metric is '
+        "taken as enabled.",
+        metrics(b'"id": "BLEU-NLTK", "enabled": true, ' + BLEU),
+        metrics(METRIC + BLEU),
+        "harpia",
+    ),
+    Rule(
+        "H106",
+        "metrics-spelling",
+        Severity.WARNING,
+        "The list of metrics should be called metrics.",
+        "The pages speak of a list of metrics and show its key in a figure only, so "
+        "the name is our reading. Under a name that is nearly that, such as metric or "
+        "metricas, the list is not judged.",
+        metrics(METRIC + BLEU, b"Metrics"),
+        metrics(METRIC + BLEU),
+        "harpia",
+    ),
+    Rule(
+        "H107",
+        "parameters-form",
+        Severity.NOTE,
+        "The parameters of a metric are an object of names and values.",
+        "The pages speak of values to be used as parameters. An object is our reading; "
+        "a list is not excluded, and so it is tolerated, as are no parameters.",
+        metrics(METRIC + b'"parameters": [4, "method1"]'),
+        metrics(METRIC + BLEU),
+        "harpia",
+    ),
+    Rule(
+        "H108",
+        "no-answer",
+        Severity.ERROR,
+        "An instance must have the answer of the model that is evaluated.",
+        "The pages list actual-output among the fields of an instance, and without it "
+        "there is nothing to judge. That it is required is our reading.",
+        instance(b'"expected-output": ["The bird sings."]'),
+        instance(b'"expected-output": ["The bird sings."]', ANSWER),
+        "harpia",
+    ),
+)
+
+_LINT = (
+    Rule(
+        "H111",
+        "bleu-parameter",
+        Severity.NOTE,
+        "BLEU takes weights, smoothing_function and auto_reweigh.",
+        "The page says that the BLEU of NLTK needs three parameters, and NLTK has "
+        "these three. That they are the ones that HarpIA means is our reading.",
+        metrics(METRIC + b'"parameters": {"max_order": 4}'),
+        metrics(METRIC + BLEU),
+        "harpia",
+        lint=True,
+    ),
+    Rule(
+        "H112",
+        "bertscore-parameter",
+        Severity.NOTE,
+        "BERTScore takes the parameters that Hugging Face Evaluate gives it.",
+        "The page says that it needs ten; Evaluate takes twelve beside the texts. "
+        "Which ten is not known: a name is doubted only if it is none of the twelve.",
+        metrics(b'"id": "BERTScore", "enable": true, "parameters": {"language": "en"}'),
+        metrics(b'"id": "BERTScore", "enable": true, "parameters": {"lang": "en"}'),
+        "harpia",
+        lint=True,
+    ),
+    Rule(
+        "H113",
+        "metric-not-named",
+        Severity.NOTE,
+        "The metrics that the pages name are BLEU and BERTScore.",
+        "The list of the HarpIA Lab Library is not public, so any other id may be "
+        "right or misspelt.",
+        metrics(b'"id": "ROUGE-L", "enable": true, "parameters": {}'),
+        metrics(METRIC + BLEU),
+        "harpia",
+        lint=True,
+    ),
+)
+
+_RESULTS = (
+    Rule(
+        "H121",
+        "elapsed-time-key",
+        Severity.NOTE,
+        "The output of a metric gives its time under elapsed time.",
+        "The page writes the key with a space. Other spellings are read as the same, "
+        "and an output without it is tolerated.",
+        output(NAMED, BLEU, b'"elapsed_time": 0.02'),
+        GOOD_OUTPUT,
+        "harpia-output",
+    ),
+    Rule(
+        "H122",
+        "metric-key",
+        Severity.NOTE,
+        "An output or a line of a log names its metric under id.",
+        "The page speaks of the metric's identification and shows its key in a figure "
+        "only. We read id, as in the input; metric and metric_id are tolerated.",
+        output(b'"metric": "BLEU-NLTK"', BLEU, TIME),
+        GOOD_OUTPUT,
+        "harpia-output",
+    ),
+    Rule(
+        "H123",
+        "no-metric-named",
+        Severity.ERROR,
+        "An output or a line of a log must name its metric.",
+        "Each object has the identification of its metric, says the page; without it "
+        "nobody can tell what the result is.",
+        output(BLEU, TIME),
+        GOOD_OUTPUT,
+        "harpia-output",
+    ),
+)
+
+RULES = (*_INPUT, *_LINT, *_RESULTS, *PAIRS)

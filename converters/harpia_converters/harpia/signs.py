@@ -1,0 +1,147 @@
+"""Which of HarpIA's files an object is from, told by its keys."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from harpia_converters.harpia.keys import (
+    ANSWER,
+    INSTANCES,
+    METRIC,
+    METRICS,
+    REFERENCES,
+    TIME,
+    key_in,
+)
+
+#: What an object can be: a record of an input, an output or a log, or all of one.
+INSTANCE, DOCUMENT = "instance", "document"
+OUTPUT, WRAPPED, KEYED, LOG = "output", "wrapped", "keyed", "log"
+
+#: Keys that no file of HarpIA has, each of them enough to leave it to others.
+_of_others = frozenset(
+    "conversation evaluation_results init_parameters model_outputs run_name "
+    "sample_id".split()
+)
+#: Keys that others have beside `id` and `input`.
+_beside_input = frozenset(
+    "answer_attribution enable interaction_type llm_name messages metrics output "
+    "outputs parameters prompt reference response result score".split()
+)
+#: Members of an output by metric that are something else than a metric's, at most:
+#: one that is broken, and a few that nobody knows.
+_strangers = 3
+
+
+def sign_of(value: Mapping[str, Any], kind: str) -> str:
+    """Return the sign that `value` is of `kind`, or "" if it is not."""
+    found, sign = kind_of(value)
+    return sign if found == kind else ""
+
+
+def kind_of(value: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what `value` is and the sign it is told by, both "" if it is others'."""
+    if not _is_foreign(value):
+        for kind, sign in _kinds:
+            found = sign(value)
+            if found:
+                return kind, found
+    return "", ""
+
+
+def _instance_sign(row: Mapping[str, Any]) -> str:
+    key = key_in(row, (*ANSWER, *REFERENCES))
+    if key:
+        return "" if "instance_id" in row else f"`{key}`"
+    is_plain = {"id", "input"} <= row.keys() and not _beside_input & row.keys()
+    is_plain = is_plain and not isinstance(row["input"], Mapping)
+    return "`id` and `input`" if is_plain else ""
+
+
+def _document_sign(document: Mapping[str, Any]) -> str:
+    found = [
+        f"`{key}`"
+        for key, value in document.items()
+        if _has_instances(key, value) or _has_metrics(key, value)
+    ]
+    return "" if "input" in document else " and ".join(found)
+
+
+def _log_sign(row: Mapping[str, Any]) -> str:
+    if key_in(row, ("score", "input", *ANSWER, *REFERENCES)):
+        return ""
+    if "instance_id" in row:
+        has_more = key_in(row, ("result", "parameters", *METRIC))
+        return "`instance_id`" if has_more else ""
+    return "`result` and `parameters`" if {"result", "parameters"} <= row.keys() else ""
+
+
+def _output_sign(item: Mapping[str, Any]) -> str:
+    if key_in(item, ("instance_id", "input")):
+        return ""
+    found = [each for each in ("score", "parameters", key_in(item, TIME)) if each]
+    found = [f"`{each}`" for each in found if each in item]
+    return " and ".join(found) if len(found) > 1 else ""
+
+
+def _wrapped_sign(document: Mapping[str, Any]) -> str:
+    items = document.get("results")
+    sign = next(_outputs_in(items if isinstance(items, list) else ()), "")
+    return f"{sign} in `results`" if sign else ""
+
+
+def _keyed_sign(document: Mapping[str, Any]) -> str:
+    signs = list(_outputs_in(document.values()))
+    if not signs or len(document) - len(signs) > _strangers:
+        return ""
+    return f"{signs[0]} under each metric"
+
+
+def _outputs_in(values: Iterable[Any]) -> Iterator[str]:
+    """Yield the sign of each of the `values` that is an output."""
+    signs = (_output_sign(each) for each in values if isinstance(each, Mapping))
+    return filter(None, signs)
+
+
+#: What tells each kind; where several do, the first.
+_kinds = (
+    (INSTANCE, _instance_sign),
+    (DOCUMENT, _document_sign),
+    (LOG, _log_sign),
+    (OUTPUT, _output_sign),
+    (WRAPPED, _wrapped_sign),
+    (KEYED, _keyed_sign),
+)
+
+
+def _is_foreign(row: Mapping[str, Any]) -> bool:
+    """Tell whether `row` has what others' records are told by."""
+    if _of_others & row.keys() or {"input", "reference", "output"} <= row.keys():
+        return True
+    if {"interaction_type", "answer_attribution"} <= row.keys():
+        return True
+    if any(isinstance(row.get(each), list) for each in ("messages", "outputs")):
+        return True
+    asked = row.get("input")
+    if not isinstance(asked, Mapping):
+        return False
+    return bool(key_in(row, ("response", "llm_name")) or "prompt" in asked)
+
+
+def _has_instances(key: str, value: Any) -> bool:
+    # Of a large file the list may not have been seen, and is null here.
+    return key.casefold() in INSTANCES and (
+        value is None or isinstance(value, list | Mapping)
+    )
+
+
+def _has_metrics(key: str, value: Any) -> bool:
+    is_list = key.casefold() in METRICS and isinstance(value, list)
+    return is_list and any(map(_is_metric, value))
+
+
+def _is_metric(item: Any) -> bool:
+    if not isinstance(item, Mapping) or "score" in item:
+        return False
+    return bool(key_in(item, ("enable", "enabled"))) or (
+        {"id", "parameters"} <= item.keys()
+    )
