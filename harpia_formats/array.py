@@ -334,9 +334,7 @@ class RowEnd:
         elif self.depth:
             self.depth -= 1
         elif byte in b",]":
-            return byte == _COMMA or _is_last_bracket(
-                data, self.at, inner=self.inner
-            )
+            return byte == _COMMA or _is_last_bracket(data, self.at, inner=self.inner)
         # Where commas are missing, a row is handed on with the one that follows it.
         return self.values > 2  # noqa: PLR2004 - a row and the one behind it
 

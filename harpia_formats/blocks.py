@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from harpia_formats.bytestream import SourceError, plain
-from harpia_formats.framing import Chunk, Flaw, Frames
+from harpia_formats.framing import Chunk, Flaw
 from harpia_formats.recognition import values_in
 from harpia_formats.report import FileCount
 from harpia_formats.slices import Header, Member, Slices
@@ -72,7 +72,9 @@ def _without_torn_end(rest: list[Chunk | Flaw | Member | Header]) -> Slices:
     return iter(rest)
 
 
-def _is_torn(frame: Chunk | Flaw | Member | Header, end: Chunk | Flaw | Member | Header) -> bool:
+def _is_torn(
+    frame: Chunk | Flaw | Member | Header, end: Chunk | Flaw | Member | Header
+) -> bool:
     """Tell whether `frame` is a row that reaches the end of the data, unfinished."""
     if isinstance(frame, Header):
         return True

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from harpia_formats.format import Container, Dialect, Format
@@ -35,7 +36,7 @@ class Choice:
     signs: tuple[str, ...]
     #: What others of them look like, and how many; the most frequent first.
     others: tuple[tuple[Variant, int], ...] = ()
-    #: Another format that just as many look like.
+    #: Another one that all of these look like as well.
     rival: Variant | None = None
 
     def __str__(self) -> str:
@@ -55,7 +56,9 @@ _readable = {
 _of_object = set(Container) - {Container.TABLE}
 
 
-def variants_of(formats: Iterable[Format], layout: Layout | None = None) -> list[Variant]:
+def variants_of(
+    formats: Iterable[Format], layout: Layout | None = None
+) -> list[Variant]:
     """Return every dialect of `formats` that a file of `layout` may be in."""
     wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
     return [
@@ -79,17 +82,20 @@ def choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
 def _choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
     counts: Counter[int] = Counter()
     signs: dict[int, Counter[str]] = {}
-    for row in rows:
-        for number, sign in signs_of(row, variants):
-            counts[number] += 1
-            signs.setdefault(number, Counter())[sign] += 1
+    found = [signs_of(each, variants) for each in rows]
+    for number, sign in chain.from_iterable(found):
+        counts[number] += 1
+        signs.setdefault(number, Counter())[sign] += 1
     if not counts:
         return None
     # The first in the table wins where two are equal.
     order = sorted(counts, key=lambda each: (-counts[each], each))
     best = order[0]
     others = tuple((variants[each], counts[each]) for each in order[1:])
-    rivals = [each for each, count in others if count == counts[best]]
+    shared = Counter(
+        each for row in found if best in dict(row) for each in dict(row) if each != best
+    )
+    rivals = [variants[each] for each in order if shared[each] == counts[best]]
     return Choice(
         variants[best],
         alike=counts[best],

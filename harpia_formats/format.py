@@ -63,6 +63,44 @@ def no_advice(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: A
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What a file came to that is checked against another."""
+
+    records: int
+    #: What its records are called by what they are about, in order.
+    names: tuple[str, ...]
+    #: Digest of its bytes in hexadecimal, if one was asked for.
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """How files of a format are checked against another file, which it belongs to."""
+
+    #: The id of the format of the other file.
+    format: str
+    #: Given the other document without its records: what is expected.
+    expect: Callable[[Mapping[str, Any]], Any]
+    #: Given what is expected and a record: where they disagree.
+    remarks: Callable[[Any, Mapping[str, Any]], Iterator[Remark]]
+    #: Given what is expected and what was seen of all records: the same for the file.
+    closing: Callable[[Any, Seen], Iterator[Remark]]
+    #: Whether the paths of the latter are places in the other file.
+    closing_there: bool = False
+    #: Given a record: what it is about.
+    names: Callable[[Mapping[str, Any]], tuple[str, ...]] = lambda _: ()
+    #: Given what is expected: the algorithm to digest the file's bytes with, or "".
+    algorithm: Callable[[Any], str] = lambda _: ""
+    #: The key whose value must be the id of a record of the other file, and what to
+    #: say where it is not.
+    refers_by: str = ""
+    no_such_record: Callable[[], Remark] | None = None
+    #: Given the name of the other file and what is expected: what a file may be called
+    #: that belongs to it, likeliest first.
+    file_names: Callable[[str, Any], tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One way in which a format is written."""
 
@@ -110,6 +148,8 @@ class Format:
     #: Whether the integer 1 and the text "1" are the same id.
     id_by_text: bool = False
     advise: Advise = no_advice
+    #: The file that its files are checked against, if there may be one.
+    companion: Companion | None = None
     #: Other ids that this version goes by.
     aliases: tuple[str, ...] = ()
     #: The name that it shares with others, which any of them may be recognised for.

@@ -1,6 +1,6 @@
 """The beginning of a file, from which its format is told, and how it is cut then."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import chain
@@ -38,7 +38,7 @@ class Beginning:
     limit: int
     #: Frames that were taken to look at.
     held: list[Chunk | Flaw] = field(default_factory=list)
-    flow: Frames = iter(())
+    flow: Frames = field(default_factory=lambda: iter(()))
 
     def frames(self, cut: Cut, variant: Variant | None) -> Slices:
         """Return all frames of the file, cut as values or as members."""
@@ -70,7 +70,9 @@ def cut_of(variant: Variant | None, layout: Layout) -> Cut:
     return Cut.MEMBERS if sliced and layout in _objects else Cut.VALUES
 
 
-def begin(opening: Opening, limit: int, formats: Sequence[Format], name: str) -> Beginning:
+def begin(
+    opening: Opening, limit: int, formats: Sequence[Format], name: str
+) -> Beginning:
     """Return the beginning of a file called `name` that may be in one of `formats`."""
     if _is_table(opening, formats, name):
         return Beginning(opening, _table_head(opening), limit)

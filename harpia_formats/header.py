@@ -24,9 +24,7 @@ def header_findings(
     return [*findings, *_of_lengths(dialect, lengths)]
 
 
-def _of_lengths(
-    dialect: Dialect, lengths: Mapping[Path, int]
-) -> "Iterator[Finding]":
+def _of_lengths(dialect: Dialect, lengths: Mapping[Path, int]) -> "Iterator[Finding]":
     if dialect.lengths is not None:
         for each in dialect.lengths(lengths):
             yield Finding(each.code, 0, each)

@@ -30,7 +30,9 @@ class Identity:
         if lane is not self._lane:
             self._lane = lane
             self._getters = [_getter(each, lane) for each in self._paths]
-        return self._keys(zip(*(map(each, rows) for each in self._getters), strict=True))
+        return self._keys(
+            zip(*(map(each, rows) for each in self._getters), strict=True)
+        )
 
     def of_value(self, value: Any) -> list[str]:
         """Return the key of a record; none if it has no id."""

@@ -1,6 +1,5 @@
 """Inspect one file: its format, its rows, and what is wrong with them, in order."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,15 +12,16 @@ from harpia_formats.detection import Variant, signs_of, variants_of
 from harpia_formats.flaws import words_for
 from harpia_formats.format import Container, Format, Remark, no_advice
 from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
-from harpia_formats.head import Cut, Head, begin, cut_of, members_of
+from harpia_formats.head import Cut, begin, cut_of, members_of
 from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Disagreement, Judge, Verdict
 from harpia_formats.layout import Opening, opening_of, rows_of
-from harpia_formats.marks import Outcomes
+from harpia_formats.marks import Numbers, Outcomes
 from harpia_formats.options import Options
 from harpia_formats.problem import Path, Problem
 from harpia_formats.recognition import (
     OTHER_SHAPE,
+    Head,
     Recognition,
     held_strictly,
     recognise,
@@ -31,14 +31,16 @@ from harpia_formats.registry import all_formats
 from harpia_formats.report import FileCount
 from harpia_formats.row import Row
 from harpia_formats.rules import Rule
-from harpia_formats.second_look import SecondLook
 from harpia_formats.schema import Schema
+from harpia_formats.second_look import SecondLook
 from harpia_formats.slices import Header, Member, Slices
+from harpia_formats.source import Source
 from harpia_formats.speaker import Speaker
 from harpia_formats.tally import Tally
 from harpia_formats.words import shown
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
+    from harpia_formats.companions import Judged
     from harpia_formats.findings import Finding
     from harpia_formats.uniqueness import Repeat, Uniqueness
 
@@ -102,11 +104,11 @@ class Inspection:
         return self._last.start_of(number).after(rows[number]).line
 
     def problems(
-        self, blocks: Blocks, count: FileCount, again: SecondLook | None
+        self, blocks: Blocks, count: FileCount, again: SecondLook
     ) -> Iterator[Problem]:
         """Yield the problems that are kept; all of them are counted.
 
-        `again` is a second look at the same file, for the ids that are there twice.
+        `again` is a second look at the same file.
         """
         self._count, self._outcomes = count, Outcomes(count)
         self._speaker = Speaker(self._rules, self._tally, count.path)
@@ -117,8 +119,9 @@ class Inspection:
         beginning = begin(opening, self._options.max_row_bytes, asked, count.path)
         yield from self._recognise(beginning.head)
         cut = cut_of(self._variant, beginning.head.layout)
-        self._unique = self._uniqueness(again, cut)
-        if self._unique is None:
+        self._again = partial(self._frames_again, again, cut)
+        self._unique = self._uniqueness() if REPEATED_ID in self._rules else None
+        if self._unique is None and self._options.companion is None:
             blocks.drop_copy()
         self._part = self._part_of(self._records_schema(cut))
         if cut is Cut.TABLE:
@@ -176,7 +179,6 @@ class Inspection:
         # Without the rule nothing would say why findings are not shown.
         codes = {each.code for each in found.sayings}
         count.folded = OTHER_SHAPE in codes & self._rules.keys()
-        self._tally.folded = count.folded
 
     def _recognition(self, head: Head) -> Recognition:
         options = self._options
@@ -262,14 +264,25 @@ class Inspection:
         message = f"this is {particular[number].name} ({sign}), in a file of {own.name}"
         return Remark(OTHER_FORMAT, (), message, "put each format in its own file")
 
-    def _uniqueness(
-        self, again: SecondLook | None, cut: Cut
-    ) -> "Uniqueness | None":
+    def _frames_again(self, again: SecondLook, cut: Cut) -> Slices:
+        """Return the frames of the file once more."""
+        opening = opening_of(again.blocks())
+        if cut is Cut.MEMBERS and self._variant is not None:
+            return members_of(opening, self._variant, self._options.max_row_bytes)
+        return rows_of(opening, self._options.max_row_bytes)
+
+    def judged(self, source: Source) -> "Judged | None":
+        """Return what is known of the file, if its records were judged to the end."""
+        if self._variant is None or self.stopped or self._count.folded:
+            return None
+        from harpia_formats.companions import Judged  # noqa: PLC0415 - only for pairs
+
+        return Judged(source, self._variant, self._speaker, self._outcomes, self._again)
+
+    def _uniqueness(self) -> "Uniqueness | None":
         """Return what looks for repeated ids, if records have any."""
         variant = self._variant
-        if again is None or variant is None or self._count.folded:
-            return None
-        if not variant.format.id_key:
+        if variant is None or not variant.format.id_key or self._count.folded:
             return None
         if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
             return None
@@ -278,15 +291,7 @@ class Inspection:
         format_ = variant.format
         paths = ((format_.id_key,), *format_.id_with)
         identity = Identity(paths, by_text=format_.id_by_text)
-        limit = self._options.max_row_bytes
-
-        def frames() -> Slices:
-            opening = opening_of(again.blocks())
-            if cut is Cut.MEMBERS:
-                return members_of(opening, variant, limit)
-            return rows_of(opening, limit)
-
-        return Uniqueness(identity, frames)
+        return Uniqueness(identity, self._again)
 
     def _next_member(self, path: Path) -> None:
         """Begin with the items of another member."""
@@ -308,11 +313,13 @@ class Inspection:
             verdict = Verdict(len(chunk) - len(blank), blank, active)
         if self._unique is not None:
             self._unique.add(verdict.keys)
-        numbers = _Numbers(self._part.records, verdict.blank)
+        numbers = Numbers(self._part.records, verdict.blank)
         self._note_blanks(chunk, verdict)
         if self._unjudged:
             unread = set(range(len(chunk))) - set(verdict.blank)
-        self._count_rows(numbers, active, {each for each in unread if each < len(chunk)})
+        self._count_rows(
+            numbers, active, {each for each in unread if each < len(chunk)}
+        )
         self._count_records(verdict.records)
         if verdict.records:
             self._last = chunk
@@ -337,7 +344,7 @@ class Inspection:
             self._lengths[part.path] = part.records
 
     def _count_rows(
-        self, numbers: "_Numbers", findings: "list[Finding]", unread: set[int]
+        self, numbers: Numbers, findings: "list[Finding]", unread: set[int]
     ) -> None:
         """Count the records that are invalid or could not be judged.
 
@@ -373,7 +380,7 @@ class Inspection:
                 return chunk.first(each.row + 1), findings[: number + 1]
         return chunk, findings
 
-    def _row(self, chunk: Chunk, numbers: "_Numbers", finding: "Finding") -> Row:
+    def _row(self, chunk: Chunk, numbers: Numbers, finding: "Finding") -> Row:
         return Row(
             path=self._count.path,
             text=chunk.rows[finding.row],
@@ -430,11 +437,12 @@ class Inspection:
         from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
 
         for each in unique.repeats(self._part.records):
-            self._outcomes.note_wrong(each.number)
+            record = each.record
+            self._outcomes.note_wrong(record.number)
             remark = _repeated_id(each, self._variant)
-            finding = Finding(REPEATED_ID, each.row, remark, each.value)
-            numbers = _Numbers(each.number - each.row - 1, [])
-            row_of = partial(self._row, each.chunk, numbers)
+            finding = Finding(REPEATED_ID, record.row, remark, each.value)
+            numbers = Numbers(record.number - record.row - 1, [])
+            row_of = partial(self._row, record.chunk, numbers)
             yield from self._speaker.findings([finding], row_of, self._schema)
 
     def _flaw(self, flaw: Flaw) -> Iterator[Problem]:
@@ -473,15 +481,3 @@ def _repeated_id(repeat: "Repeat", variant: Variant | None) -> Remark:
         f"{repeat.first:,}, in line {repeat.first_start.line:,}"
     )
     return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")
-
-
-class _Numbers:
-    """The numbers of a chunk's records, blank rows left out."""
-
-    def __init__(self, before: int, blank: list[int]) -> None:
-        self._before = before
-        self._blank = blank
-
-    def of(self, row: int) -> int:
-        """Return the number of the record in `row`, from 1."""
-        return self._before + row + 1 - bisect_left(self._blank, row)

@@ -214,7 +214,9 @@ class Judge:
             return
         from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
 
-        verdict.findings += [Finding(each.code, number, each, value) for each in remarks]
+        verdict.findings += [
+            Finding(each.code, number, each, value) for each in remarks
+        ]
 
     def _refused(self, number: int, value: Any) -> "list[Finding]":
         """Return why the schema refuses a row, or what else the row looks like."""

@@ -1,6 +1,6 @@
 """Which container a stream of bytes is, told from its beginning."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 

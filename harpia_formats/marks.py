@@ -1,5 +1,6 @@
 """Which records of a file are wrong, by their numbers: a bit for each."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from harpia_formats.report import FileCount
@@ -49,3 +50,15 @@ class Outcomes:
             return
         self.open.add(number)
         self.count.undetermined += number not in self.wrong
+
+
+class Numbers:
+    """The numbers of a chunk's records, blank rows left out."""
+
+    def __init__(self, before: int, blank: list[int]) -> None:
+        self._before = before
+        self._blank = blank
+
+    def of(self, row: int) -> int:
+        """Return the number of the record in `row`, from 1."""
+        return self._before + row + 1 - bisect_left(self._blank, row)

@@ -30,6 +30,8 @@ class Options:
     #: Examples kept of each group, and in all; 0 is no cap.
     examples: int = 5
     max_problems: int = 1000
+    #: A file that says what is in the others: an aggregate, the input of an output.
+    companion: PathLike[str] | str | None = None
     #: Stop at the first error.
     fail_fast: bool = False
     #: Records of each file that are looked at; all if None.

@@ -135,17 +135,12 @@ def _taken(
 
 
 def _doubts(choice: Choice) -> Iterator[Saying]:
-    """Say that a file is of several formats, or may be."""
-    own = choice.variant.format
-    others = [each for each in choice.others if each[0].format is not own]
-    name = choice.variant.name
-    if choice.rival is not None and choice.rival.format is not own:
-        message = f"may be {name} or {choice.rival.name}; judged as the first"
-        yield Saying("S205", message, "name the right one with --format")
-    elif others:
-        found = ", ".join(f"{count:,} {each.name}" for each, count in others)
-        message = f"mixed: of {choice.records:,} records {choice.alike:,} are {name}"
-        yield Saying("S204", f"{message}, {found}", "put each format in its own file")
+    """Say that a file may be in another format just as well."""
+    rival = choice.rival
+    if rival is not None and rival.format is not choice.variant.format:
+        name = choice.variant.name
+        message = f"may be {name} or {rival.name}; judged as {name}"
+        yield Saying("S204", message, "name the right one with --format")
 
 
 def _other_shape(
@@ -162,7 +157,9 @@ def _other_shape(
     other = choice.variant.format.id
     message = f"the file is {choice.variant.name}, not {asked.format.id}: {choice}"
     help_ = f"validate it with --format {other}; what else is wrong with it "
-    return Saying(OTHER_SHAPE, message, f"{help_}as {asked.format.id} is counted, not listed")
+    return Saying(
+        OTHER_SHAPE, message, f"{help_}as {asked.format.id} is counted, not listed"
+    )
 
 
 def _invalid(rows: Sequence[Any], variant: Variant, *, strict: bool) -> int:
@@ -179,7 +176,7 @@ def _unknown(head: Head, formats: Sequence[Format]) -> Saying:
     how = "name a format with --format or a schema with --schema"
     if not isinstance(row, dict):
         return Saying("S301", "no known format: the records are not objects", how)
-    lacking = {}
+    lacking: dict[str, tuple[float, str]] = {}
     for each in variants_of(formats, head.layout):
         lacking.setdefault(each.name, _lacking(row, each))
     near = sorted(lacking, key=lambda each: lacking[each][0])[:NEAREST]

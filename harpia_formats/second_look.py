@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import IO, Self
@@ -23,12 +24,8 @@ class SecondLook:
         self.copy: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        # A named path may be a pipe as well.
-        origin = self._source.origin
-        if not isinstance(origin, bytes) and not (
-            hasattr(origin, "is_file") and origin.is_file()
-        ):
-            copy = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed with us
+        if not is_lasting(self._source):
+            copy = SpooledTemporaryFile(HELD)
             self.copy = self._stack.enter_context(copy)
         return self
 
@@ -42,12 +39,19 @@ class SecondLook:
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the blocks, as far as the source could be read."""
-        if self.copy is not None:
-            self.copy.seek(0)
-            yield from iter(lambda: self.copy.read(BLOCK), b"")
+        copy = self.copy
+        if copy is not None:
+            copy.seek(0)
+            yield from iter(lambda: copy.read(BLOCK), b"")
             return
-        reader = self._stack.enter_context(open_source(self._source))
         try:
-            yield from reader
+            with open_source(self._source) as reader:
+                yield from reader
         except SourceError:  # told by the first look
             return
+
+
+def is_lasting(source: Source) -> bool:
+    """Tell whether a source can be read as often as one likes; a pipe cannot."""
+    origin = source.origin
+    return isinstance(origin, bytes) or (isinstance(origin, Path) and origin.is_file())

@@ -45,7 +45,10 @@ class Speaker:
         schema: Schema,
         prefix: Path = (),
     ) -> Iterator[Problem]:
-        """Yield what is kept of findings in order of their rows, which are at `prefix`."""
+        """Yield what is kept of findings that are in order of their rows.
+
+        `prefix` is where in its record each row is.
+        """
         for _, of_row in groupby(findings, key=lambda each: each.row):
             yield from self._of_row(of_row, row_of, schema, prefix)
 

@@ -20,24 +20,30 @@ class Tally:
     max_problems: int = 1000
     files: list[FileCount] = field(default_factory=list)
     groups: dict[tuple[int, str, str], Group] = field(default_factory=dict)
-    #: Whether the findings of the present file are counted but not kept.
-    folded: bool = False
-    _of_file: int = 0
+    #: Groups of each file.
+    _grouped: list[int] = field(default_factory=list)
+    #: Index of the file that findings are of.
+    _present: int = -1
     _kept: int = 0
 
     def begin(self, path: str) -> FileCount:
         """Start counting a file."""
         self.files.append(FileCount(path))
-        self.folded = False
-        self._of_file = 0
+        self._grouped.append(0)
+        self._present = len(self.files) - 1
         return self.files[-1]
+
+    def resume(self, count: FileCount) -> None:
+        """Go on counting a file that was begun before."""
+        found = (number for number, each in enumerate(self.files) if each is count)
+        self._present = next(found)
 
     def wants(self, rule: Rule, path: Path) -> bool:
         """Count a finding; tell whether it must be put into words.
 
         The first of each group must be, since the group says where it is.
         """
-        self.files[-1].count(rule.severity)
+        self.files[self._present].count(rule.severity)
         group = self.groups.get(self._key(rule.code, path))
         if group is None:
             return True
@@ -48,7 +54,7 @@ class Tally:
         """Count a finding that was wanted; tell whether to keep it as an example."""
         key = self._key(problem.code, path)
         if key not in self.groups:
-            self._of_file += 1
+            self._grouped[self._present] += 1
             place = problem.place
             self.groups[key] = Group(
                 path=place.path,
@@ -66,14 +72,14 @@ class Tally:
         return keeps
 
     def _key(self, code: str, path: Path) -> tuple[int, str, str]:
-        file = len(self.files)
+        file = self._present
         key = (file, code, pointer_of(path, wildcard=True))
-        if key in self.groups or self._of_file < GROUP_LIMIT:
+        if key in self.groups or self._grouped[file] < GROUP_LIMIT:
             return key
         return (file, code, GROUP_REST)
 
     def _keeps(self, count: int) -> bool:
-        if self.folded:
+        if self.files[self._present].folded:
             return False
         if self.max_problems and self._kept >= self.max_problems:
             return False

@@ -8,24 +8,18 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from harpia_formats.digests import Digests, digest_of
-from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
+from harpia_formats.framing import Cursor
 from harpia_formats.identity import Identity
+from harpia_formats.records import Numbered, records_of
 from harpia_formats.slices import Slices
-
-_decode = msgspec.json.Decoder().decode
-_not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """A record whose id is that of one before it."""
 
-    number: int
-    chunk: Chunk
-    row: int
+    record: Numbered
     value: Any
     #: Number and place of the first record with the same id.
     first: int
@@ -59,34 +53,14 @@ class Uniqueness:
         if not wanted:
             return
         seen: dict[str, tuple[int, Cursor]] = {}
-        for number, chunk, row in _records(self._again()):
-            if number > until:
+        for each in records_of(self._again()):
+            if each.number > until:
                 return
-            value = _value(chunk.rows[row])
+            value = each.value()
             for key in self.identity.of_value(value):
                 if digest_of(key) not in wanted:
                     continue
                 if key in seen:
-                    yield Repeat(number, chunk, row, value, *seen[key])
+                    yield Repeat(each, value, *seen[key])
                 else:
-                    seen[key] = (number, chunk.start_of(row))
-
-
-def _records(frames: Slices) -> Iterator[tuple[int, Chunk, int]]:
-    """Yield each record by its number, its chunk and its row in there."""
-    number = 0
-    for frame in frames:
-        if isinstance(frame, Flaw):
-            number += frame.record
-        elif isinstance(frame, Chunk):
-            for row, text in enumerate(frame.rows):
-                if not is_blank(text):
-                    number += 1
-                    yield number, frame, row
-
-
-def _value(text: bytes) -> Any:
-    try:
-        return _decode(text)
-    except _not_json:
-        return None
+                    seen[key] = (each.number, each.chunk.start_of(each.row))

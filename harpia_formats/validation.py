@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
@@ -13,8 +12,9 @@ from harpia_formats.blocks import Blocks
 from harpia_formats.bytestream import SourceError
 from harpia_formats.discovery import find_sources
 from harpia_formats.format import Format
-from harpia_formats.inspection import REPEATED_ID, Inspection
+from harpia_formats.inspection import Inspection
 from harpia_formats.options import Options
+from harpia_formats.pairs import Pairs
 from harpia_formats.problem import Problem
 from harpia_formats.registry import all_formats, all_rules, formats_named
 from harpia_formats.report import FileCount, Report
@@ -50,15 +50,18 @@ class Validation:
 
     def __iter__(self) -> Iterator[Problem]:
         rules = {code: self._rules[code] for code in self._active}
-        for each in self._sources():
-            inspection = Inspection(
-                self._options, rules, self._tally, self._formats, self._schema
-            )
-            count = self._tally.begin(each.name)
-            keeps = REPEATED_ID in self._active
-            yield from _inspect(each, inspection, count, keeps=keeps)
-            if self._options.fail_fast and count.errors:
-                return
+        pairs = Pairs(self._options, self._tally)
+        with pairs:
+            for each in self._sources():
+                inspection = Inspection(
+                    self._options, rules, self._tally, self._formats, self._schema
+                )
+                count = self._tally.begin(each.name)
+                yield from _inspect(each, inspection, count, pairs)
+                if self._options.fail_fast and count.errors:
+                    return
+                yield from pairs.completed_by(inspection.judged(each), count)
+            pairs.check_used()
 
     def report(self) -> Report:
         """Return the counts of what was read so far."""
@@ -119,17 +122,13 @@ def _numbered(source: Source, number: int) -> Source:
 
 
 def _inspect(
-    source: Source, inspection: Inspection, count: FileCount, *, keeps: bool
+    source: Source, inspection: Inspection, count: FileCount, pairs: Pairs
 ) -> Iterator[Problem]:
-    """Yield the problems of a file; if it `keeps` ids, it may have to be read twice."""
-    again = SecondLook(source) if keeps else None
     try:
-        with ExitStack() as stack:
-            if again is not None:
-                stack.enter_context(again)
-            reader = stack.enter_context(open_source(source))
-            blocks = Blocks(reader, count, again and again.copy)
+        with SecondLook(source) as again, open_source(source) as reader:
+            blocks = Blocks(reader, count, again.copy)
             yield from inspection.problems(blocks, count, again)
+            yield from pairs.given_for(inspection.judged(source))
     except SourceError as error:
         count.reason = error.reason
         return

@@ -11,6 +11,9 @@ _tag_row = (
     b'"evaluation": {"score": 1, "is_correct": true}}\n'
 )
 _seed_row = _tag_row.replace(b'["4"]', b'"4"')
+_other_row = _tag_row.replace(b'"interactions": null', b'"messages": null').replace(
+    b'_id": "1"', b'_id": "2"'
+)
 
 RULES = (
     Rule(
@@ -35,6 +38,28 @@ RULES = (
         _tag_row,
         _seed_row,
         "eee",
+    ),
+    Rule(
+        "S203",
+        "other-format",
+        Severity.ERROR,
+        "All records of a file must be in one format.",
+        "The record looks like another format than the rest of the file, and is not "
+        "valid in this one. Its errors as a record of this format are not listed.",
+        _other_row + _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
+        _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
+        "eee@0.2.0",
+    ),
+    Rule(
+        "S204",
+        "ambiguous-format",
+        Severity.WARNING,
+        "A file may be in any of several formats.",
+        "Its records look like each of them. Name the right one with --format.",
+        b'{"id": "1", "input": "2+2?", "expected-output": ["4"], "actual-output": "4", '
+        b'"prompt": "2+2?", "ideal_response": "4", "category": ""}\n',
+        b'{"id": "1", "input": "2+2?", "actual-output": "4"}\n',
+        "",
     ),
     Rule(
         "S301",

@@ -1,0 +1,210 @@
+"""Check files against their companions: other files that say what is in them."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from harpia_formats.detection import Variant
+from harpia_formats.digests import Digests, digest_of
+from harpia_formats.findings import Finding
+from harpia_formats.format import Companion, Remark, Seen
+from harpia_formats.framing import Chunk, Cursor
+from harpia_formats.head import begin, cut_of
+from harpia_formats.keys import key_text
+from harpia_formats.layout import opening_of
+from harpia_formats.marks import Outcomes
+from harpia_formats.options import Options
+from harpia_formats.pairs import CompanionError
+from harpia_formats.problem import Problem
+from harpia_formats.recognition import recognise
+from harpia_formats.records import Numbered, decoded, records_of
+from harpia_formats.registry import all_formats
+from harpia_formats.row import Row
+from harpia_formats.schema import Schema
+from harpia_formats.second_look import SecondLook
+from harpia_formats.slices import Header, Slices
+from harpia_formats.source import Source, open_source
+from harpia_formats.speaker import Speaker
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A file that others are checked against."""
+
+    path: str
+    #: The id of its format.
+    format: str
+    #: Its document without its records, as text and decoded, and where it was.
+    header: Header
+    document: dict[str, Any]
+    #: Digests of the ids of its records.
+    ids: Digests
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A file that was judged, and may be checked against its companion."""
+
+    source: Source
+    variant: Variant
+    speaker: Speaker
+    outcomes: Outcomes
+    #: Returns its frames once more.
+    frames: Callable[[], Slices]
+
+    @property
+    def companion(self) -> Companion | None:
+        """How its format is checked against another file."""
+        return self.variant.format.companion
+
+
+def read_other(source: Source, options: Options) -> Other:
+    """Read a file that others are checked against, in flat memory.
+
+    Raises `SourceError`, and `CompanionError` if it is in no known format.
+    """
+    limit = options.max_row_bytes
+    formats = tuple(all_formats().values())
+    with open_source(source) as reader:
+        beginning = begin(opening_of(reader), limit, formats, source.name)
+        variant = recognise(beginning.head, formats).variant
+        if variant is None:
+            raise CompanionError(source.name, "is in no known format")
+        cut = cut_of(variant, beginning.head.layout)
+        ids, key = Digests(), variant.format.id_key
+        header = None
+        for frame in beginning.frames(cut, variant):
+            if isinstance(frame, Header):
+                header = frame
+            elif isinstance(frame, Chunk):
+                header = header or _whole(frame)
+                ids.add(
+                    [text for row in frame.rows for text in _id_of(decoded(row), key)]
+                )
+    if header is None:
+        raise CompanionError(source.name, "holds nothing to check against")
+    document = decoded(header.text)
+    if not isinstance(document, dict):
+        document = {}
+    return Other(source.name, variant.format.id, header, document, ids)
+
+
+def _whole(chunk: Chunk) -> Header:
+    return Header(chunk.rows[0], ((0, chunk.start),))
+
+
+def _id_of(value: Any, key: str) -> list[str]:
+    """Return the id that `value` has at `key`, as text; none if it has none."""
+    found = value.get(key) if key and isinstance(value, dict) else None
+    is_id = isinstance(found, (str, int))
+    return [key_text((found,), by_text=True)] if is_id else []
+
+
+def companion_problems(judged: Judged, other: Other) -> Iterator[Problem]:
+    """Yield what is kept of where a file disagrees with its companion.
+
+    All is counted with the file, and its records are invalid where they disagree.
+    """
+    companion = judged.companion
+    if companion is None or companion.format != other.format:
+        return
+    expected = companion.expect(other.document)
+    check = _Check(judged, other, companion, expected, Digests())
+    with check.references:
+        yield from check.records()
+        yield from check.closing()
+        yield from check.unknown_references()
+
+
+@dataclass(slots=True)
+class _Check:
+    """One file against its companion."""
+
+    judged: Judged
+    other: Other
+    companion: Companion
+    expected: Any
+    #: Digests of what its records refer to.
+    references: Digests
+    count: int = 0
+    names: list[str] = field(default_factory=list)
+
+    def records(self) -> Iterator[Problem]:
+        """Yield where records disagree with what is expected."""
+        for each in records_of(self.judged.frames()):
+            self.count = each.number
+            value = each.value()
+            if not isinstance(value, dict):
+                continue
+            self.names += self.companion.names(value)
+            self.references.add(_id_of(value, self.companion.refers_by))
+            for remark in self.companion.remarks(self.expected, value):
+                yield from self._said(each, value, remark)
+
+    def closing(self) -> Iterator[Problem]:
+        """Yield where the file as a whole does."""
+        seen = Seen(self.count, tuple(self.names), self._digest())
+        for remark in self.companion.closing(self.expected, seen):
+            row = self._row_there() if self.companion.closing_there else self._first()
+            yield from self._say(remark, row)
+
+    def unknown_references(self) -> Iterator[Problem]:
+        """Yield the records that refer to a record that the other file has not."""
+        say = self.companion.no_such_record
+        if say is None:
+            return
+        missing = self.references.missing_from(self.other.ids).digests
+        if not missing:
+            return
+        for each in records_of(self.judged.frames()):
+            value = each.value()
+            for text in _id_of(value, self.companion.refers_by):
+                if digest_of(text) in missing:
+                    yield from self._said(each, value, say())
+
+    def _digest(self) -> str | None:
+        algorithm = self.companion.algorithm(self.expected)
+        if not algorithm:
+            return None
+        digest = hashlib.new(algorithm, usedforsecurity=False)
+        for block in SecondLook(self.judged.source).blocks():
+            digest.update(block)
+        return digest.hexdigest()
+
+    def _said(self, record: Numbered, value: Any, remark: Remark) -> Iterator[Problem]:
+        """Say a remark on a record."""
+        speaker = self.judged.speaker
+        if remark.code not in speaker.rules:
+            return
+        if speaker.is_error(remark.code):
+            self.judged.outcomes.note_wrong(record.number)
+        id_key = self.judged.variant.format.id_key
+        start = record.chunk.start_of(record.row)
+        text, number = record.text, record.number
+        yield from self._say(
+            remark, Row(speaker.path, text, start, number, value, id_key)
+        )
+
+    def _say(self, remark: Remark, row: Row) -> Iterator[Problem]:
+        speaker = self.judged.speaker
+        if remark.code in speaker.rules:
+            finding = Finding(remark.code, 0, remark, row.value)
+            schema: Schema = True
+            yield from speaker.findings([finding], lambda _: row, schema)
+
+    def _row_there(self) -> Row:
+        """Return the document of the other file."""
+        header = self.other.header
+        start, value = header.pieces[0][1], self.other.document
+        return Row(
+            self.other.path, header.text, start, None, value, pieces=header.pieces
+        )
+
+    def _first(self) -> Row:
+        """Return the beginning of the file."""
+        first = next(records_of(self.judged.frames()), None)
+        path = self.judged.speaker.path
+        if first is None:
+            return Row(path, b"{", Cursor(), None)
+        return Row(path, first.text, first.chunk.start_of(first.row), None)

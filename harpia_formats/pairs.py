@@ -1,0 +1,144 @@
+"""Which files of a run are checked against which other file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from harpia_formats.bytestream import SourceError
+from harpia_formats.options import Options
+from harpia_formats.problem import Problem
+from harpia_formats.report import FileCount
+from harpia_formats.second_look import is_lasting
+from harpia_formats.source import Source
+from harpia_formats.tally import Tally
+
+if TYPE_CHECKING:  # most runs have no pairs
+    from harpia_formats.companions import Judged, Other
+
+
+class CompanionError(Exception):
+    """A file that others were to be checked against, and why they cannot be."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class Pairs:
+    """The files of a run that belong together, as they turn up; for `with`.
+
+    A file that was named is the companion of all that it can be one of. Others are
+    found by their names, if both are in the run.
+    """
+
+    def __init__(self, options: Options, tally: Tally) -> None:
+        self._options = options
+        self._tally = tally
+        self._given: Other | None = None
+        self._used = options.companion is None
+        #: Files that may be found to belong to another, by folder and name.
+        self._waiting: dict[Path, tuple[Judged, FileCount]] = {}
+        #: Files that others belong to, by the folder and names that these may have.
+        self._wanted: dict[Path, Judged] = {}
+
+    def __enter__(self) -> Self:
+        """Read the file that was named. Raises `CompanionError`."""
+        if self._options.companion is not None:
+            path = Path(self._options.companion)
+            self._given = _read(Source(str(path), path), self._options)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._given is not None:
+            self._given.ids.close()
+
+    def given_for(self, judged: "Judged | None") -> Iterator[Problem]:
+        """Yield where a file, which is still open, disagrees with the one named."""
+        given = self._given
+        if given is None or judged is None or judged.companion is None:
+            return
+        if judged.companion.format == given.format:
+            self._used = True
+            yield from _problems(judged, given)
+
+    def completed_by(
+        self, judged: "Judged | None", count: FileCount
+    ) -> Iterator[Problem]:
+        """Yield where files disagree of which `judged` is the second to turn up."""
+        if judged is None or self._given is not None:
+            return
+        origin = judged.source.origin
+        if not isinstance(origin, Path) or not is_lasting(judged.source):
+            return
+        place = origin.absolute()
+        if judged.companion is not None and judged.companion.file_names is not None:
+            self._waiting[place] = (judged, count)
+            if place in self._wanted:
+                yield from self._pair(place, self._wanted[place])
+        for name in self._names_wanted(judged):
+            self._wanted.setdefault(place.parent / name, judged)
+            if place.parent / name in self._waiting:
+                yield from self._pair(place.parent / name, judged)
+                return
+
+    def check_used(self) -> None:
+        """Raise `CompanionError` if no file was checked against the one named."""
+        if not self._used and self._given is not None:
+            reason = f"is {self._given.format}, which none of the files belongs to"
+            raise CompanionError(self._given.path, reason)
+
+    def _pair(self, place: Path, other: "Judged") -> Iterator[Problem]:
+        judged, count = self._waiting.pop(place)
+        read = _read(other.source, self._options)
+        present = self._tally.files[-1]
+        self._tally.resume(count)
+        try:
+            yield from _problems(judged, read)
+        finally:
+            self._tally.resume(present)
+            read.ids.close()
+
+    def _names_wanted(self, judged: "Judged") -> tuple[str, ...]:
+        """Return what the files may be called that belong to a file."""
+        from harpia_formats.registry import all_formats  # noqa: PLC0415 - cheap by now
+
+        for each in all_formats().values():
+            companion = each.companion
+            if companion is None or companion.file_names is None:
+                continue
+            if companion.format == judged.variant.format.id:
+                expected = companion.expect(_document_of(judged.source, self._options))
+                return companion.file_names(Path(judged.source.name).name, expected)
+        return ()
+
+
+def _document_of(source: Source, options: Options) -> dict[str, Any]:
+    """Return the document of a file that others belong to, empty if it is broken."""
+    read = _read(source, options)
+    read.ids.close()
+    return read.document
+
+
+def _read(source: Source, options: Options) -> "Other":
+    from harpia_formats.companions import read_other  # noqa: PLC0415 - only for pairs
+
+    try:
+        return read_other(source, options)
+    except SourceError as error:
+        raise CompanionError(error.path, error.reason) from error
+
+
+def _problems(judged: "Judged", other: "Other") -> Iterator[Problem]:
+    from harpia_formats.companions import companion_problems  # noqa: PLC0415 - as above
+
+    yield from companion_problems(judged, other)

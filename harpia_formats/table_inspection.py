@@ -1,0 +1,124 @@
+"""Judge the records of a table by their header and a schema."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from harpia_formats.findings import Finding
+from harpia_formats.format import Dialect, Remark
+from harpia_formats.framing import Cursor
+from harpia_formats.judge import Judge, Verdict
+from harpia_formats.marks import Outcomes
+from harpia_formats.problem import Place, Problem
+from harpia_formats.row import Row
+from harpia_formats.schema import Schema
+from harpia_formats.speaker import Speaker
+from harpia_formats.table import Piece, TableBlank, TableFault, TableRow
+
+FIELD_COUNT, REPEATED_COLUMN = "J304", "J305"
+
+
+@dataclass(slots=True)
+class TableInspection:
+    """The inspection of one table, row by row."""
+
+    speaker: Speaker
+    outcomes: Outcomes
+    judge: Judge
+    schema: Schema
+    dialect: Dialect | None
+    #: Tells whether no more is wanted.
+    has_enough: Callable[[], bool]
+    columns: tuple[str, ...] = ()
+    #: Whether the header is such that rows can be judged.
+    judged: bool = True
+    blanks: list[Cursor] = field(default_factory=list)
+
+    def problems(self, pieces: Iterator[Piece]) -> Iterator[Problem]:
+        """Yield the problems that are kept."""
+        for piece in pieces:
+            if self.has_enough():
+                return
+            if isinstance(piece, TableBlank):
+                self.blanks.append(piece.start)
+            elif isinstance(piece, TableFault):
+                yield from self._fault(piece)
+            elif not self.columns:
+                yield from self._header(piece)
+            else:
+                yield from self._row(piece)
+
+    def _header(self, row: TableRow) -> Iterator[Problem]:
+        """Take the names of the columns, and judge them as an empty record."""
+        self.columns = tuple(each.text for each in row.fields)
+        verdict = Verdict()
+        value = dict.fromkeys(self.columns, "")
+        self.judge.judge_decoded(0, value, verdict)
+        findings = [*verdict.findings, *self._repeated_columns()]
+        if self.dialect is not None and self.dialect.header_remarks is not None:
+            of_header = self.dialect.header_remarks(value)
+            findings += [Finding(each.code, 0, each, value) for each in of_header]
+        self.judged = not any(each.is_refusal for each in verdict.findings)
+        yield from self._said(findings, row, None)
+
+    def _repeated_columns(self) -> Iterator[Finding]:
+        for name, times in Counter(self.columns).items():
+            if times > 1:
+                message = f'the column "{name}" is there {times} times'
+                remark = Remark(REPEATED_COLUMN, (name,), message, "keep one of them")
+                yield Finding(REPEATED_COLUMN, 0, remark)
+
+    def _row(self, row: TableRow) -> Iterator[Problem]:
+        number = self._next_number()
+        if not self.judged:
+            self.outcomes.note_open(number)
+            return
+        verdict = Verdict()
+        if len(row.fields) != len(self.columns):
+            verdict.findings.append(self._wrong_count(row))
+        else:
+            texts = [each.text for each in row.fields]
+            value = dict(zip(self.columns, texts, strict=True))
+            self.judge.judge_decoded(0, value, verdict)
+        yield from self._said(verdict.findings, row, number)
+
+    def _wrong_count(self, row: TableRow) -> Finding:
+        found, wanted = len(row.fields), len(self.columns)
+        message = f"the record has {found:,} fields, the header {wanted:,}"
+        help_ = "put a field with a comma or a line end in quotes"
+        return Finding(FIELD_COUNT, 0, Remark(FIELD_COUNT, (), message, help_))
+
+    def _next_number(self) -> int:
+        self.outcomes.count.records += 1
+        return self.outcomes.count.records
+
+    def _said(
+        self, findings: list[Finding], row: TableRow, number: int | None
+    ) -> Iterator[Problem]:
+        active = [each for each in findings if each.code in self.speaker.rules]
+        if number and any(self.speaker.is_error(each.code) for each in active):
+            self.outcomes.note_wrong(number)
+        spans = {
+            name: (each.start, each.end)
+            for name, each in zip(self.columns, row.fields, strict=False)
+        }
+
+        def row_of(finding: Finding) -> Row:
+            path, value = self.speaker.path, finding.value
+            return Row(path, row.data, row.start, number, value, spans=spans)
+
+        yield from self.speaker.findings(active, row_of, self.schema)
+
+    def _fault(self, fault: TableFault) -> Iterator[Problem]:
+        number = None
+        if fault.record and self.columns:
+            number = self._next_number()
+            wrong = fault.code in self.speaker.rules
+            note = self.outcomes.note_wrong if wrong else self.outcomes.note_open
+            note(number)
+        start = fault.start
+        column = start.column + 1
+        end = column + max(1, fault.width)
+        path = self.speaker.path
+        place = Place(path, start.line, column, end, start.offset, number)
+        yield from self.speaker.say(fault.code, fault.message, fault.help, place)
