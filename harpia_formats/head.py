@@ -1,9 +1,10 @@
 """The beginning of a file, from which its format is told, and how it is cut then."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from itertools import chain
+from itertools import chain, islice
+from typing import Any
 
 from harpia_formats.detection import Variant, variants_of
 from harpia_formats.format import Container, Format
@@ -15,6 +16,8 @@ from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS, Head, values_in
 from harpia_formats.sketch import sketch_of
 from harpia_formats.slices import Slices, slices_of
 
+#: Rows that are looked at where none parses.
+BROKEN_ROWS = 20
 _objects = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
 
 
@@ -85,7 +88,15 @@ def begin(
     flow = rows_of(opening, limit)
     held = list(head_of(flow))
     rows = tuple(value for each in held for value in values_in(each))
-    return Beginning(opening, Head(opening.layout, rows), limit, held, flow)
+    head = Head(opening.layout, rows or _sketches(held), whole=bool(rows))
+    return Beginning(opening, head, limit, held, flow)
+
+
+def _sketches(held: Iterable[Chunk | Flaw]) -> tuple[Any, ...]:
+    """Return what can be told of rows none of which parses."""
+    texts = (text for each in held if isinstance(each, Chunk) for text in each.rows)
+    values = (sketch_of(each) for each in islice(texts, BROKEN_ROWS))
+    return tuple(each for each in values if each is not None)
 
 
 def head_of(flow: Frames) -> Frames:

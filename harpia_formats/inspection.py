@@ -17,6 +17,7 @@ from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Disagreement, Judge, Verdict
 from harpia_formats.layout import Opening, opening_of, rows_of
 from harpia_formats.marks import Numbers, Outcomes
+from harpia_formats.naming import misleading
 from harpia_formats.options import Options
 from harpia_formats.problem import Path, Problem
 from harpia_formats.recognition import (
@@ -117,6 +118,7 @@ class Inspection:
             yield from self._flaw(flaw)
         asked = () if self._given is not None else self._formats
         beginning = begin(opening, self._options.max_row_bytes, asked, count.path)
+        yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
         cut = cut_of(self._variant, beginning.head.layout)
         self._again = partial(self._frames_again, again, cut)
@@ -456,6 +458,12 @@ class Inspection:
             note(number)
         place = self._speaker.place(flaw.start, number)
         yield from self._speaker.say(code, message, help_, place)
+
+    def _name_note(self, head: Head) -> Iterator[Problem]:
+        """Say that the file's name says something else than the file."""
+        found = misleading(self._count.path, head)
+        if found is not None:
+            yield from self._speaker.say("J203", *found, self._speaker.place(Cursor()))
 
     def _note_blanks(self, chunk: Chunk, verdict: Verdict) -> None:
         if verdict.blank and not self._blank_count:

@@ -25,6 +25,8 @@ SecondOpinion = Callable[[Any, bool], bool]
 #: Tells what other format a record looks like that is not valid in its own.
 Stranger = Callable[[Any], Remark | None]
 
+#: The rule on a key that is nearly the right one.
+MISSPELT = "S103"
 #: Valid rows that the referee judges before a lane is built.
 ROWS_BEFORE_LANE = 64
 #: Lanes that are built for one file, each knowing more keys than the one before.
@@ -222,12 +224,14 @@ class Judge:
         """Return why the schema refuses a row, or what else the row looks like."""
         from harpia_formats.findings import Finding, causes_in  # noqa: PLC0415 - as above
 
-        stranger = self._brief.stranger and self._brief.stranger(value)
-        if stranger:
-            return [Finding(stranger.code, number, stranger, value)]
         errors = self.referee.iter_errors(value)
         advise = self._brief.advise
-        return list(causes_in(number, value, errors, self._schema, advise))
+        causes = list(causes_in(number, value, errors, self._schema, advise))
+        # A misspelt key says enough, even if without it the row looks like others.
+        if any(each.code == MISSPELT for each in causes):
+            return causes
+        stranger = self._brief.stranger and self._brief.stranger(value)
+        return [Finding(stranger.code, number, stranger, value)] if stranger else causes
 
     @staticmethod
     def _compare(

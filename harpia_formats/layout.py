@@ -116,9 +116,8 @@ def _holds_a_line(feed: Feed) -> bool:
 
 
 def _is_one_line(feed: Feed) -> bool:
-    """Tell whether all of `feed` is one line that holds a whole object."""
-    first, second, _ = _first_lines(feed.data)
-    return not second and not feed.grow() and _complaint(first) is None
+    """Tell whether all of `feed` is one line."""
+    return not _first_lines(feed.data)[1] and not feed.grow()
 
 
 def _is_array_a_line(feed: Feed) -> bool:

@@ -99,7 +99,10 @@ class Pairs:
 
     def _pair(self, place: Path, other: "Judged") -> Iterator[Problem]:
         judged, count = self._waiting.pop(place)
-        read = _read(other.source, self._options)
+        try:
+            read = _read(other.source, self._options)
+        except CompanionError:  # what is wrong with it was said when it was judged
+            return
         present = self._tally.files[-1]
         self._tally.resume(count)
         try:
@@ -124,7 +127,10 @@ class Pairs:
 
 def _document_of(source: Source, options: Options) -> dict[str, Any]:
     """Return the document of a file that others belong to, empty if it is broken."""
-    read = _read(source, options)
+    try:
+        read = _read(source, options)
+    except CompanionError:  # what is wrong with it was said when it was judged
+        return {}
     read.ids.close()
     return read.document
 

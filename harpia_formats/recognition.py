@@ -11,6 +11,7 @@ from harpia_formats.detection import Choice, Variant, choose, variants_of
 from harpia_formats.format import Container, Format
 from harpia_formats.framing import Chunk
 from harpia_formats.layout import Layout
+from harpia_formats.near import nearest
 from harpia_formats.referee import referee_of
 
 #: Records that a file's format is told from, and their bytes at most.
@@ -176,24 +177,36 @@ def _unknown(head: Head, formats: Sequence[Format]) -> Saying:
     how = "name a format with --format or a schema with --schema"
     if not isinstance(row, dict):
         return Saying("S301", "no known format: the records are not objects", how)
-    lacking: dict[str, tuple[float, str]] = {}
+    near: dict[str, _Distance] = {}
     for each in variants_of(formats, head.layout):
-        lacking.setdefault(each.name, _lacking(row, each))
-    near = sorted(lacking, key=lambda each: lacking[each][0])[:NEAREST]
-    message = f"no known format; the nearest are {', '.join(near)}"
-    lacks = "; ".join(f"{each} lacks {lacking[each][1]}" for each in near)
-    return Saying("S301", message, f"{lacks}; {how}" if lacks else how)
+        distance = _distance(row, each)
+        if each.name not in near or distance.order < near[each.name].order:
+            near[each.name] = distance
+    names = sorted(near, key=lambda each: near[each].order)[:NEAREST]
+    message = f"no known format; the nearest are {', '.join(names)}"
+    lacks = [f"{each} lacks {', '.join(near[each].missing)}" for each in names]
+    return Saying("S301", message, "; ".join([*lacks, how]))
 
 
-def _lacking(row: dict[str, Any], variant: Variant) -> tuple[float, str]:
-    """Return how far `row` is from a format, and what is missing for it."""
+@dataclass(frozen=True, slots=True)
+class _Distance:
+    """How far a row is from a format: the keys it has of it, and those it lacks."""
+
+    known: int
+    missing: tuple[str, ...]
+
+    @property
+    def order(self) -> tuple[bool, int, int]:
+        """The nearest comes first: something must be missing, or it would be known."""
+        return (not self.missing, -self.known, len(self.missing))
+
+
+def _distance(row: dict[str, Any], variant: Variant) -> _Distance:
     dialect = variant.dialect
-    on_row = dialect.container in {Container.ROWS, Container.DOCUMENT}
-    schema = record_schema(dialect) if on_row else document_schema(dialect)
+    schema = (record_schema if is_whole(dialect) else document_schema)(dialect)
     if not isinstance(schema, dict):
-        return 1.0, "nothing"
-    required = schema.get("required", [])
-    missing = [each for each in required if each not in row]
-    known = schema.get("properties", {}).keys() & row.keys()
-    distance = (len(missing) - len(known)) / max(len(required), 1)
-    return distance, ", ".join(missing) or "a key that tells it"
+        return _Distance(0, ())
+    properties = schema.get("properties", {})
+    near = [each for each in properties if each not in row and nearest(each, row)]
+    missing = tuple(each for each in schema.get("required", ()) if each not in row)
+    return _Distance(len(properties.keys() & row.keys()) + len(near), missing)

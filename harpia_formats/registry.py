@@ -4,7 +4,7 @@ from functools import cache
 
 import harpia_converters
 from harpia_formats.format import Format
-from harpia_formats.rules import Rule, across, schema, shape, text
+from harpia_formats.rules import Rule, across, schema, shape, table, text
 
 #: Names that stand for several versions; the first is taken where nothing tells.
 FAMILIES: dict[str, tuple[str, ...]] = {}
@@ -54,6 +54,6 @@ def formats_named(name: str) -> tuple[Format, ...]:
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every rule by its code, ours first."""
-    ours = (text.RULES, schema.RULES, shape.RULES, across.RULES)
+    ours = (text.RULES, table.RULES, schema.RULES, shape.RULES, across.RULES)
     tables = (*ours, harpia_converters.RULES)
     return {rule.code: rule for table in tables for rule in table}

@@ -84,7 +84,8 @@ class TableInspection:
 
     def _wrong_count(self, row: TableRow) -> Finding:
         found, wanted = len(row.fields), len(self.columns)
-        message = f"the record has {found:,} fields, the header {wanted:,}"
+        fields = "field" if found == 1 else "fields"
+        message = f"the record has {found:,} {fields}, the header {wanted:,}"
         help_ = "put a field with a comma or a line end in quotes"
         return Finding(FIELD_COUNT, 0, Remark(FIELD_COUNT, (), message, help_))
 
