@@ -54,7 +54,7 @@ def _is_current(path: Path, count: int, bad: float) -> bool:
 
 def commands(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the command with which each candidate checks `path`."""
-    ours = (_script("harpia-formats"), "validate")
+    ours = (script("harpia-formats"), "validate")
     file = str(path)
     return {
         OURS: (*ours, file),
@@ -66,7 +66,7 @@ def commands(path: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _script(name: str) -> str:
+def script(name: str) -> str:
     """Return a command that is installed beside this Python."""
     found = shutil.which(name, path=sysconfig.get_path("scripts"))
     if found is None:

@@ -10,6 +10,8 @@ from harpia_formats.problem import Path
 
 #: Types of what can be an id, or part of one.
 _scalars = (str, int, float, type(None))
+#: Those that are the same in every reading.
+_plain = {str, type(None), type(ABSENT)}
 
 
 class Identity:
@@ -30,9 +32,8 @@ class Identity:
         if lane is not self._lane:
             self._lane = lane
             self._getters = [_getter(each, lane) for each in self._paths]
-        return self._keys(
-            zip(*(map(each, rows) for each in self._getters), strict=True)
-        )
+        columns = [list(map(each, rows)) for each in self._getters]
+        return _plain_keys(columns) or self._keys(zip(*columns, strict=True))
 
     def of_value(self, value: Any) -> list[str]:
         """Return the key of a record; none if it has no id."""
@@ -44,6 +45,21 @@ class Identity:
             for each in identities
             if isinstance(each[0], (str, int)) and _are_scalars(each[1:])
         ]
+
+
+def _plain_keys(columns: Sequence[list[Any]]) -> list[str]:
+    """Return the keys of rows that all have a text as their id, none if in doubt.
+
+    They are what `key_text` returns, made for all rows at once.
+    """
+    kinds = [set(map(type, each)) for each in columns]
+    if kinds[0] != {str} or not set().union(*kinds) <= _plain:
+        return []
+    if len(columns) > 1:
+        return list(map(repr, zip(*columns, strict=True)))
+    # A text with a bracket in front could be taken for a tuple.
+    (texts,) = columns
+    return [] if "\n(" in "\n".join(("", *texts)) else texts
 
 
 def _are_scalars(values: tuple[Any, ...]) -> bool:

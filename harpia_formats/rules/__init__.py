@@ -30,6 +30,8 @@ class Rule:
     named: str = ""
     #: Whether it is checked only when it is asked for.
     lint: bool = False
+    #: The contents of the other file that the example is checked against.
+    beside: bytes = b""
 
 
 class UnknownRule(Exception):  # noqa: N818 - reads as what happened

@@ -1,0 +1,79 @@
+"""What a caller gives us to read, and the sources behind it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from io import TextIOBase
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from harpia_formats.bytestream import SourceError
+from harpia_formats.discovery import find_sources
+from harpia_formats.source import Source
+
+Input = str | PathLike[str] | bytes | BinaryIO | Source
+
+
+def checked_inputs(given: Iterable[Any]) -> list[Input]:
+    """Return what is given, which must be inputs, and one at least.
+
+    Raises `ValueError` where there is none, `TypeError` for what is no input.
+    """
+    inputs = [_checked(each) for each in given]
+    if not inputs:
+        raise ValueError("there is nothing to read")
+    return inputs
+
+
+def sources_behind(inputs: Iterable[Input]) -> Iterator[Source | SourceError]:
+    """Yield what the inputs name, each once; of one that names nothing, why."""
+    seen: set[Path | int] = set()
+    names: Counter[str] = Counter()
+    for each in inputs:
+        try:
+            found = _sources_of(each)
+        except SourceError as error:
+            yield error
+            continue
+        for source in found:
+            if _is_new(source, seen):
+                names[source.name] += 1
+                yield _numbered(source, names[source.name])
+
+
+def _checked(given: Any) -> Input:
+    known = isinstance(given, (Source, bytes, str, PathLike))
+    if not known and (isinstance(given, TextIOBase) or not hasattr(given, "read")):
+        kind = type(given).__name__
+        raise TypeError(f"an input is a path, bytes or an open binary file, not {kind}")
+    checked: Input = given
+    return checked
+
+
+def _sources_of(given: Input) -> list[Source]:
+    if isinstance(given, Source):
+        return [given]
+    if isinstance(given, bytes):
+        return [Source("<data>", given)]
+    if isinstance(given, (str, PathLike)):
+        return find_sources([given])
+    return [Source(str(getattr(given, "name", "<stream>")), given)]
+
+
+def _is_new(source: Source, seen: set[Path | int]) -> bool:
+    """Note in `seen` where `source` reads from; tell whether it was not there yet."""
+    origin = source.origin
+    if isinstance(origin, bytes):
+        return True
+    # Not resolved: a link and its target are two names of the user's.
+    key = origin.absolute() if isinstance(origin, Path) else id(origin)
+    is_new = key not in seen
+    seen.add(key)
+    return is_new
+
+
+def _numbered(source: Source, number: int) -> Source:
+    """Return `source` with a name of its own, where others are called the same."""
+    name = f"{source.name} ({number})"
+    return source if number == 1 else replace(source, name=name)
