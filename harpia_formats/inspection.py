@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.blocks import Blocks, whole_frames
+from harpia_formats.column_map import with_columns
 from harpia_formats.contract import document_schema, item_schema, record_schema
 from harpia_formats.detection import Variant, signs_of, variants_of
 from harpia_formats.flaws import words_for
@@ -170,7 +171,8 @@ class Inspection:
         self._variant = found.variant
         if found.variant is not None:
             strict = self._options.strict
-            self._schema = document_schema(found.variant.dialect, strict=strict)
+            schema = document_schema(found.variant.dialect, strict=strict)
+            self._schema = with_columns(schema, self._options.columns or {})
             count.format = found.variant.format.id
             count.dialect = found.variant.dialect.name
         asks_more = any(not each.startswith(_of_files) for each in self._rules)
@@ -245,6 +247,9 @@ class Inspection:
     def _lane_schema(self, path: Path) -> Schema | None:
         """Return the schema of rows of which nothing is to be said, if there is one."""
         if self._variant is None or not self._variant.dialect.strict:
+            return None
+        # What is only doubtful may be allowed strictly.
+        if any(each.lint for each in self._rules.values()):
             return None
         if not path:
             return record_schema(self._variant.dialect, strict=True)

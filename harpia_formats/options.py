@@ -1,10 +1,11 @@
 """How to validate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from harpia_formats.column_map import checked
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.source import Reader
 
@@ -18,6 +19,8 @@ class Options:
 
     #: A format id, or the name of a family such as `eee`; recognised if None.
     format: str | None = None
+    #: The column of each field, where files are tables of any columns.
+    columns: Mapping[str, str] | None = None
     #: A draft-07 schema, or the file that holds it, instead of a format.
     schema: dict[str, Any] | bool | PathLike[str] | str | None = None
     #: Codes, prefixes and names of rules.
@@ -47,6 +50,10 @@ class Options:
     def __post_init__(self) -> None:
         if self.format is not None and self.schema is not None:
             raise ValueError("schema and format exclude each other")
+        if self.columns is not None:
+            checked(self.columns)
+            if self.schema is not None or self.format != "csv":
+                raise ValueError('columns are those of format "csv"')
         for name in ("select", "ignore"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} takes several rules, such as ('J', 'S101')")

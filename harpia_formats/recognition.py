@@ -8,7 +8,7 @@ import msgspec
 
 from harpia_formats.contract import document_schema, is_whole, record_schema
 from harpia_formats.detection import Choice, Variant, choose, variants_of
-from harpia_formats.format import Container, Format
+from harpia_formats.format import Format
 from harpia_formats.framing import Chunk
 from harpia_formats.layout import Layout
 from harpia_formats.near import nearest

@@ -7,6 +7,7 @@ from msgspec import UnsetType
 
 from harpia_formats.row_types import (
     ANNOTATIONS,
+    Location,
     TypeBuilder,
     Unsuitable,
     text_type,
@@ -50,9 +51,44 @@ def conditions_of(schema: Mapping[str, Any], builder: TypeBuilder) -> tuple[Chec
             for name, kinds in wanted.items():
                 known[value][name] = known[value].get(name, kinds) & kinds
     attributes = builder.attributes.get((), {})
-    return tuple(
-        _condition(attributes[key], answers) for key, answers in demands.items()
+    return (
+        *(_condition(attributes[key], answers) for key, answers in demands.items()),
+        *(_containing(path, node, builder) for path, node in builder.contained.items()),
     )
+
+
+def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
+    """Return the check that an array of a row has an object with one of some values.
+
+    Raises `Unsuitable` where `contains` asks for anything else.
+    """
+    items = builder.attributes.get((*location, "*"))
+    if len(location) != 1 or items is None or not isinstance(node, dict):
+        raise Unsuitable("an array contains something else than objects")
+    if node.keys() - ANNOTATIONS != {"type", "required", "properties"}:
+        raise Unsuitable("an item that is contained has more than a key")
+    properties = node["properties"]
+    if node["type"] != "object" or list(properties) != node["required"]:
+        raise Unsuitable("an item that is contained has optional keys")
+    if len(properties) != 1:
+        raise Unsuitable("an item that is contained has several keys")
+    ((key, wanted),) = properties.items()
+    if key not in items or wanted.keys() not in ({"const"}, {"enum"}):
+        raise Unsuitable("an item that is contained has a key of any value")
+    values = wanted["enum"] if "enum" in wanted else [wanted["const"]]
+    if not all(isinstance(each, str) for each in values):
+        raise Unsuitable("an item that is contained has a value that is not text")
+    return _has_item(builder.attributes[()][location[0]], items[key], tuple(values))
+
+
+def _has_item(member: str, attribute: str, values: tuple[str, ...]) -> Check:
+    def holds(row: Any) -> bool:
+        array = getattr(row, member)
+        if type(array) is not list:
+            return True
+        return any(getattr(each, attribute) in values for each in array)
+
+    return holds
 
 
 def _condition(asked: str, answers: Mapping[str, Demands]) -> Check:

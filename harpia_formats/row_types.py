@@ -23,7 +23,7 @@ ANNOTATIONS = frozenset(
 )
 #: Draft-07 keywords that restrict, and that the types below do not say.
 _unsupported = frozenset(
-    "$ref allOf contains contentEncoding contentMediaType dependencies else format "
+    "$ref allOf contentEncoding contentMediaType dependencies else format "
     "if maxProperties minProperties multipleOf not pattern patternProperties "
     "propertyNames then uniqueItems additionalItems".split()
 )
@@ -65,6 +65,8 @@ class TypeBuilder:
     classes: dict[Location, type] = field(default_factory=dict)
     #: Attribute of each member of the objects at a place.
     attributes: dict[Location, dict[str, str]] = field(default_factory=dict)
+    #: What arrays must contain, by their place.
+    contained: dict[Location, Any] = field(default_factory=dict)
 
     def type_of(self, node: Any, location: Location) -> Any:
         """Return the type of the values that `node` allows."""
@@ -73,6 +75,8 @@ class TypeBuilder:
         if not isinstance(node, dict):
             raise Unsuitable("nothing is allowed, or each place has its own meaning")
         _check_keywords(node, root=not location)
+        if "contains" in node:
+            self.contained[location] = node["contains"]
         alternatives = node.get("oneOf", node.get("anyOf"))
         if alternatives is not None:
             if len(node.keys() - ANNOTATIONS) > 1:

@@ -56,9 +56,10 @@ RULES = (
         Severity.WARNING,
         "A file may be in any of several formats.",
         "Its records look like each of them. Name the right one with --format.",
-        b'{"id": "1", "input": "2+2?", "expected-output": ["4"], "actual-output": "4", '
-        b'"prompt": "2+2?", "ideal_response": "4", "category": ""}\n',
-        b'{"id": "1", "input": "2+2?", "actual-output": "4"}\n',
+        _seed_row.replace(
+            b"}}", b'}, "groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}'
+        ),
+        _seed_row,
         "",
     ),
     Rule(
