@@ -4,7 +4,9 @@ import re
 import sys
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
+from harpia_formats.bytestream import BLOCK
 from harpia_formats.item import State, read_item
 
 #: Levels of arrays and objects in one row, at most.
@@ -156,6 +158,15 @@ class Feed:
         if len(parts) > 1:
             self.data = b"".join(parts)
         return have >= size
+
+    def give_back(self, keep: int) -> None:
+        """Hold only `keep` bytes; what is behind them comes again as blocks.
+
+        Whoever cuts off small pieces would copy all the rest each time.
+        """
+        rest, self.data = self.data[keep:], self.data[:keep]
+        pieces = (rest[at : at + BLOCK] for at in range(0, len(rest), BLOCK))
+        self.blocks = chain(list(pieces), self.blocks)
 
     def grow(self, most: int = sys.maxsize) -> bool:
         """Take about as many bytes again as `data` holds; tell whether any came.

@@ -8,7 +8,7 @@ from typing import Any
 
 from harpia_formats.detection import Variant, variants_of
 from harpia_formats.format import Container, Format
-from harpia_formats.framing import Chunk, Feed, Flaw, Frames
+from harpia_formats.framing import WINDOW, Chunk, Feed, Flaw, Frames
 from harpia_formats.item import State, read_item
 from harpia_formats.layout import Layout, Opening, rows_of
 from harpia_formats.problem import Path
@@ -117,6 +117,7 @@ def _told_by_more(feed: Feed) -> Layout:
     feed.fill(HEAD_BYTES)
     state, end = read_item(feed.data, 0)
     if state is State.ENDED and feed.data[end : end + 1] == b"{":
+        feed.give_back(WINDOW)
         return Layout.LINES
     return Layout.LONG_LINE
 
@@ -125,6 +126,7 @@ def _object_head(opening: Opening) -> Head:
     feed = opening.feed
     whole = not feed.fill(HEAD_BYTES)
     value = sketch_of(feed.data)
+    feed.give_back(WINDOW)
     rows = () if value is None else (value,)
     return Head(opening.layout, rows, whole=whole)
 
@@ -158,6 +160,7 @@ def _table_head(opening: Opening) -> Head:
     found = table_rows(copy, opening.start, len(copy.data))
     rows = (each for each in found if isinstance(each, TableRow))
     header, first = next(rows, None), next(rows, None)
+    opening.feed.give_back(WINDOW)
     if header is None:
         return Head(Layout.TEXT)
     texts = [each.text for each in first.fields] if first else []

@@ -1,25 +1,24 @@
 """Inspect one file: its format, its rows, and what is wrong with them, in order."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harpia_formats.blocks import Blocks, whole_frames
 from harpia_formats.column_map import with_columns
-from harpia_formats.contract import document_schema, item_schema, record_schema
-from harpia_formats.detection import Variant, signs_of, variants_of
+from harpia_formats.contract import document_schema
+from harpia_formats.detection import Variant
 from harpia_formats.flaws import words_for
-from harpia_formats.format import Container, Format, Remark, no_advice
+from harpia_formats.format import Container, Format
 from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
 from harpia_formats.head import Cut, begin, cut_of, members_of
-from harpia_formats.identity import Identity
-from harpia_formats.judge import Brief, Disagreement, Judge, Verdict
+from harpia_formats.judge import Disagreement, Judge, Verdict
 from harpia_formats.layout import Opening, opening_of, rows_of
 from harpia_formats.marks import Numbers, Outcomes
 from harpia_formats.naming import misleading
 from harpia_formats.options import Options
+from harpia_formats.parts import Parts
 from harpia_formats.problem import Path, Problem
 from harpia_formats.recognition import (
     OTHER_SHAPE,
@@ -39,33 +38,20 @@ from harpia_formats.slices import Header, Member, Slices
 from harpia_formats.source import Source
 from harpia_formats.speaker import Speaker
 from harpia_formats.tally import Tally
-from harpia_formats.words import shown
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.companions import Judged
     from harpia_formats.findings import Finding
-    from harpia_formats.uniqueness import Repeat, Uniqueness
+    from harpia_formats.uniqueness import Uniqueness
 
 #: Rules that need no schema: on text and JSON, and on files as a whole.
 _of_files = ("J", "S2", "S3")
-#: The rules on a record of another format, and on an id that is there twice.
-OTHER_FORMAT, REPEATED_ID = "S203", "X101"
+#: The rule on an id that is there twice.
+REPEATED_ID = "X101"
 
 
 class InternalError(Exception):
     """We contradict ourselves: a bug of ours, with the place that shows it."""
-
-
-@dataclass(slots=True)
-class Part:
-    """The rows of a file that one judge judges, and how far they were read."""
-
-    judge: Judge
-    schema: Schema
-    #: Where in its record each of them is.
-    path: Path = ()
-    #: Records that were read of it.
-    records: int = 0
 
 
 class Inspection:
@@ -116,23 +102,31 @@ class Inspection:
         self._speaker = Speaker(self._rules, self._tally, count.path)
         opening = opening_of(blocks)
         for flaw in opening.flaws:
-            yield from self._flaw(flaw)
+            # A source that could not be read says so, and not that it is empty.
+            if flaw.kind != "empty" or blocks.error is None:
+                yield from self._flaw(flaw)
         asked = () if self._given is not None else self._formats
         beginning = begin(opening, self._options.max_row_bytes, asked, count.path)
         yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
         cut = cut_of(self._variant, beginning.head.layout)
         self._again = partial(self._frames_again, again, cut)
-        self._unique = self._uniqueness() if REPEATED_ID in self._rules else None
+        self._unique = self._uniqueness()
         if self._unique is None and self._options.companion is None:
             blocks.drop_copy()
-        self._part = self._part_of(self._records_schema(cut))
+        identity = self._unique.identity if self._unique else None
+        self._parts = Parts(
+            self._options, self._rules, self._variant, self._schema, identity
+        )
+        self._part = self._parts.of_records(cut)
         if cut is Cut.TABLE:
             yield from self._table(opening, blocks)
         else:
             frames = beginning.frames(cut, self._variant)
             yield from self._frames(whole_frames(frames, blocks), blocks)
         yield from self._blank_note()
+        if cut is Cut.MEMBERS and self._holds_nothing(blocks):
+            yield from self._flaw(Flaw("empty", opening.beginning))
         if self._unique is not None:
             with closing(self._unique):
                 yield from self._repeated_ids(self._unique)
@@ -159,6 +153,17 @@ class Inspection:
         if options.fail_fast and self._count.errors:
             return True
         return options.limit is not None and self._part.records >= options.limit
+
+    def _holds_nothing(self, blocks: Blocks) -> bool:
+        """Tell whether a wrapped file was read to its end and has no records.
+
+        Columns may be empty: that is what an evaluator without input returns.
+        """
+        is_wrapped = self._variant is not None and (
+            self._variant.dialect.container is Container.WRAPPED
+        )
+        read = not self.stopped and blocks.error is None and not self._count.errors
+        return is_wrapped and read and not self._count.records
 
     def _recognise(self, head: Head) -> Iterator[Problem]:
         """Settle the format and the schema, and say so where it is worth a word."""
@@ -195,82 +200,6 @@ class Inspection:
             )
         return held_strictly(found, head) if options.strict else found
 
-    def _records_schema(self, cut: Cut) -> Schema:
-        """Return the schema of what is judged row by row."""
-        if self._variant is None or cut is Cut.TABLE:
-            return self._schema
-        dialect, strict = self._variant.dialect, self._options.strict
-        if cut is Cut.MEMBERS or dialect.container is Container.ROWS:
-            return record_schema(dialect, strict=strict)
-        return self._schema
-
-    def _part_of(self, schema: Schema, path: Path = ()) -> Part:
-        judge = self._judge(
-            schema,
-            remarks=self._remarks(path),
-            lane_schema=self._lane_schema(path),
-            stranger=self._stranger if OTHER_FORMAT in self._rules else None,
-            identity=self._unique.identity if self._unique else None,
-        )
-        return Part(judge, schema, path)
-
-    def _judge(self, schema: Schema, **own: Any) -> Judge:
-        """Return a judge by `schema`, with what its rows have of their `own`."""
-        options = self._options
-        second_opinion = None
-        if options.cross_check:
-            from harpia_formats.reference import second_opinion_of  # noqa: PLC0415 - a tenth of a second, when asked for
-
-            second_opinion = second_opinion_of(schema, formats=options.assert_formats)
-        brief = Brief(
-            advise=self._variant.format.advise if self._variant else no_advice,
-            formats=options.assert_formats,
-            repeated_keys="J105" in self._rules,
-            second_opinion=second_opinion,
-            **own,
-        )
-        return Judge(schema, brief)
-
-    def _remarks(self, path: Path) -> Callable[[Any], Iterator[Remark]] | None:
-        """Return what is to be said of the rows at `path`, of columns item by item."""
-        remarks = self._variant.dialect.remarks if self._variant else None
-        if remarks is None or not path:
-            return remarks
-        column = path[-1]
-
-        def of_item(item: Any) -> Iterator[Remark]:
-            for each in remarks({column: item}):
-                yield Remark(each.code, each.path[1:], each.message, each.help)
-
-        return of_item
-
-    def _lane_schema(self, path: Path) -> Schema | None:
-        """Return the schema of rows of which nothing is to be said, if there is one."""
-        if self._variant is None or not self._variant.dialect.strict:
-            return None
-        # What is only doubtful may be allowed strictly.
-        if any(each.lint for each in self._rules.values()):
-            return None
-        if not path:
-            return record_schema(self._variant.dialect, strict=True)
-        return item_schema(document_schema(self._variant.dialect, strict=True), path)
-
-    def _stranger(self, value: Any) -> Remark | None:
-        """Tell what other format a record looks like, and not its own."""
-        own = self._variant
-        if own is None or own.dialect.container is not Container.ROWS:
-            return None
-        if isinstance(value, dict) and own.dialect.sniff(value):
-            return None
-        variants = variants_of(all_formats().values())
-        particular = [each for each in variants if not each.format.general]
-        found = signs_of(value, particular)
-        if not found:
-            return None
-        number, sign = found[0]
-        message = f"this is {particular[number].name} ({sign}), in a file of {own.name}"
-        return Remark(OTHER_FORMAT, (), message, "put each format in its own file")
-
     def _frames_again(self, again: SecondLook, cut: Cut) -> Slices:
         """Return the frames of the file once more."""
         opening = opening_of(again.blocks())
@@ -287,18 +216,12 @@ class Inspection:
         return Judged(source, self._variant, self._speaker, self._outcomes, self._again)
 
     def _uniqueness(self) -> "Uniqueness | None":
-        """Return what looks for repeated ids, if records have any."""
-        variant = self._variant
-        if variant is None or not variant.format.id_key or self._count.folded:
+        """Return what looks for repeated ids, if it is asked for."""
+        if REPEATED_ID not in self._rules or self._count.folded:
             return None
-        if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
-            return None
-        from harpia_formats.uniqueness import Uniqueness  # noqa: PLC0415 - where there are ids
+        from harpia_formats.uniqueness import uniqueness_of  # noqa: PLC0415 - if asked for
 
-        format_ = variant.format
-        paths = ((format_.id_key,), *format_.id_with)
-        identity = Identity(paths, by_text=format_.id_by_text)
-        return Uniqueness(identity, self._again)
+        return uniqueness_of(self._variant, self._again)
 
     def _next_member(self, path: Path) -> None:
         """Begin with the items of another member."""
@@ -306,7 +229,7 @@ class Inspection:
         if self._variant.dialect.container is Container.WRAPPED:
             return
         self._lengths[path] = 0
-        self._part = self._part_of(item_schema(self._schema, path), path)
+        self._part = self._parts.of_member(path)
 
     def _chunk(self, chunk: Chunk) -> Iterator[Problem]:
         """Judge a chunk, as far as the options want it, and count the outcome."""
@@ -404,7 +327,7 @@ class Inspection:
 
         variant = self._variant
         assert variant is not None  # noqa: S101 - only known formats have a header
-        judge = self._judge(self._schema, remarks=variant.dialect.header_remarks)
+        judge = self._parts.header_judge()
         findings = header_findings(header.text, judge, variant.dialect, self._lengths)
         active = [each for each in findings if each.code in self._rules]
 
@@ -442,11 +365,13 @@ class Inspection:
         if self._options.fail_fast and self.stopped:
             return
         from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
+        from harpia_formats.uniqueness import remark_on  # noqa: PLC0415 - as above
 
+        id_key = self._variant.format.id_key if self._variant else ""
         for each in unique.repeats(self._part.records):
             record = each.record
             self._outcomes.note_wrong(record.number)
-            remark = _repeated_id(each, self._variant)
+            remark = remark_on(each, id_key)
             finding = Finding(REPEATED_ID, record.row, remark, each.value)
             numbers = Numbers(record.number - record.row - 1, [])
             row_of = partial(self._row, record.chunk, numbers)
@@ -484,13 +409,3 @@ class Inspection:
             lines = "1 blank line is"
         place = self._speaker.place(self._blanks[0])
         yield from self._speaker.say("J202", f"{lines} passed over", "", place)
-
-
-def _repeated_id(repeat: "Repeat", variant: Variant | None) -> Remark:
-    """Return what to say of a record whose id is that of another."""
-    key = variant.format.id_key if variant else ""
-    message = (
-        f"{key} {shown(repeat.value[key])} is already that of record "
-        f"{repeat.first:,}, in line {repeat.first_start.line:,}"
-    )
-    return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")

@@ -131,8 +131,8 @@ class Judge:
         values = self._accepted_whole(chunk)
         if values is None:
             self._judge_rows(chunk.rows, verdict)
-        elif self._identity is not None and self.lane is not None:
-            verdict.keys = self._identity.of_rows(values, self.lane)
+        else:
+            self._note_keys(values, self.lane, verdict)
         verdict.records = len(chunk) - len(verdict.blank)
         if self._brief.second_opinion is not None:
             self._compare(chunk.rows, verdict, self._brief.second_opinion)
@@ -168,13 +168,25 @@ class Judge:
         )
 
     def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
+        accepted: list[Any] = []
+        lane = self.lane
         for number, text in enumerate(rows):
-            lane = self.lane
             value = lane.accept(text) if lane else None
-            if value is None or not self._keys_differ([value], text):
-                self._judge_slowly(number, text, verdict)
-            elif self._identity is not None and lane is not None:
-                verdict.keys += self._identity.of_rows([value], lane)
+            if value is not None and self._keys_differ([value], text):
+                accepted.append(value)
+                continue
+            self._judge_slowly(number, text, verdict)
+            if self.lane is not lane:
+                self._note_keys(accepted, lane, verdict)
+                accepted, lane = [], self.lane
+        self._note_keys(accepted, lane, verdict)
+
+    def _note_keys(
+        self, accepted: list[Any], lane: Lane | None, verdict: Verdict
+    ) -> None:
+        """Take note of what tells the rows apart that `lane` accepted."""
+        if accepted and lane is not None and self._identity is not None:
+            verdict.keys += self._identity.of_rows(accepted, lane)
 
     def _judge_slowly(self, number: int, text: bytes, verdict: Verdict) -> None:
         if is_blank(text):

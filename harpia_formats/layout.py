@@ -45,6 +45,8 @@ class Opening:
     layout: Layout
     #: Position of the first byte of `feed.data`.
     start: Cursor
+    #: Position behind a byte order mark.
+    beginning: Cursor
     #: What is wrong before the first record.
     flaws: list[Flaw] = field(default_factory=list)
 
@@ -63,8 +65,9 @@ def opening_of(blocks: Iterable[bytes]) -> Opening:
         if is_blank(feed.data) and len(feed.data) > WINDOW:
             start, feed.data = start.after(feed.data), b""
     if is_blank(feed.data):
-        return Opening(feed, Layout.EMPTY, start, [*flaws, Flaw("empty", beginning)])
-    return Opening(feed, _layout_of(feed), start, flaws)
+        flaws.append(Flaw("empty", beginning))
+        return Opening(feed, Layout.EMPTY, start, beginning, flaws)
+    return Opening(feed, _layout_of(feed), start, beginning, flaws)
 
 
 def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:

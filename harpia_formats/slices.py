@@ -44,7 +44,8 @@ def slices_of(
     """Yield the items of the arrays that are cut, and at the end the header.
 
     Objects down to `depth` levels are looked into. A header of more than `limit`
-    bytes is a flaw; where an array is not closed there is none.
+    bytes is a flaw, and nothing is cut behind a single value that is too long; where
+    an array is not closed there is no header.
     """
     return _Slicer(feed, start, limit, is_cut, depth).run()
 

@@ -8,11 +8,17 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.detection import Variant
 from harpia_formats.digests import Digests, digest_of
+from harpia_formats.format import Container, Remark
 from harpia_formats.framing import Cursor
 from harpia_formats.identity import Identity
 from harpia_formats.records import Numbered, records_of
 from harpia_formats.slices import Slices
+from harpia_formats.words import shown
+
+#: The rule on an id that is there twice.
+REPEATED_ID = "X101"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +70,25 @@ class Uniqueness:
                     yield Repeat(each, value, *seen[key])
                 else:
                     seen[key] = (each.number, each.chunk.start_of(each.row))
+
+
+def uniqueness_of(
+    variant: Variant | None, again: Callable[[], Slices]
+) -> Uniqueness | None:
+    """Return what looks for repeated ids in a file, None if its records have none."""
+    if variant is None or not variant.format.id_key:
+        return None
+    if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
+        return None
+    format_ = variant.format
+    paths = ((format_.id_key,), *format_.id_with)
+    return Uniqueness(Identity(paths, by_text=format_.id_by_text), again)
+
+
+def remark_on(repeat: Repeat, key: str) -> Remark:
+    """Return what to say of a record whose id, at `key`, is that of another."""
+    message = (
+        f"{key} {shown(repeat.value[key])} is already that of record "
+        f"{repeat.first:,}, in line {repeat.first_start.line:,}"
+    )
+    return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")
