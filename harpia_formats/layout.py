@@ -19,6 +19,7 @@ from harpia_formats.framing import (
     is_blank,
     line_rows,
 )
+from harpia_formats.item import State, read_item
 
 
 class Layout(StrEnum):
@@ -144,8 +145,24 @@ def _is_document(feed: Feed, limit: int) -> bool:
         return False
     if not second.startswith((b"{", b"[")):
         return True
+    if _goes_on(feed):
+        return True
     is_open = first.rstrip(JSON_SPACE).endswith((b"{", b"[", b",", b":"))
     return is_open and _complaint(second) is not None
+
+
+def _goes_on(feed: Feed) -> bool:
+    """Tell whether an object that the first line leaves open is closed further on.
+
+    One that is still open in a window goes on if more than two lines are in it.
+    """
+    while True:
+        data = feed.data.strip(JSON_SPACE)
+        state, _ = read_item(data, 0)
+        if state is not State.OPEN:
+            return state is not State.BROKEN
+        if len(feed.data) >= WINDOW or not feed.grow(WINDOW):
+            return data.count(b"\n") > 1
 
 
 def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:

@@ -89,8 +89,12 @@ def recognise_as(
     another one of `formats` the recognition says so.
     """
     found = recognise(head, asked, name)
-    if found.variant is not None:
-        return found
+    variant, choice = found.variant, found.choice
+    if variant is not None and choice is not None:
+        if 2 * choice.alike >= choice.records:
+            return found
+        other = _other_shape(variant, head, formats, strict=strict)
+        return Recognition(variant, choice, (other,)) if other else found
     variant = default_of(asked[0], head.layout)
     other = _other_shape(variant, head, formats, strict=strict)
     return Recognition(variant, sayings=(other,) if other else ())
