@@ -41,7 +41,7 @@ class Identity:
 
     def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
         return [
-            key_text(each, by_text=self._by_text)
+            key_text([_plainly(part) for part in each], by_text=self._by_text)
             for each in identities
             if isinstance(each[0], (str, int)) and _are_scalars(each[1:])
         ]
@@ -69,14 +69,35 @@ def _are_scalars(values: tuple[Any, ...]) -> bool:
     return True
 
 
+def _plainly(value: Any) -> Any:
+    """Return a number as its integer if it is one: 1.0 is 1, whoever decoded it."""
+    if type(value) is float and value.is_integer():
+        return int(value)
+    return value
+
+
 def _getter(path: Path, lane: Lane) -> Callable[[Any], Any]:
     """Return what reads the member at `path` of a row that `lane` decoded."""
-    first, *rest = path
-    attribute = lane.attributes[()].get(str(first))
-    if attribute is None:
-        return _absent
-    member = attrgetter(attribute)
-    return member if not rest else lambda row: _at(member(row), tuple(rest))
+    steps = []
+    for end, key in enumerate(path):
+        place = tuple(map(str, path[:end]))
+        if place not in lane.attributes:
+            break
+        attribute = lane.attributes[place].get(str(key))
+        if attribute is None:
+            return _absent
+        steps.append(attribute)
+    rest = path[len(steps) :]
+    if len(steps) == 1 and not rest:
+        return attrgetter(*steps)
+    return lambda row: _at(_inside(row, steps), rest)
+
+
+def _inside(row: Any, attributes: Sequence[str]) -> Any:
+    """Return what is at the end of some attributes, if none of them is missing."""
+    for each in attributes:
+        row = getattr(row, each, ABSENT)
+    return row
 
 
 def _absent(_: Any) -> Any:
