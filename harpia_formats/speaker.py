@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from harpia_formats.framing import Cursor
-from harpia_formats.problem import Path, Place, Problem, Severity
+from harpia_formats.problem import Excerpt, Path, Place, Problem, Severity
 from harpia_formats.row import Row
 from harpia_formats.rules import Rule
 from harpia_formats.schema import Schema
@@ -28,13 +28,26 @@ class Speaker:
     path: str
 
     def say(
-        self, code: str, message: str, help_: str, place: Place
+        self,
+        code: str,
+        message: str,
+        help_: str,
+        place: Place,
+        excerpt: Excerpt | None = None,
     ) -> Iterator[Problem]:
         """Yield a problem of the file as a whole, if it is wanted."""
         rule = self.rules.get(code)
         if rule is None or not self.tally.wants(rule, ()):
             return
-        problem = Problem(code, rule.name, rule.severity, place, message, help=help_)
+        problem = Problem(
+            code,
+            rule.name,
+            rule.severity,
+            place,
+            message,
+            help=help_,
+            excerpt=excerpt,
+        )
         if self.tally.add(problem, ()):
             yield problem
 

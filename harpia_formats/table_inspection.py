@@ -112,14 +112,20 @@ class TableInspection:
 
     def _fault(self, fault: TableFault) -> Iterator[Problem]:
         number = None
-        if fault.record and self.columns:
+        if fault.record and not self.columns:
+            # The header is lost, so nothing can be said of the rows.
+            self.columns, self.judged = ("",), False
+        elif fault.record:
             number = self._next_number()
             wrong = fault.code in self.speaker.rules
             note = self.outcomes.note_wrong if wrong else self.outcomes.note_open
             note(number)
-        start = fault.start
+        start, path = fault.start, self.speaker.path
+        row = Row(path, fault.data, start, number, pieces=((fault.at, start),))
         column = start.column + 1
         end = column + max(1, fault.width)
-        path = self.speaker.path
         place = Place(path, start.line, column, end, start.offset, number)
-        yield from self.speaker.say(fault.code, fault.message, fault.help, place)
+        excerpt = row.excerpt(fault.at, fault.at + max(1, fault.width))
+        yield from self.speaker.say(
+            fault.code, fault.message, fault.help, place, excerpt
+        )

@@ -32,9 +32,9 @@ RULES = (
         "lone-carriage-return",
         Severity.ERROR,
         "A row must end with LF or CRLF.",
-        "Some programs end a row at a carriage return alone, as it is done here, and "
-        "others do not. It is said once for each physical line. Put a field that has "
-        "one in quotes, and save the file with the line ends of today.",
+        "Some programs end a row at a carriage return alone, as is done here, others "
+        "do not. It is said once for each line that a line feed ends. Save the file "
+        "with LF or CRLF, and put a field that holds a carriage return in quotes.",
         b"prompt,response\rWhat is 1 + 1?,2\n",
         b"prompt,response\nWhat is 1 + 1?,2\n",
         "csv",
