@@ -125,7 +125,7 @@ class Inspection:
             frames = beginning.frames(cut, self._variant)
             yield from self._frames(whole_frames(frames, blocks), blocks)
         yield from self._blank_note()
-        if cut is Cut.MEMBERS and self._holds_nothing(blocks):
+        if cut is not Cut.VALUES and self._holds_nothing(blocks):
             yield from self._flaw(Flaw("empty", opening.beginning))
         if self._unique is not None:
             with closing(self._unique):
@@ -155,15 +155,14 @@ class Inspection:
         return options.limit is not None and self._part.records >= options.limit
 
     def _holds_nothing(self, blocks: Blocks) -> bool:
-        """Tell whether a wrapped file was read to its end and has no records.
+        """Tell whether a file was read to its end and has a header, but no records.
 
         Columns may be empty: that is what an evaluator without input returns.
         """
-        is_wrapped = self._variant is not None and (
-            self._variant.dialect.container is Container.WRAPPED
-        )
-        read = not self.stopped and blocks.error is None and not self._count.errors
-        return is_wrapped and read and not self._count.records
+        if self._variant is None or self._count.records or self._count.errors:
+            return False
+        may_be_empty = self._variant.dialect.container is Container.COLUMNS
+        return not (may_be_empty or self.stopped or blocks.error is not None)
 
     def _recognise(self, head: Head) -> Iterator[Problem]:
         """Settle the format and the schema, and say so where it is worth a word."""
@@ -240,7 +239,8 @@ class Inspection:
         if self._options.fail_fast:
             chunk, active = self._until_first_error(chunk, active)
             blank = [each for each in verdict.blank if each < len(chunk)]
-            verdict = Verdict(len(chunk) - len(blank), blank, active)
+            records = len(chunk) - len(blank)
+            verdict = Verdict(records, blank, active, verdict.keys)
         if self._unique is not None:
             self._unique.add(verdict.keys)
         numbers = Numbers(self._part.records, verdict.blank)
@@ -354,11 +354,18 @@ class Inspection:
             return self.stopped
 
         table = TableInspection(
-            self._speaker, self._outcomes, judge, self._schema, dialect, has_enough
+            self._speaker,
+            self._outcomes,
+            judge,
+            self._schema,
+            dialect,
+            has_enough,
+            fail_fast=self._options.fail_fast,
         )
         limit = self._options.max_row_bytes
         yield from table.problems(table_rows(opening.feed, opening.start, limit))
-        self._blanks, self._blank_count = table.blanks[:1], len(table.blanks)
+        if table.columns:
+            self._blanks, self._blank_count = table.blanks[:1], len(table.blanks)
 
     def _repeated_ids(self, unique: "Uniqueness") -> Iterator[Problem]:
         """Say which records have an id that was there before."""
@@ -376,6 +383,9 @@ class Inspection:
             numbers = Numbers(record.number - record.row - 1, [])
             row_of = partial(self._row, record.chunk, numbers)
             yield from self._speaker.findings([finding], row_of, self._schema)
+            if self._options.fail_fast:
+                self.stopped = True
+                return
 
     def _flaw(self, flaw: Flaw) -> Iterator[Problem]:
         code, message, help_ = words_for(flaw, self._options.max_row_bytes)

@@ -29,6 +29,8 @@ class TableInspection:
     dialect: Dialect | None
     #: Tells whether no more is wanted.
     has_enough: Callable[[], bool]
+    #: Whether only the first error is wanted.
+    fail_fast: bool = False
     columns: tuple[str, ...] = ()
     #: Whether the header is such that rows can be judged.
     judged: bool = True
@@ -76,6 +78,8 @@ class TableInspection:
         verdict = Verdict()
         if len(row.fields) != len(self.columns):
             verdict.findings.append(self._wrong_count(row))
+            # Whether or not that is said, the record cannot be judged.
+            self.outcomes.note_open(number)
         else:
             texts = [each.text for each in row.fields]
             value = dict(zip(self.columns, texts, strict=True))
@@ -97,7 +101,10 @@ class TableInspection:
         self, findings: list[Finding], row: TableRow, number: int | None
     ) -> Iterator[Problem]:
         active = [each for each in findings if each.code in self.speaker.rules]
-        if number and any(self.speaker.is_error(each.code) for each in active):
+        errors = [each for each in active if self.speaker.is_error(each.code)]
+        if self.fail_fast and errors:
+            active = active[: active.index(errors[0]) + 1]
+        if number and errors:
             self.outcomes.note_wrong(number)
         spans = {
             name: (each.start, each.end)
