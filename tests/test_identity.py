@@ -29,9 +29,10 @@ LOOSE: dict[str, Any] = {"type": "object", "properties": {"id": {}, "meta": {}}}
 SCALARS: st.SearchStrategy[Any] = (
     st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "1", "(1,)"])
 )
-NUMBERS = st.integers(-2, 2) | st.sampled_from([0.0, 1.0, 1.5, 1e300, 10**30])
-RECORDS = st.fixed_dictionaries(
-    {"id": SCALARS | NUMBERS | st.just([])},
+#: A lane reads what is described as a number as a float, so none beyond 2^53 is here.
+NUMBERS = st.integers(-2, 2) | st.sampled_from([0.0, 1.0, 1.5, -0.5, 1e300])
+RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {"id": SCALARS | NUMBERS | st.sampled_from([[], 10**30])},
     optional={
         "run": SCALARS | NUMBERS | st.just({}),
         "meta": st.fixed_dictionaries({}, optional={"epoch": NUMBERS, "x": SCALARS}),
@@ -100,14 +101,15 @@ def test_keys_of_every_format_can_be_read_by_its_lane(
     )
 
 
-@given(RECORDS, RECORDS)
-def test_records_differ_as_their_identities_do(one: Any, two: Any) -> None:
-    """Keys are equal exactly if what tells records apart is, absent and null apart."""
+@given(RECORDS, st.data())
+def test_records_differ_as_their_identities_do(one: Any, data: st.DataObject) -> None:
+    """Keys are equal exactly if the values are, as JSON: 1 is 1.0, and not true."""
+    two = one | data.draw(RECORDS.map(lambda each: {"run": each.get("run")}))
 
-    def identity_of(record: Any) -> list[str]:
+    def identity_of(record: Any) -> list[tuple[bool, Any]]:
         meta = record.get("meta", {})
         parts = [record.get("id"), record.get("run", []), meta.get("epoch", [])]
-        return [repr(each) for each in parts]
+        return [(isinstance(each, bool), each) for each in parts]
 
     keys = of_value(one), of_value(two)
 
