@@ -57,10 +57,10 @@ class TableInspection:
         value = dict.fromkeys(self.columns, "")
         self.judge.judge_decoded(0, value, verdict)
         findings = [*verdict.findings, *self._repeated_columns()]
-        if self.dialect is not None and self.dialect.header_remarks is not None:
-            of_header = self.dialect.header_remarks(value)
-            findings += [Finding(each.code, 0, each, value) for each in of_header]
         self.judged = not any(each.is_refusal for each in verdict.findings)
+        remarks = self.dialect.header_remarks if self.dialect else None
+        if self.judged and remarks is not None:
+            findings += [Finding(each.code, 0, each, value) for each in remarks(value)]
         yield from self._said(findings, row, None)
 
     def _repeated_columns(self) -> Iterator[Finding]:

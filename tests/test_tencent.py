@@ -51,7 +51,8 @@ def signs_of(row: Mapping[str, Any], dialects: Iterable[Dialect]) -> dict[str, s
 
 def remarks_on(row: Any, dialect: Dialect) -> list[Remark]:
     """Return what `dialect` has to say of `row`."""
-    return list(dialect.remarks(row)) if dialect.remarks else []
+    remarks = dialect.remarks or dialect.header_remarks
+    return list(remarks(row)) if remarks else []
 
 
 def remarks_of(row: Any, format_: str, dialect: int = 0) -> list[tuple[str, Any]]:
@@ -150,7 +151,7 @@ def test_other_tables_are_not_taken(header: str) -> None:
     assert signs_of(dict.fromkeys(header.split(), ""), TABLES) == {}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(NESTED | OBJECTS)
 def test_signs_exclude_each_other(row: dict[str, Any]) -> None:
     """No object is two kinds of row at once, nor two dialects of the table."""
@@ -158,7 +159,7 @@ def test_signs_exclude_each_other(row: dict[str, Any]) -> None:
     assert len(signs_of(row, TABLES)) <= 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(NESTED | OBJECTS | JSON)
 def test_any_json_can_be_remarked_on(row: Any) -> None:
     """Remarks are made of any JSON value without a failure, in known codes."""

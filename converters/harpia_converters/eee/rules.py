@@ -23,14 +23,13 @@ _aggregate = """{"schema_version": "0.3.0", "evaluation_id": "gsm8k/org_m/177068
   "metric_config": {"lower_is_better": false, "score_type": "binary"},
   "score_details": {"score": 1}}],
  "detailed_evaluation_results": {"format": "jsonl", "file_path":
-  "data/gsm8k/org/m/0e7c1b52-6a3f-4d18-9b21-5c40a7f3d9e6_samples.jsonl",
-  "hash_algorithm": "sha256", "checksum": "%(checksum)s", "total_rows": %(rows)d}}
+  "data/gsm8k/org/m/0e7c1b52-6a3f-4d18-9b21-5c40a7f3d9e6_samples.jsonl"%s}}
 """
 #: The sha256 of the file of one row below.
 _checksum = "c13113465597f21a152a0ab3e0f9f3dbccd82ee109a256571d2e9cd05716a94e"
 _row = """{"schema_version": "0.3.0", "evaluation_id": "%(run)s", \
 "model_id": "%(model)s", "evaluation_name": "gsm8k", \
-"evaluation_result_id": "gsm8k:%(metric)s", "sample_id": "1", \
+"evaluation_result_id": "gsm8k:%(metric)s", "sample_id": "%(sample)s", \
 "interaction_type": "single_turn", "input": {"raw": "2+2?", "reference": ["4"]}, \
 "output": {"raw": ["4"]}, "answer_attribution": [], \
 "evaluation": {"score": 1, "is_correct": true}}
@@ -39,13 +38,14 @@ _row = """{"schema_version": "0.3.0", "evaluation_id": "%(run)s", \
 
 def _row_with(**changed: str) -> bytes:
     """Return a samples file of one row, as its aggregate expects it but for these."""
-    kept = {"run": "gsm8k/org_m/1770681600", "model": "org/m", "metric": "accuracy"}
+    run, model = "gsm8k/org_m/1770681600", "org/m"
+    kept = {"run": run, "model": model, "metric": "accuracy", "sample": "1"}
     return (_row % (kept | changed)).encode()
 
 
-def _aggregate_with(rows: int = 1, checksum: str = _checksum) -> bytes:
-    """Return the aggregate of a file of that row, but for these."""
-    return (_aggregate % {"rows": rows, "checksum": checksum}).encode()
+def _aggregate_with(details: str = "") -> bytes:
+    """Return an aggregate that says this of its samples file."""
+    return (_aggregate % details).encode()
 
 
 RULES = (
@@ -84,6 +84,7 @@ RULES = (
         _row_with(run="gsm8k/org_m/1770595200"),
         _row_with(),
         "eee@0.3.0",
+        beside=_aggregate_with(),
     ),
     Rule(
         "E202",
@@ -94,6 +95,7 @@ RULES = (
         _row_with(model="org/m-chat"),
         _row_with(),
         "eee@0.3.0",
+        beside=_aggregate_with(),
     ),
     Rule(
         "E203",
@@ -101,9 +103,10 @@ RULES = (
         Severity.ERROR,
         "A samples file must have as many rows as its aggregate says in total_rows.",
         "Blank lines do not count. A file that was cut off has fewer.",
-        _aggregate_with(rows=2),
-        _aggregate_with(),
-        "eee-aggregate",
+        _row_with(),
+        _row_with() + _row_with(sample="2"),
+        "eee@0.3.0",
+        beside=_aggregate_with(', "total_rows": 2'),
     ),
     Rule(
         "E204",
@@ -112,9 +115,12 @@ RULES = (
         "A samples file must have the checksum that its aggregate gives.",
         "It is the digest of the bytes of the file, sha256 or md5. A file that was "
         "edited, or whose line ends were changed, has another.",
-        _aggregate_with(checksum="0" * 64),
-        _aggregate_with(),
-        "eee-aggregate",
+        _row_with().replace(b"\n", b"\r\n"),
+        _row_with(),
+        "eee@0.3.0",
+        beside=_aggregate_with(
+            f', "hash_algorithm": "sha256", "checksum": "{_checksum}"'
+        ),
     ),
     Rule(
         "E205",
@@ -127,5 +133,6 @@ RULES = (
         _row_with(metric="f1"),
         _row_with(),
         "eee@0.3.0",
+        beside=_aggregate_with(),
     ),
 )

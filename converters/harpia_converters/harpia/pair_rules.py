@@ -1,8 +1,37 @@
 """H2: what is wrong where an output or a log does not belong to its input."""
 
-from harpia_converters.harpia.examples import GOOD_OUTPUT, NAMED, TIME, log, output
+from harpia_converters.harpia.examples import (
+    ANSWER,
+    BLEU,
+    GOOD_OUTPUT,
+    METRIC,
+    NAMED,
+    TIME,
+    log,
+    output,
+)
 from harpia_formats.problem import Severity
 from harpia_formats.rules import Rule
+
+
+def _input(*more: bytes) -> bytes:
+    """Return an input of one instance that asks for BLEU-NLTK and `more` metrics."""
+    return (
+        b'{"instances": [{"id": "1", "input": "Traduza: A ave canta.", '
+        + ANSWER
+        + b'}], "metrics": [{'
+        + b"}, {".join((METRIC + BLEU, *more))
+        + b"}]}\n"
+    )
+
+
+def _and(name: bytes) -> bytes:
+    """Return the output of BLEU-NLTK and of another metric."""
+    other = output(b'"id": "' + name + b'", "parameters": {}', TIME)
+    return GOOD_OUTPUT[:-2] + b", " + other[1:]
+
+
+_bert_score = b'"id": "BERTScore", "parameters": {}, "enable": '
 
 PAIRS = (
     Rule(
@@ -12,9 +41,10 @@ PAIRS = (
         "An output must have an object for each metric that its input enables.",
         "The page says that it has one for each of the metrics selected. Checked "
         "where the input is given beside the output.",
-        output(b'"id": "BERTScore", "parameters": {}', TIME),
         GOOD_OUTPUT,
+        _and(b"BERTScore"),
         "harpia-output",
+        beside=_input(_bert_score + b"true"),
     ),
     Rule(
         "H202",
@@ -23,9 +53,10 @@ PAIRS = (
         "An output or a log must have nothing of a metric that its input disables.",
         "A disabled metric is not run and not included in the results, says the page. "
         "Checked where the input is given beside the file.",
-        output(b'"id": "BERTScore", "parameters": {}', TIME),
+        _and(b"BERTScore"),
         GOOD_OUTPUT,
         "harpia-output",
+        beside=_input(_bert_score + b"false"),
     ),
     Rule(
         "H203",
@@ -34,9 +65,10 @@ PAIRS = (
         "An output or a log must have only metrics that its input has.",
         "The file was made from another input, or a name was changed. Checked where "
         "the input is given beside the file.",
-        output(b'"id": "BLEU", "parameters": {}', TIME),
+        _and(b"BLEU"),
         GOOD_OUTPUT,
         "harpia-output",
+        beside=_input(),
     ),
     Rule(
         "H204",
@@ -49,6 +81,7 @@ PAIRS = (
         output(NAMED, b'"parameters": {"weights": [1]}', TIME),
         GOOD_OUTPUT,
         "harpia-output",
+        beside=_input(),
     ),
     Rule(
         "H205",
@@ -60,6 +93,7 @@ PAIRS = (
         log(b'"999"'),
         log(b'"1"'),
         "harpia-log",
+        beside=_input(),
     ),
     Rule(
         "H206",
@@ -71,5 +105,6 @@ PAIRS = (
         GOOD_OUTPUT[:-2] + b", " + GOOD_OUTPUT[1:],
         GOOD_OUTPUT,
         "harpia-output",
+        beside=_input(),
     ),
 )

@@ -60,7 +60,7 @@ def _dialect(answers: str, name: str = "") -> Dialect:
         name=name,
         container=Container.TABLE,
         strict=f"{schema}-strict",
-        remarks=partial(remarks_of, answers=answers),
+        header_remarks=partial(remarks_of, answers=answers),
         documented=not name,
     )
 
