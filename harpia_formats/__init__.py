@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from harpia_formats.detected import Detected
 from harpia_formats.problem import (
     Because,
     Excerpt,
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Because",
+    "Detected",
     "Excerpt",
     "FileCount",
     "Fix",
@@ -35,6 +37,7 @@ __all__ = [
     "Report",
     "Severity",
     "ValidationFailed",
+    "detect",
     "iter_problems",
     "validate",
 ]
@@ -75,3 +78,16 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
     report = validation.report()
     if report.failures:
         raise ValidationFailed(report)
+
+
+def detect(*inputs: Any) -> tuple[Detected, ...]:
+    """Return which format each file behind `inputs` is in, and why.
+
+    The inputs are those of `validate`. Only the beginning of a file is read: 1,000
+    records or 8 MB. What cannot be read is told by `reason`. No input at all raises
+    `ValueError`, what is no input `TypeError`.
+    """
+    from harpia_formats.first_look import looked_at  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.inputs import checked_inputs  # noqa: PLC0415
+
+    return tuple(looked_at(checked_inputs(inputs)))

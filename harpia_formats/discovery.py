@@ -34,7 +34,7 @@ def find_sources(arguments: Iterable[str | os.PathLike[str]]) -> list[Source]:
 
 _SUFFIXES = tuple(
     data + compression
-    for data in (".jsonl", ".ndjson", ".json")
+    for data in (".jsonl", ".ndjson", ".json", ".csv")
     for compression in ("", *(each.suffix for each in CODECS))
 )
 _UNREADABLE = (
@@ -72,7 +72,7 @@ def _standard_input() -> Source:
 def _data_in(folder: str) -> list[Source]:
     files = _data_files(Path(folder))
     if not files:
-        kinds = "*.jsonl, *.ndjson or *.json, also compressed"
+        kinds = "*.jsonl, *.ndjson, *.json or *.csv, also compressed"
         raise SourceError(folder, f"no data files in this folder ({kinds})")
     return [Source(str(each), each) for each in files]
 

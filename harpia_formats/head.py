@@ -11,6 +11,7 @@ from harpia_formats.format import Container, Format
 from harpia_formats.framing import WINDOW, Chunk, Feed, Flaw, Frames
 from harpia_formats.item import State, read_item
 from harpia_formats.layout import Layout, Opening, rows_of
+from harpia_formats.naming import plain_name
 from harpia_formats.problem import Path
 from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS, Head, values_in
 from harpia_formats.sketch import sketch_of
@@ -140,7 +141,7 @@ def _is_table(opening: Opening, formats: Sequence[Format], name: str) -> bool:
         return True
     if opening.layout is not Layout.TEXT:
         return False
-    if name.casefold().endswith(".csv"):
+    if plain_name(name).endswith(".csv"):
         return True
     rows = _table_head(opening).rows
     return any(

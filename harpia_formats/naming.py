@@ -21,9 +21,7 @@ FEWEST = 2
 
 def misleading(name: str, head: Head) -> tuple[str, str] | None:
     """Return a message and a help if `name` says something else than the file."""
-    plain, layout = name.casefold(), head.layout
-    for each in CODECS:
-        plain = plain.removesuffix(each.suffix)
+    plain, layout = plain_name(name), head.layout
     if layout is Layout.LINES and len(head.rows) < FEWEST:
         return None
     ending = next((each for each in _promised if plain.endswith(each)), "")
@@ -32,3 +30,11 @@ def misleading(name: str, head: Head) -> tuple[str, str] | None:
     held = "a table" if layout is Layout.TEXT else layout.value
     message = f"the file is called {ending} and holds {held}"
     return message, f"call it {_better.get(layout, '.json')}"
+
+
+def plain_name(name: str) -> str:
+    """Return `name` in lower case, without the ending that tells its compression."""
+    plain = name.casefold()
+    for each in CODECS:
+        plain = plain.removesuffix(each.suffix)
+    return plain

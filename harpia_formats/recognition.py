@@ -95,9 +95,17 @@ def recognise_as(
             return found
         other = _other_shape(variant, head, formats, strict=strict)
         return Recognition(variant, choice, (other,)) if other else found
-    variant = default_of(asked[0], head.layout)
+    variant = _nearest_dialect(asked[0], head, strict=strict)
     other = _other_shape(variant, head, formats, strict=strict)
     return Recognition(variant, sayings=(other,) if other else ())
+
+
+def _nearest_dialect(asked: Format, head: Head, *, strict: bool) -> Variant:
+    """Return the dialect that a file without a sign is taken for: one that it keeps."""
+    for each in variants_of([asked], head.layout) if head.whole and head.rows else ():
+        if not _invalid(head.rows, each, strict=strict):
+            return each
+    return default_of(asked, head.layout)
 
 
 def held_strictly(found: Recognition, head: Head) -> Recognition:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from harpia_formats.problem import pointer_of
+from harpia_formats.shipped import schema_text
 
 #: A draft-07 schema may also be true or false.
 Schema = dict[str, Any] | bool
@@ -40,11 +40,7 @@ class SchemaError(Exception):
 @cache
 def built_in_schema(identifier: str) -> dict[str, Any]:
     """Return the schema that ships for a format id, such as `eee@0.2.0`."""
-    installed = files("harpia_formats") / "_schemas"
-    checkout = Path(__file__).parents[1] / "schemas"
-    folder = installed if installed.is_dir() else checkout
-    text = (folder / f"{identifier}.schema.json").read_bytes()
-    schema: dict[str, Any] = msgspec.json.decode(text)
+    schema: dict[str, Any] = msgspec.json.decode(schema_text(identifier))
     return schema
 
 

@@ -1,17 +1,13 @@
 """Validate files: from bytes to problems, and to a report that counts them all."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from io import TextIOBase
-from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from harpia_formats.blocks import Blocks
 from harpia_formats.bytestream import SourceError
-from harpia_formats.discovery import find_sources
 from harpia_formats.format import Format
+from harpia_formats.inputs import Input, checked_inputs, sources_behind
 from harpia_formats.inspection import Inspection
 from harpia_formats.options import Options
 from harpia_formats.pairs import Pairs
@@ -24,8 +20,6 @@ from harpia_formats.second_look import SecondLook
 from harpia_formats.source import Source, open_source
 from harpia_formats.tally import Tally
 
-Input = str | PathLike[str] | bytes | BinaryIO | Source
-
 
 class Validation:
     """One run over some inputs: iterate for the problems, then ask for the report.
@@ -36,9 +30,7 @@ class Validation:
     """
 
     def __init__(self, inputs: Iterable[Input], options: Options) -> None:
-        self._inputs = [_checked(each) for each in inputs]
-        if not self._inputs:
-            raise ValueError("there is nothing to validate")
+        self._inputs = checked_inputs(inputs)
         self._options = options
         self._rules = all_rules()
         self._active = selected_rules(
@@ -69,56 +61,11 @@ class Validation:
 
     def _sources(self) -> Iterator[Source]:
         """Yield what the inputs name, once; one that names nothing is a failed file."""
-        seen: set[Path | int] = set()
-        names: Counter[str] = Counter()
-        for each in self._inputs:
-            try:
-                found = _sources_of(each)
-            except SourceError as error:
-                self._tally.begin(error.path).reason = error.reason
-                continue
-            for source in found:
-                if _is_new(source, seen):
-                    names[source.name] += 1
-                    yield _numbered(source, names[source.name])
-
-
-def _sources_of(given: Input) -> list[Source]:
-    if isinstance(given, Source):
-        return [given]
-    if isinstance(given, bytes):
-        return [Source("<data>", given)]
-    if isinstance(given, (str, PathLike)):
-        return find_sources([given])
-    return [Source(str(getattr(given, "name", "<stream>")), given)]
-
-
-def _checked(given: Any) -> Input:
-    """Return `given` if it is an input; raise `TypeError` if it is none."""
-    known = isinstance(given, (Source, bytes, str, PathLike))
-    if not known and (isinstance(given, TextIOBase) or not hasattr(given, "read")):
-        kind = type(given).__name__
-        raise TypeError(f"an input is a path, bytes or an open binary file, not {kind}")
-    checked: Input = given
-    return checked
-
-
-def _is_new(source: Source, seen: set[Path | int]) -> bool:
-    """Note in `seen` where `source` reads from; tell whether it was not there yet."""
-    origin = source.origin
-    if isinstance(origin, bytes):
-        return True
-    # Not resolved: a link and its target are two names of the user's.
-    key = origin.absolute() if isinstance(origin, Path) else id(origin)
-    is_new = key not in seen
-    seen.add(key)
-    return is_new
-
-
-def _numbered(source: Source, number: int) -> Source:
-    """Return `source` with a name of its own, where others are called the same."""
-    name = f"{source.name} ({number})"
-    return source if number == 1 else replace(source, name=name)
+        for each in sources_behind(self._inputs):
+            if isinstance(each, SourceError):
+                self._tally.begin(each.path).reason = each.reason
+            else:
+                yield each
 
 
 def _inspect(

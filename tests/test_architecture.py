@@ -122,6 +122,28 @@ def test_validating_a_good_file_needs_no_reporter() -> None:
     assert loaded & {"rich", "jsonschema", "orjson"} == set()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "spared"),
+    [
+        (["formats"], {"orjson", "jsonschema_rs", "fastjsonschema"}),
+        (["formats", "--output-format", "json"], {"jsonschema_rs", "fastjsonschema"}),
+        (["schema", "nemo-output"], {"orjson", "jsonschema_rs", "fastjsonschema"}),
+        (["schema", "nemo-output", "--as-python"], {"orjson", "jsonschema_rs"}),
+        (["detect", str(VALID)], {"orjson", "fastjsonschema"}),
+        (["detect", str(VALID), "--output-format", "json"], {"fastjsonschema"}),
+        (["rule", "J101"], {"orjson", "jsonschema_rs", "fastjsonschema"}),
+    ],
+    ids=lambda each: " ".join(each[:2]) if isinstance(each, list) else "",
+)
+def test_command_loads_only_what_it_needs(
+    arguments: list[str], spared: set[str]
+) -> None:
+    """In a pipe no command loads a terminal library, nor the engines of others."""
+    loaded = loaded_by(running(*arguments))
+
+    assert loaded & ({"rich", "jsonschema"} | spared) == set()
+
+
 def test_the_public_names_are_there() -> None:
     """`__all__` holds what the package promises, each with a docstring."""
     import harpia_formats  # noqa: PLC0415 - other tests import it in processes of their own

@@ -128,9 +128,9 @@ def test_every_option_is_in_the_help() -> None:
     """The help page of validate names every option, each with a sentence."""
     page = run("validate", "--help", environment={"COLUMNS": "200"}).stdout.decode()
     options = (
-        "format schema assert-formats select ignore cross-check limit fail-fast "
-        "max-row-bytes output-format examples max-problems statistics quiet "
-        "error-on-warning exit-zero"
+        "format schema strict map with,--aggregate assert-formats select ignore lint "
+        "cross-check limit fail-fast max-row-bytes output-format examples max-problems "
+        "statistics quiet error-on-warning exit-zero"
     )
 
     for each in options.split():
@@ -392,12 +392,9 @@ def test_row_limit_can_be_set(data: Path) -> None:
     assert codes(run(*arguments, "--max-row-bytes", 6)) == ["J110", "J110"]
 
 
-@pytest.mark.parametrize(
-    "folder", sorted(FIXTURES.iterdir()), ids=lambda each: each.name
-)
-def test_cross_check_agrees_on_the_fixtures(folder: Path) -> None:
+def test_cross_check_agrees_on_the_fixtures() -> None:
     """The second engine comes to the same verdicts, so nothing changes but the time."""
-    arguments = ("validate", folder, "--format", folder.name)
+    arguments = ("validate", FIXTURES / "eee@0.2.0", "--format", "eee@0.2.0")
     plain, checked = run(*arguments), run(*arguments, "--cross-check")
 
     assert checked.returncode == plain.returncode == 1
@@ -636,7 +633,7 @@ def test_unknown_format_is_an_error(data: Path) -> None:
     result = run("validate", data / "good.jsonl")
 
     assert (result.returncode, codes(result)) == (1, ["S301"])
-    assert b"eee@0.2.0" in result.stdout
+    assert b"the nearest are " in result.stdout
 
 
 # The command that explains
@@ -659,7 +656,8 @@ def test_prefix_explains_all_its_rules() -> None:
 
     assert page.count("byte-order-mark (warning)") == 1
     assert page.count("blank-lines (note)") == 1
-    assert page.count("\nbad:\n") == 2
+    assert page.count("misleading-name (note)") == 1
+    assert page.count("\ngood:\n") == 3
 
 
 def test_all_rules_are_listed() -> None:
@@ -923,12 +921,13 @@ def test_pages_are_shown_in_any_locale(locale: dict[str, str]) -> None:
 @pytest.mark.parametrize("form", ["json", "full"])
 def test_hash_seed_changes_nothing(form: str) -> None:
     """The same bytes come out whatever order Python keeps its sets in."""
-    options = ("--format", "eee", "--output-format", form, "--statistics")
+    options = ("--output-format", form, "--statistics", "--lint")
+    inputs = [FIXTURES / each for each in ("eee@0.2.0", "harpia", "nemo-output")]
     results = [
         run(
-            "validate", FIXTURES, *options, environment={"PYTHONHASHSEED": str(each)}
+            "validate", *inputs, *options, environment={"PYTHONHASHSEED": str(each)}
         ).stdout
-        for each in range(4)
+        for each in range(3)
     ]
 
     assert len(results[0]) > 10_000

@@ -15,6 +15,6 @@ def main() -> None:
             return
         # Rows are freed as they go and make no cycles; looking for some costs 2 %.
         gc.set_threshold(50_000)
-        from harpia_formats.cli.app import app  # noqa: PLC0415 - only when there is work
+        from harpia_formats.cli.app import app_for  # noqa: PLC0415 - only when there is work
 
-        app(prog_name="harpia-formats")
+        app_for(sys.argv[1:])(prog_name="harpia-formats")

@@ -1,19 +1,34 @@
 """The commands in one table."""
 
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from harpia_formats import __version__
-from harpia_formats.cli.rule import rule
-from harpia_formats.cli.validate import validate
 
-app = typer.Typer(
-    name="harpia-formats",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+#: Each command is the function of that name in the module of that name.
+COMMANDS = ("validate", "detect", "formats", "schema", "rule")
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """Return the command line with the command that `words` begin with.
+
+    Where they begin with none it has all of them. Others are not imported, so that
+    each command starts as fast as it can.
+    """
+    app = typer.Typer(
+        name="harpia-formats",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_harpia_formats)
+    asked = [each for each in words[:1] if each in COMMANDS]
+    for each in asked or COMMANDS:
+        app.command()(getattr(import_module(f"harpia_formats.cli.{each}"), each))
+    return app
 
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
@@ -22,7 +37,6 @@ def _print_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
         raise typer.Exit
 
 
-@app.callback()
 def _harpia_formats(
     *,
     version: Annotated[
@@ -38,7 +52,3 @@ def _harpia_formats(
     ] = False,
 ) -> None:
     """Validate LLM-evaluation data, with line, column and reason."""
-
-
-app.command()(validate)
-app.command()(rule)

@@ -70,12 +70,15 @@ def _refuse(error: Exception) -> NoReturn:
     if isinstance(error, ImportError):
         complain(f"a package is missing or broken: {error}")
         raise SystemExit(UNABLE) from None
-    from harpia_formats.inspection import InternalError  # noqa: PLC0415 - start-up time
+    from harpia_formats.column_map import MapError  # noqa: PLC0415 - start-up time
+    from harpia_formats.inspection import InternalError  # noqa: PLC0415 - likewise
+    from harpia_formats.pairs import CompanionError  # noqa: PLC0415 - likewise
     from harpia_formats.registry import UnknownFormat  # noqa: PLC0415 - likewise
     from harpia_formats.rules import NoRuleLeft, UnknownRule  # noqa: PLC0415 - likewise
     from harpia_formats.schema import SchemaError  # noqa: PLC0415 - likewise
 
-    if isinstance(error, (UnknownFormat, UnknownRule, NoRuleLeft, SchemaError)):
+    of_options = (UnknownFormat, UnknownRule, NoRuleLeft, SchemaError)
+    if isinstance(error, (*of_options, MapError, CompanionError)):
         complain(str(error))
         raise SystemExit(UNABLE) from None
     if isinstance(error, InternalError):

@@ -38,7 +38,8 @@ def rule(
         rules = all_rules()
         write = write_to(sys.stdout)
         if every:
-            write("".join(_line(each) for each in rules.values()))
+            longest = max(len(each.name) for each in rules.values())
+            write("".join(_line(each, longest) for each in rules.values()))
             return
         if not codes:
             complain("name a rule, such as C201 or duplicate-key, or ask for --all")
@@ -47,29 +48,42 @@ def rule(
         write("\n".join(page(rules[code]) for code in dict.fromkeys(found)))
 
 
-def _line(each: Rule) -> str:
-    return f"{each.code}  {each.name:<22} {each.severity.value:<8} {each.summary}\n"
+def _line(each: Rule, longest: int) -> str:
+    name = f"{each.name:<{longest}}"
+    return f"{each.code}  {name}  {each.severity.value:<7}  {each.summary}\n"
 
 
 def page(each: Rule) -> str:
     """Return what there is to say about a rule."""
     parts = [
-        f"{each.code} {each.name} ({each.severity.value})",
+        f"{each.code} {each.name} ({each.severity.value}){_when(each)}",
         each.summary,
         *textwrap.wrap(each.explanation, WIDTH),
     ]
-    options = "".join(f" {option}" for option in each.arguments)
-    judged = f" (validated with{options})" if options else ""
+    circumstances = _circumstances(each)
     lines = [
         *parts,
         "",
         *_judge_of(each),
-        f"bad{judged}:",
+        *_beside(each),
+        f"bad{circumstances}:",
         *_shown(each.bad),
         "good:",
         *_shown(each.good),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _when(each: Rule) -> str:
+    return " (only with --lint or --select)" if each.lint else ""
+
+
+def _circumstances(each: Rule) -> str:
+    """Return what the examples are called and validated with, where that matters."""
+    parts = [f"as {each.named}"] if each.named else []
+    if each.arguments:
+        parts.append(f"validated with {' '.join(each.arguments)}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _judge_of(each: Rule) -> list[str]:
@@ -79,6 +93,11 @@ def _judge_of(each: Rule) -> list[str]:
     if isinstance(each.judged_by, dict):
         return ["schema:", *_shown(json.dumps(each.judged_by).encode())]
     return []
+
+
+def _beside(each: Rule) -> list[str]:
+    """Return the other file that the examples are checked against, if there is one."""
+    return ["checked against:", *_shown(each.beside)] if each.beside else []
 
 
 def _shown(example: bytes) -> list[str]:

@@ -1,6 +1,5 @@
 """`harpia-formats validate`."""
 
-import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +18,8 @@ from harpia_formats.cli.guard import (
     write_to,
 )
 from harpia_formats.cli.progress import Progress
+from harpia_formats.cli.table import wants_color
+from harpia_formats.column_map import parsed
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.options import Options
 from harpia_formats.report import Report
@@ -72,6 +73,34 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
             rich_help_panel=JUDGING,
         ),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            metavar="",
+            help="Hold files to what the vendor's document says.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = False,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="FIELD=COLUMN",
+            help="Columns of a CSV file for these fields, with commas between.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None,
+    companion: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            "--aggregate",
+            metavar="FILE",
+            help="Check against this file too: an aggregate, or HarpIA's input.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None,
     assert_formats: Annotated[
         bool,
         typer.Option(
@@ -97,6 +126,15 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
             rich_help_panel=JUDGING,
         ),
     ] = None,
+    lint: Annotated[
+        bool,
+        typer.Option(
+            "--lint",
+            metavar="",
+            help="Check the doubts too that are not checked by default.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = False,
     cross_check: Annotated[
         bool,
         typer.Option(
@@ -207,15 +245,17 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
     3 a bug in harpia-formats.
     """
     with guarded():
-        if schema is not None and format_ is not None:
-            complain("--schema and --format exclude each other")
-            raise SystemExit(UNABLE)
+        _need_one_judge(schema, format_, columns)
         progress = Progress(shown=not quiet and sys.stderr.isatty())
         options = Options(
-            format=format_,
+            format="csv" if columns else format_,
             schema=schema,
+            columns=parsed(_split(columns)) if columns else None,
+            companion=companion,
             select=_split(select),
             ignore=_split(ignore),
+            lint=lint,
+            strict=strict,
             examples=examples,
             max_problems=max_problems,
             fail_fast=fail_fast,
@@ -234,6 +274,18 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
         raise SystemExit(OK if exit_zero and code == FOUND else code)
 
 
+def _need_one_judge(
+    schema: Path | None, format_: str | None, columns: list[str] | None
+) -> None:
+    """End the run where options contradict each other on what to judge by."""
+    if schema is not None and format_ is not None:
+        complain("--schema and --format exclude each other")
+        raise SystemExit(UNABLE)
+    if columns and (schema is not None or format_ not in {None, "csv"}):
+        complain("--map is for tables of any columns: --format csv")
+        raise SystemExit(UNABLE)
+
+
 def _report(
     run: Validation,
     progress: Progress,
@@ -245,7 +297,7 @@ def _report(
     terminal = sys.stdout.isatty()
     name = output_format or (OutputFormat.FULL if terminal else OutputFormat.CONCISE)
     wishes = Wishes(
-        color=terminal and _wants_color(),
+        color=terminal and wants_color(),
         width=get_terminal_size().columns if terminal else 100,
         statistics=statistics,
         quiet=quiet,
@@ -258,11 +310,6 @@ def _report(
         progress.stop()
         say("".join(f"{each}\n" for each in summary_lines(report)))
     return report
-
-
-def _wants_color() -> bool:
-    """Tell whether the terminal is one for colours (https://no-color.org)."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _exit_code(report: Report, *, error_on_warning: bool) -> int:

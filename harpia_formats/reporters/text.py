@@ -84,7 +84,8 @@ def summary_lines(report: Report) -> list[str]:
 def _file_line(file: FileCount) -> str:
     """Return what `file` came to, and whether it was read to the end."""
     found = _verdict(Report(files=(file,), groups=(), problems=()))
-    parts = [f"{found} ({safe(file.format)})" if file.format else found]
+    name = ", ".join(safe(each) for each in (file.format, file.dialect) if each)
+    parts = [f"{found} ({name})" if name else found]
     if not file.complete:
         parts.append("not read to the end" if file.reason else "stopped as asked")
     return f"{safe(file.path, PATH)}: {'; '.join(parts)}"

@@ -1,0 +1,93 @@
+"""`harpia-formats schema`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from harpia_formats.cli.guard import UNABLE, complain, guarded, write_to
+from harpia_formats.format import Dialect, Format
+from harpia_formats.registry import UnknownFormat, formats_named
+from harpia_formats.shipped import schema_ids, schema_text
+
+
+def schema(
+    id_: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="A format, or a schema such as report-1.",
+            show_default=False,
+        ),
+    ],
+    *,
+    dialect: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="That of a dialect of the format."),
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            metavar="",
+            help="The one that says no more than the vendor's document does.",
+        ),
+    ] = False,
+    as_python: Annotated[
+        bool,
+        typer.Option(
+            "--as-python",
+            metavar="",
+            help="As a Python module that needs the standard library only.",
+        ),
+    ] = False,
+) -> None:
+    """Print a schema (JSON Schema, draft-07), or a validator made from it.
+
+    `harpia-formats formats` lists the formats and their dialects.
+    """
+    with guarded():
+        name = _schema_id(id_, dialect, strict=strict)
+        text = _as_python(name) if as_python else schema_text(name).decode()
+        write_to(sys.stdout)(text)
+
+
+def _as_python(name: str) -> str:
+    from harpia_formats.exporting import as_python  # noqa: PLC0415 - start-up time
+    from harpia_formats.schema import built_in_schema  # noqa: PLC0415 - likewise
+
+    return as_python(name, built_in_schema(name))
+
+
+def _schema_id(asked: str, dialect: str | None, *, strict: bool) -> str:
+    """Return the id of the schema that is asked for."""
+    try:
+        found = formats_named(asked)
+    except UnknownFormat:
+        if asked not in schema_ids():
+            raise
+        if dialect is not None or strict:
+            reason = "is a schema, and has neither dialects nor a strict form"
+            raise _refusal(f"{asked} {reason}") from None
+        return asked
+    if len(found) > 1:
+        ids = ", ".join(each.id for each in found)
+        raise _refusal(f"{asked} stands for several formats; name one of them: {ids}")
+    chosen = _dialect(found[0], dialect)
+    return (strict and chosen.strict) or chosen.schema
+
+
+def _dialect(format_: Format, name: str | None) -> Dialect:
+    """Return the dialect with this name, the first if none is asked for."""
+    for each in format_.dialects:
+        if name is None or each.name == name:
+            return each
+    names = ", ".join(each.name for each in format_.dialects if each.name)
+    known = f"known: {names}" if names else "it has only one"
+    raise _refusal(f"{format_.id} has no dialect called {name!r} ({known})")
+
+
+def _refusal(message: str) -> SystemExit:
+    """Say why there is no such schema, and return how to end."""
+    complain(message)
+    return SystemExit(UNABLE)
