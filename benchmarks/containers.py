@@ -125,7 +125,7 @@ CASES = (
     Case(
         "Haystack columns, two of them",
         "haystack",
-        1_000,
+        1_100,
         b"{",
         answer,
         b",\n",
