@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from harpia_formats.detection import Variant
@@ -52,6 +53,10 @@ class Judged:
     outcomes: Outcomes
     #: Returns its frames once more.
     frames: Callable[[], Slices]
+    #: The number of the last record that was judged.
+    until: int
+    #: Whether all of them were.
+    whole: bool
 
     @property
     def companion(self) -> Companion | None:
@@ -113,7 +118,8 @@ def companion_problems(judged: Judged, other: Other) -> Iterator[Problem]:
     check = _Check(judged, other, companion, expected, Digests())
     with check.references:
         yield from check.records()
-        yield from check.closing()
+        if judged.whole:
+            yield from check.closing()
         yield from check.unknown_references()
 
 
@@ -132,7 +138,7 @@ class _Check:
 
     def records(self) -> Iterator[Problem]:
         """Yield where records disagree with what is expected."""
-        for each in records_of(self.judged.frames()):
+        for each in self._records():
             self.count = each.number
             value = each.value()
             if not isinstance(value, dict):
@@ -157,11 +163,16 @@ class _Check:
         missing = self.references.missing_from(self.other.ids).digests
         if not missing:
             return
-        for each in records_of(self.judged.frames()):
+        for each in self._records():
             value = each.value()
             for text in _id_of(value, self.companion.refers_by):
                 if digest_of(text) in missing:
                     yield from self._said(each, value, say())
+
+    def _records(self) -> Iterator[Numbered]:
+        """Yield the records that were judged."""
+        found = records_of(self.judged.frames())
+        return takewhile(lambda each: each.number <= self.judged.until, found)
 
     def _digest(self) -> str | None:
         algorithm = self.companion.algorithm(self.expected)

@@ -83,6 +83,11 @@ class Inspection:
         self._lengths: dict[Path, int] = {}
 
     @property
+    def format(self) -> Format | None:
+        """The format that the file was taken for."""
+        return self._variant.format if self._variant else None
+
+    @property
     def last_line(self) -> int:
         """The line in which the last record that was judged ends, 0 without one."""
         if self._last is None:
@@ -99,6 +104,7 @@ class Inspection:
         `again` is a second look at the same file.
         """
         self._count, self._outcomes = count, Outcomes(count)
+        self._blocks = blocks
         self._speaker = Speaker(self._rules, self._tally, count.path)
         opening = opening_of(blocks)
         for flaw in opening.flaws:
@@ -152,7 +158,14 @@ class Inspection:
         options = self._options
         if options.fail_fast and self._count.errors:
             return True
-        return options.limit is not None and self._part.records >= options.limit
+        if options.limit is None or self._is_of_columns:
+            return False
+        return self._part.records >= options.limit
+
+    @property
+    def _is_of_columns(self) -> bool:
+        """Whether each record is spread over several columns."""
+        return self._part.path in self._lengths
 
     def _holds_nothing(self, blocks: Blocks) -> bool:
         """Tell whether a file was read to its end and has a header, but no records.
@@ -207,12 +220,21 @@ class Inspection:
         return rows_of(opening, self._options.max_row_bytes)
 
     def judged(self, source: Source) -> "Judged | None":
-        """Return what is known of the file, if its records were judged to the end."""
-        if self._variant is None or self.stopped or self._count.folded:
+        """Return what is known of the file, if its records can be checked further."""
+        failed_fast = self.stopped and self._options.fail_fast
+        if self._variant is None or failed_fast or self._count.folded:
             return None
         from harpia_formats.companions import Judged  # noqa: PLC0415 - only for pairs
 
-        return Judged(source, self._variant, self._speaker, self._outcomes, self._again)
+        return Judged(
+            source,
+            self._variant,
+            self._speaker,
+            self._outcomes,
+            self._again,
+            until=self._part.records,
+            whole=not self.stopped and self._blocks.error is None,
+        )
 
     def _uniqueness(self) -> "Uniqueness | None":
         """Return what looks for repeated ids, if it is asked for."""
@@ -232,6 +254,8 @@ class Inspection:
 
     def _chunk(self, chunk: Chunk) -> Iterator[Problem]:
         """Judge a chunk, as far as the options want it, and count the outcome."""
+        if self._part.path in self._lengths:
+            self._lengths[self._part.path] += len(chunk)
         chunk = self._within_limit(chunk)
         verdict = self._verdict(chunk, self._part.judge)
         active = [each for each in verdict.findings if each.code in self._rules]
@@ -270,8 +294,6 @@ class Inspection:
         part = self._part
         part.records += records
         self._count.records = max(self._count.records, part.records)
-        if part.path in self._lengths:
-            self._lengths[part.path] = part.records
 
     def _count_rows(
         self, numbers: Numbers, findings: "list[Finding]", unread: set[int]
@@ -293,6 +315,8 @@ class Inspection:
         limit, records = self._options.limit, self._part.records
         if limit is None or records + len(chunk) <= limit:
             return chunk
+        if self._is_of_columns:
+            return chunk.first(max(0, limit - records))
         left = limit - records
         for kept, each in enumerate(chunk.rows):
             if left == 0 and not is_blank(each):

@@ -6,8 +6,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from harpia_formats.bytestream import SourceError
+from harpia_formats.format import Format
 from harpia_formats.options import Options
-from harpia_formats.problem import Problem
+from harpia_formats.problem import Problem, Severity
 from harpia_formats.report import FileCount
 from harpia_formats.second_look import is_lasting
 from harpia_formats.source import Source
@@ -62,14 +63,19 @@ class Pairs:
         if self._given is not None:
             self._given.ids.close()
 
-    def given_for(self, judged: "Judged | None") -> Iterator[Problem]:
-        """Yield where a file, which is still open, disagrees with the one named."""
-        given = self._given
-        if given is None or judged is None or judged.companion is None:
+    def given_for(
+        self, format_: Format | None, judged: "Judged | None"
+    ) -> Iterator[Problem]:
+        """Yield where a file, which is still open, disagrees with the one named.
+
+        One of a format that belongs to it uses it, even if nothing can be compared.
+        """
+        given, companion = self._given, format_ and format_.companion
+        if given is None or not companion or companion.format != given.format:
             return
-        if judged.companion.format == given.format:
-            self._used = True
-            yield from _problems(judged, given)
+        self._used = True
+        if judged is not None:
+            yield from self._wanted_of(_problems(judged, given))
 
     def completed_by(
         self, judged: "Judged | None", count: FileCount
@@ -91,6 +97,13 @@ class Pairs:
                 yield from self._pair(place.parent / name, judged)
                 return
 
+    def _wanted_of(self, problems: Iterator[Problem]) -> Iterator[Problem]:
+        """Yield `problems`, up to the first error if no more is wanted."""
+        for each in problems:
+            yield each
+            if self._options.fail_fast and each.severity is Severity.ERROR:
+                return
+
     def check_used(self) -> None:
         """Raise `CompanionError` if no file was checked against the one named."""
         if not self._used and self._given is not None:
@@ -106,7 +119,7 @@ class Pairs:
         present = self._tally.files[-1]
         self._tally.resume(count)
         try:
-            yield from _problems(judged, read)
+            yield from self._wanted_of(_problems(judged, read))
         finally:
             self._tally.resume(present)
             read.ids.close()

@@ -4,16 +4,22 @@ The header is the object with these arrays empty. It is read in the same pass, s
 pipe will do; it knows where its pieces were in the file.
 """
 
+import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
 
 from harpia_formats.array import member_rows
-from harpia_formats.framing import JSON_SPACE, Chunk, Cursor, Feed, Flaw
+from harpia_formats.framing import JSON_SPACE, Chunk, Cursor, Feed, Flaw, skip_space
 from harpia_formats.item import State, read_item
 from harpia_formats.problem import Path
 
+_COLON = ord(":")
+#: A member of an object that is an array, behind another one.
+_array_member = re.compile(
+    rb',[ \t\r\n]*+("(?:[^"\\]|\\.)*+")[ \t\r\n]*+:[ \t\r\n]*+\[', re.DOTALL
+)
 #: Tells whether the array at a path is cut into its items.
 IsCut = Callable[[Path], bool]
 
@@ -64,18 +70,22 @@ class _Slicer:
     pieces: list[tuple[int, Cursor]] = field(default_factory=list)
 
     def run(self) -> Slices:
+        self.start = skip_space(self.feed, self.start) or self.start
         beginning = self.start
         self._mark()
         closed = yield from self._object(())
         if not closed:
             return
-        while self.feed.data or self.feed.fill(1):
+        while (place := skip_space(self.feed, self.start)) is not None:
+            self.start = place
+            self._mark()
             self._take(len(self.feed.data))
-        if self.excess:
-            size = len(self.text) + self.excess
-            yield Flaw("oversize", beginning, size)
+        text = bytes(self.text)
+        # What is broken before its end says more than that it is long.
+        if self.excess and read_item(text, 0)[0] is not State.BROKEN:
+            yield Flaw("oversize", beginning, len(text) + self.excess)
         else:
-            yield Header(bytes(self.text).rstrip(JSON_SPACE), tuple(self.pieces))
+            yield Header(text, tuple(self.pieces))
 
     def _object(self, path: Path) -> _Cutting:
         """Go through the members of an object; tell whether no array is left open."""
@@ -86,6 +96,8 @@ class _Slicer:
                 continue
             key = self._key()
             if key is None:
+                if self._pass_over_broken(path):
+                    continue
                 return True
             closed = yield from self._member((*path, key))
             if not closed:
@@ -100,7 +112,9 @@ class _Slicer:
             return (yield from self._array(path))
         if byte == b"{" and len(path) < self.depth:
             return (yield from self._object(path))
-        self._value()
+        if self._value() or self._pass_over_broken(path[:-1]):
+            return True
+        self._take(len(self.feed.data))
         return True
 
     def _array(self, path: Path) -> _Cutting:
@@ -112,29 +126,44 @@ class _Slicer:
 
     def _key(self) -> str | None:
         """Take a key and the colon behind it; return None if there is none."""
-        end = self._end_of_value()
+        state, end = self._read()
         text = self.feed.data[:end]
-        if self.feed.data[end : end + 1] != b":" or not text.startswith(b'"'):
+        if state is not State.ENDED or self.feed.data[end] != _COLON:
             return None
-        try:
-            key = msgspec.json.decode(text, type=str)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            return None
-        self._take(end + 1)
+        key = decoded_key(text)
+        if key is not None:
+            self._take(end + 1)
         return key
 
-    def _value(self) -> None:
-        """Take a value, or all that is held where it is broken."""
-        self._take(self._end_of_value())
+    def _value(self) -> bool:
+        """Take a value; tell whether it is not broken."""
+        state, end = self._read()
+        if state is not State.BROKEN:
+            self._take(end)
+        return state is not State.BROKEN
 
-    def _end_of_value(self) -> int:
-        """Return where the next value ends in what is held, white space included."""
+    def _read(self) -> tuple[State, int]:
+        """Return what the parser says about the next value, and where it ends."""
         while True:
             state, end = read_item(self.feed.data, 0)
             if state in {State.ENDED, State.BROKEN}:
-                return end
+                return state, end
             if len(self.feed.data) > self.limit or not self.feed.grow():
-                return len(self.feed.data)
+                return state, len(self.feed.data)
+
+    def _pass_over_broken(self, path: Path) -> bool:
+        """Take what is broken up to the next array that is cut, if there is one.
+
+        It is a member of the object at `path`; so records behind a fault are judged.
+        """
+        while True:
+            for each in _array_member.finditer(self.feed.data):
+                key = decoded_key(each[1])
+                if key is not None and self.is_cut((*path, key)):
+                    self._take(each.start())
+                    return True
+            if len(self.feed.data) > self.limit or not self.feed.grow():
+                return False
 
     def _next_byte(self) -> bytes:
         """Take white space; return what is behind it, nothing at the end."""
@@ -158,3 +187,11 @@ class _Slicer:
     def _mark(self) -> None:
         """Note where in the file the header goes on."""
         self.pieces.append((len(self.text), self.start))
+
+
+def decoded_key(text: bytes) -> str | None:
+    """Return the key that `text` is, None if it is none."""
+    try:
+        return msgspec.json.decode(text, type=str)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None

@@ -38,6 +38,11 @@ class Tally:
         found = (number for number, each in enumerate(self.files) if each is count)
         self._present = next(found)
 
+    @property
+    def errors(self) -> int:
+        """Errors in all files so far."""
+        return sum(each.errors for each in self.files)
+
     def wants(self, rule: Rule, path: Path) -> bool:
         """Count a finding; tell whether it must be put into words.
 

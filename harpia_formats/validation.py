@@ -50,9 +50,10 @@ class Validation:
                 )
                 count = self._tally.begin(each.name)
                 yield from _inspect(each, inspection, count, pairs)
-                if self._options.fail_fast and count.errors:
+                if not (self._options.fail_fast and count.errors):
+                    yield from pairs.completed_by(inspection.judged(each), count)
+                if self._options.fail_fast and self._tally.errors:
                     return
-                yield from pairs.completed_by(inspection.judged(each), count)
             pairs.check_used()
 
     def report(self) -> Report:
@@ -75,7 +76,8 @@ def _inspect(
         with SecondLook(source) as again, open_source(source) as reader:
             blocks = Blocks(reader, count, again.copy)
             yield from inspection.problems(blocks, count, again)
-            yield from pairs.given_for(inspection.judged(source))
+            judged = inspection.judged(source)
+            yield from pairs.given_for(inspection.format, judged)
     except SourceError as error:
         count.reason = error.reason
         return

@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harpia_formats import array
-from harpia_formats.framing import BOM, Chunk, Cursor, Flaw, frames
+from harpia_formats.framing import BOM, Chunk, Cursor, Flaw
+from harpia_formats.layout import frames
 
 _MEGABYTE = 1024 * 1024
 _SIZES = st.sampled_from([1, 3, 16, 100, 64 * 1024])

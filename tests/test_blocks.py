@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.blocks import Blocks, whole_frames
-from harpia_formats.framing import Chunk, Flaw, frames
+from harpia_formats.framing import Chunk, Cursor, Feed, Flaw
+from harpia_formats.layout import frames
 from harpia_formats.report import FileCount
+from harpia_formats.slices import Member, Slices, slices_of
 from harpia_formats.source import Reader, Source
 
 
@@ -34,12 +36,12 @@ def read(data: bytes, *, size: int = 64, breaks: bool = True) -> list[bytes | st
     return list(shown(whole_frames(frames(blocks, limit=60), blocks)))
 
 
-def shown(flow: Iterator[Chunk | Flaw]) -> Iterator[bytes | str]:
+def shown(flow: Slices) -> Iterator[bytes | str]:
     """Yield each row and each kind of flaw."""
     for each in flow:
         if isinstance(each, Flaw):
             yield each.kind
-        else:
+        elif isinstance(each, Chunk):
             yield from each.rows
 
 
@@ -121,3 +123,20 @@ def test_a_break_costs_one_row_at_most(rows: list[bytes], at: int, size: int) ->
 
     assert left[: len(whole)] == whole
     assert len(left) <= len(whole) + 1
+
+
+@given(st.integers(0, 120), st.integers(1, 80))
+def test_a_break_in_a_document_leaves_whole_items(at: int, size: int) -> None:
+    """Of a document that breaks off whole items are left, and nothing is made up."""
+    items = [b'{"a": %d}' % each for each in range(10, 20)]
+    data = b'{"x": 1, "rows": [' + b", ".join(items) + b'], "y": {"z": 2}}'
+    blocks = blocks_of(data[:at], size=size)
+    feed = Feed(iter(blocks))
+    feed.fill(1)
+    cut = slices_of(feed, Cursor(), 1_000, lambda path: path == ("rows",))
+    left = list(whole_frames(cut if feed.data else iter(()), blocks))
+    rows = [row for each in left if isinstance(each, Chunk) for row in each.rows]
+
+    assert rows == items[: len(rows)]
+    assert len(rows) >= data[:at].count(b"},")
+    assert all(isinstance(each, Chunk | Member) for each in left)

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -7,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.detection import Choice, choose
-from harpia_formats.format import Format
+from harpia_formats.detection import Choice, Variant, choose, signs_of, variants_of
+from harpia_formats.format import Container, Dialect, Format
+from harpia_formats.layout import Layout
 
 
 def sniff(row: Mapping[str, Any], key: str) -> str:
@@ -16,9 +18,15 @@ def sniff(row: Mapping[str, Any], key: str) -> str:
     return f"`{row[key] or key}`" if key in row else ""
 
 
-ONE, TWO = (Format(each, each, "", partial(sniff, key=each)) for each in ("one", "two"))
+def variant(key: str, *, general: bool = False, name: str = "") -> Variant:
+    """Return a format that is known by a key."""
+    dialect = Dialect(key, partial(sniff, key=key), name)
+    return Variant(Format(key, key, "", (dialect,), general=general), dialect)
+
+
+ONE, TWO, ANY = variant("one"), variant("two"), variant("any", general=True)
 ROWS: st.SearchStrategy[list[Any]] = st.lists(
-    st.sampled_from([{"one": ""}, {"two": ""}, {}, 3, None, []])
+    st.sampled_from([{"one": ""}, {"two": ""}, {"one": "", "two": ""}, {}, 3, None, []])
 )
 
 
@@ -26,7 +34,9 @@ def test_chooses_what_most_records_look_like() -> None:
     """The format of more records than any other is chosen, with its count."""
     choice = choose([{"one": ""}, {"two": ""}, {"two": ""}, {}], [ONE, TWO])
 
-    assert choice == Choice(TWO, alike=2, records=4, signs=("`two`",))
+    assert choice == Choice(
+        TWO, alike=2, records=4, signs=("`two`",), others=((ONE, 1),)
+    )
 
 
 def test_the_first_of_equals_is_chosen() -> None:
@@ -34,13 +44,41 @@ def test_the_first_of_equals_is_chosen() -> None:
     choice = choose([{"two": ""}, {"one": ""}], [ONE, TWO])
 
     assert choice is not None
-    assert choice.format is ONE
+    assert choice.variant is ONE
+    assert choice.rival is None
+
+
+def test_rival_looks_right_for_all_of_the_same_records() -> None:
+    """What every record of the choice looks like as well is its rival, the rest not."""
+    both = {"one": "", "two": ""}
+    whole = choose([both, both, {"two": ""}, {}], [ONE, TWO])
+    part = choose([{"one": ""}, both, {"two": ""}, {"one": ""}], [ONE, TWO])
+
+    assert whole is not None
+    assert part is not None
+    assert (whole.variant, whole.rival) == (TWO, None)
+    assert (part.variant, part.rival) == (ONE, None)
+    same = choose([both, both], [ONE, TWO])
+    assert same is not None
+    assert (same.variant, same.rival) == (ONE, TWO)
+
+
+def test_general_format_is_taken_where_nothing_else_fits() -> None:
+    """A general format gives way to one that a single record looks like."""
+    rows = [{"any": ""}] * 3
+    choice = choose([*rows, {"one": ""}], [ANY, ONE])
+    alone = choose([*rows, {}], [ANY, ONE])
+
+    assert choice is not None
+    assert alone is not None
+    assert (choice.variant, choice.alike) == (ONE, 1)
+    assert (alone.variant, alone.alike, alone.records) == (ANY, 3, 4)
 
 
 @pytest.mark.parametrize("rows", [[], [{}], [3, None, "one", ["one"]]])
 def test_nothing_is_chosen_without_a_sign(rows: list[Any]) -> None:
     """Rows that look like no format, or are no objects, give no choice."""
-    assert choose(rows, [ONE, TWO]) is None
+    assert choose(rows, [ONE, TWO, ANY]) is None
 
 
 def test_the_most_frequent_sign_comes_first() -> None:
@@ -49,6 +87,15 @@ def test_the_most_frequent_sign_comes_first() -> None:
 
     assert choice is not None
     assert choice.signs == ("`b`", "`a`")
+
+
+def test_signs_are_those_of_every_variant() -> None:
+    """A row is told for each variant that it looks like; what is no object for none."""
+    assert signs_of({"one": "x", "two": ""}, [TWO, ANY, ONE]) == [
+        (0, "`two`"),
+        (2, "`x`"),
+    ]
+    assert signs_of(["one"], [ONE]) == []
 
 
 @pytest.mark.parametrize(
@@ -67,14 +114,49 @@ def test_says_why(
     assert str(Choice(ONE, alike, records, signs)) == expected
 
 
+def test_variant_is_named_by_format_and_dialect() -> None:
+    """The name of a dialect is told beside its format's, if it has one."""
+    assert ONE.name == "one"
+    assert variant("one", name="flat").name == "one (flat)"
+
+
+@pytest.mark.parametrize(
+    ("layout", "containers"),
+    [
+        (None, set(Container)),
+        (Layout.TEXT, {Container.TABLE}),
+        (Layout.LINES, {Container.ROWS, Container.DOCUMENT}),
+        (Layout.ARRAY, {Container.ROWS, Container.DOCUMENT}),
+        (Layout.OBJECT, set(Container) - {Container.TABLE}),
+        (Layout.ONE_LINE, set(Container) - {Container.TABLE}),
+        (Layout.LONG_LINE, set(Container) - {Container.TABLE}),
+    ],
+)
+def test_layout_leaves_the_dialects_that_may_have_it(
+    layout: Layout | None, containers: set[Container]
+) -> None:
+    """Only an object can be wrapped or columns, and only text is a table."""
+    dialects = tuple(replace(ONE.dialect, container=each) for each in Container)
+    format_ = replace(ONE.format, dialects=dialects)
+    found = variants_of([format_], layout)
+
+    assert {each.dialect.container for each in found} == containers
+    assert all(each.format is format_ for each in found)
+
+
 @given(ROWS)
 def test_counts_are_exact(rows: list[Any]) -> None:
     """Whatever the rows, the choice counts its own among all of them."""
     choice = choose(rows, [ONE, TWO])
-    ones, twos = ('{"one"' in json.dumps(rows), '{"two"' in json.dumps(rows))
+    ones, twos = (
+        sum(each in json.dumps(row) for row in rows) for each in ('"one"', '"two"')
+    )
+    counts = {"one": ones, "two": twos}
 
     assert (choice is None) == (not ones and not twos)
     if choice is not None:
         assert choice.records == len(rows)
-        assert choice.alike == rows.count({choice.format.id: ""})
-        assert choice.alike == max(rows.count({"one": ""}), rows.count({"two": ""}))
+        assert choice.alike == counts[choice.variant.format.id] == max(ones, twos)
+        assert [each for _, each in choice.others] == [
+            each for each in [min(ones, twos)] if each
+        ]

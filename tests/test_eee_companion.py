@@ -258,30 +258,20 @@ def test_rules_of_the_pair_are_in_the_table() -> None:
     assert used == {each.code for each in rules.RULES if each.code.startswith("E2")}
 
 
-def examples_of(code: str) -> tuple[bytes, bytes]:
-    """Return the bad and the good example of a rule."""
+@pytest.mark.parametrize("code", ["E201", "E202", "E203", "E204", "E205"])
+def test_examples_break_and_keep_their_rule(code: str) -> None:
+    """Beside the aggregate of the example, only the bad samples break its rule."""
     (rule,) = (each for each in rules.RULES if each.code == code)
-    return rule.bad, rule.good
+    expected = expectations_of(json.loads(rule.beside))
+    found = []
+    for data in (rule.bad, rule.good):
+        rows = [json.loads(each) for each in data.splitlines()]
+        digest = hashlib.sha256(data).hexdigest()
+        remarks = [each for row in rows for each in row_remarks(expected, row)]
+        remarks += file_remarks(expected, len(rows), digest)
+        found.append([each.code for each in remarks])
 
-
-@pytest.mark.parametrize("code", ["E201", "E202", "E205"])
-def test_example_rows_break_and_keep_their_rule(code: str) -> None:
-    """Beside the aggregate of the examples, only the bad row breaks its rule."""
-    bad, good = map(json.loads, examples_of(code))
-    expected = expectations_of(json.loads(examples_of("E203")[1]))
-
-    assert [each.code for each in row_remarks(expected, bad)] == [code]
-    assert not list(row_remarks(expected, good))
-
-
-@pytest.mark.parametrize("code", ["E203", "E204"])
-def test_example_aggregates_break_and_keep_their_rule(code: str) -> None:
-    """Beside the one row of the examples, only the bad aggregate breaks its rule."""
-    digest = hashlib.sha256(examples_of("E201")[1]).hexdigest()
-    bad, good = (expectations_of(json.loads(each)) for each in examples_of(code))
-
-    assert [each.code for each in file_remarks(bad, 1, digest)] == [code]
-    assert not list(file_remarks(good, 1, digest))
+    assert found == [[code], []]
 
 
 def real_pairs() -> list[tuple[Path, Path]]:

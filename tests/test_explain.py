@@ -53,8 +53,9 @@ def test_the_example_of_a_broken_condition() -> None:
     tail = '"schema_version": "0.2.0", "evaluation_id": "e", "answer_attribution": [], '
     tail += '"evaluation": {"score": 1, "is_correct": true}}'
     row = f'{head}"interactions": null, {tail}'
-    good = f'{head}"interactions": [], {tail}'
-    data = f"{good}\n{good}\n{row}\n".encode()
+    good = f'{head}"interactions": [], {tail}'.replace("_0003", "_0001")
+    other = good.replace("_0001", "_0002")
+    data = f"{good}\n{other}\n{row}\n".encode()
 
     report = validate(data, format="eee@0.2.0")
 

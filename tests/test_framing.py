@@ -1,12 +1,25 @@
+import json
 import tracemalloc
 from collections.abc import Iterable, Iterator
 from time import perf_counter
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harpia_formats.framing import BOM, WINDOW, Chunk, Cursor, Flaw, frames, is_blank
+from harpia_formats.framing import (
+    BOM,
+    ROW_LIMIT,
+    WINDOW,
+    Chunk,
+    Cursor,
+    Feed,
+    Flaw,
+    document_rows,
+    is_blank,
+)
+from harpia_formats.layout import frames
 
 _MEGABYTE = 1024 * 1024
 _LINES = st.lists(
@@ -200,6 +213,85 @@ def test_a_byte_order_mark_is_told_and_dropped(size: int, rest: bytes) -> None:
         Flaw("empty", Cursor(3)),
     ]
     assert _placed(_frames(BOM + b"{}" + rest, size=size)) == [(Cursor(3), b"{}")]
+
+
+_KEYS = st.sampled_from(["a", "é", '"{', "}\n{", "\u2028"])
+_OBJECTS: st.SearchStrategy[dict[str, Any]] = st.recursive(
+    st.dictionaries(_KEYS, st.none() | st.integers() | _KEYS, max_size=3),
+    lambda inner: st.dictionaries(_KEYS, inner | st.lists(inner), max_size=3),
+    max_leaves=5,
+)
+
+
+def _documents(data: bytes, size: int, limit: int = ROW_LIMIT) -> list[Chunk | Flaw]:
+    return list(document_rows(Feed(_blocks(data, size)), Cursor(), limit))
+
+
+@given(
+    objects=st.lists(_OBJECTS, min_size=1, max_size=5),
+    indent=st.sampled_from([None, 0, 2]),
+    between=st.sampled_from([b"", b"\n", b" \r\n\n", b"\t"]),
+    size=st.sampled_from([1, 3, 16, 1024]),
+)
+def test_several_objects_over_several_lines_are_rows(
+    *, objects: list[dict[str, Any]], indent: int | None, between: bytes, size: int
+) -> None:
+    """However objects are printed one behind the other, each is a row in its place."""
+    rows = [
+        json.dumps(each, indent=indent, ensure_ascii=False).encode() for each in objects
+    ]
+    data = between + between.join(rows) + between
+
+    found = _documents(data, size)
+
+    placed = _placed(found)
+    assert [row for _, row in placed] == rows
+    assert _flaws(found) == [("spread", len(between))] * (len(rows) > 1)
+    for start, row in placed:
+        assert data[start.offset :].startswith(row)
+        assert start == _cursor(data, start.offset)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(b'{\n "a": }', id="value missing"),
+        pytest.param(b'{\n "a": tru\n}', id="word"),
+        pytest.param(b'{\n "a": 1,\n}', id="comma too many"),
+        pytest.param(b'{\n "a": [1, 2\n}', id="bracket missing"),
+        pytest.param(b'{\n "a": 1\n}\n}', id="brace too many"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1024])
+def test_a_broken_object_leaves_the_others(broken: bytes, size: int) -> None:
+    """A broken object over several lines ends where the next one begins."""
+    good = b'{\n "a": 1\n}'
+
+    placed = _placed(_documents(b"\n".join([good, broken, good, good]), size))
+
+    rows = [row for _, row in placed]
+    assert (rows[0], rows[-2:]) == (good, [good, good])
+    assert b"\n".join(rows[1:-2]) == broken
+
+
+@given(
+    data=st.binary(max_size=40) | st.text('{}[]":,a1 \n', max_size=40).map(str.encode),
+    size=st.sampled_from([1, 5, 1024]),
+    limit=st.sampled_from([3, 20, ROW_LIMIT]),
+)
+@example(data=b"}\n{" * 9, size=1, limit=ROW_LIMIT)
+@example(data=b'{"a":' * 3_000, size=1024, limit=ROW_LIMIT)
+def test_any_object_comes_to_an_end(data: bytes, size: int, limit: int) -> None:
+    """Whatever follows the first brace, every byte is handed on once at most."""
+    data = b"{" + data
+    at = 0
+    for each in _documents(data, size, limit):
+        if isinstance(each, Flaw):
+            assert at <= each.start.offset <= len(data)
+            continue
+        assert each.start.offset >= at
+        assert data[each.start.offset :].startswith(each.data)
+        at = each.start.offset + len(each.data)
 
 
 def test_a_document_beyond_the_limit_is_a_flaw() -> None:

@@ -184,7 +184,7 @@ def test_what_a_dialect_needs(format_: Format) -> None:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(OBJECTS)
 def test_an_object_is_told_once(value: dict[str, Any]) -> None:
     """Nothing looks like two of HarpIA's formats, or like two dialects of one."""

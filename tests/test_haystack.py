@@ -141,7 +141,7 @@ def test_what_is_of_others_is_left_alone(value: dict[str, Any]) -> None:
     assert told(value) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(value=st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), JSON))
 def test_any_object_is_told_at_most_once(value: dict[str, Any]) -> None:
     """No object looks like two formats, and none makes a sign or a remark fail."""

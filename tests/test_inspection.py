@@ -153,8 +153,8 @@ def test_family_takes_the_shape_of_the_records(shape: str) -> None:
 def test_pinned_format_holds_the_file_to_it(asked: str, shape: str) -> None:
     """A file in another shape has one S201, first; the rest is counted exactly."""
     data = b"\n".join(records_of(shape) * 5)
-    count, codes, report = inspected(data, format=asked)
-    plain, _, _ = inspected(data, format=asked, ignore=("S201",))
+    count, codes, report = inspected(data, format=asked, ignore=("X101",))
+    plain, _, _ = inspected(data, format=asked, ignore=("S201", "X101"))
     others = sum(each.count for each in report.groups if each.code != "S201")
 
     assert count.format == asked
@@ -178,7 +178,7 @@ def test_seed_asked_for_and_another_given() -> None:
 
 def test_mixed_shapes_are_judged_by_the_most_frequent() -> None:
     """In a mixed file each record of another shape is an error of its own."""
-    mixed = records_of(SEED)[:2] + records_of(TAG)[:1] + records_of(SEED)[:2]
+    mixed = records_of(SEED)[:2] + records_of(TAG)[:1] + records_of(SEED)[2:4]
     recognised, _, _ = inspected(b"\n".join(mixed), format="eee")
     pinned, codes, _ = inspected(b"\n".join(mixed), format=SEED)
 
@@ -206,19 +206,18 @@ def test_next_file_is_not_folded() -> None:
     assert [each.folded for each in report.files] == [True, False]
 
 
-@pytest.mark.parametrize("row", [{"question": "2+2?"}, {}, [1, 2], "text", 3])
+@pytest.mark.parametrize("row", [{"question": "2+2?"}, {}, [[1, 2]], "text", 3])
 def test_unknown_format_says_what_is_missing(row: Any) -> None:
-    """A file in no known format has one error, with the nearest and what it lacks."""
-    data = json.dumps({"first": row} if isinstance(row, list) else row).encode()
-    count, codes, report = inspected(data, format=None)
+    """A file in no known format has one error, with the nearest and what they lack."""
+    count, codes, report = inspected(json.dumps(row).encode(), format=None)
     (problem,) = report.problems
-    lacks = isinstance(row, dict | list)
+    is_object = isinstance(row, dict)
 
     assert codes == ["S301"]
     assert (count.format, count.records) == (None, 1)
-    assert problem.message.endswith(f"the nearest are {SEED}, {TAG}, {CURRENT}")
-    assert ("lacks schema_version, " in problem.help) == lacks
-    assert ("is not an object" in problem.help) == (not lacks)
+    assert ("the nearest are " in problem.message) == is_object
+    assert (" lacks " in problem.help) == is_object
+    assert ("are not objects" in problem.message) == (not is_object)
 
 
 def test_only_selected_rules_speak() -> None:
@@ -457,8 +456,8 @@ def test_disagreement_is_a_bug_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def judge(self: Judge, chunk: Any) -> Verdict:
         verdict = accept_all(self, chunk)
-        assert self._second_opinion is not None
-        self._compare(chunk.rows, verdict, self._second_opinion)
+        assert self._brief.second_opinion is not None
+        self._compare(chunk.rows, verdict, self._brief.second_opinion)
         return verdict
 
     monkeypatch.setattr(Judge, "judge", judge)

@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.format import no_advice
 from harpia_formats.framing import Chunk, Cursor
-from harpia_formats.judge import Judge
+from harpia_formats.judge import Brief, Judge
 from harpia_formats.scan import FaultKind, duplicates, find_fault
 
 _ROOT = Path(__file__).parent.parent
@@ -102,7 +101,7 @@ def test_open_texts_are_judged_by_our_choice() -> None:
 
 def judged(text: bytes) -> list[str]:
     """Return the codes of what is wrong with `text` as one record of schema {}."""
-    verdict = Judge({}, no_advice).judge(Chunk(text, Cursor(), [text]))
+    verdict = Judge({}, Brief()).judge(Chunk(text, Cursor(), [text]))
     return [each.code for each in verdict.findings] or ["blank"] * len(verdict.blank)
 
 

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import iter_problems, validate
-from harpia_formats.format import no_advice
-from harpia_formats.framing import Chunk, frames
-from harpia_formats.judge import Disagreement, Judge, colons, referee_of
+from harpia_formats.framing import Chunk
+from harpia_formats.judge import Brief, Disagreement, Judge, colons
+from harpia_formats.layout import frames
 from harpia_formats.mutation import mutants
+from harpia_formats.referee import referee_of
 from harpia_formats.schema import built_in_schema
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -47,7 +48,7 @@ def mutated(identifier: str, count: int, seed: int) -> list[Any]:
 def invalid_records(identifier: str, rows: list[Any]) -> set[int]:
     """Return the numbers, from 1, of the rows that we call invalid."""
     data = "\n".join(json.dumps(each) for each in rows).encode()
-    found = iter_problems(data, format=identifier, ignore=("J", "S201"))
+    found = iter_problems(data, format=identifier, ignore=("J", "S201", "X"))
     return {each.place.record for each in found if each.place.record is not None}
 
 
@@ -66,8 +67,8 @@ def check_verdicts(identifier: str, count: int, seed: int) -> None:
 
 @pytest.mark.parametrize("identifier", [SEED_SHAPE, "eee@0.2.0-tag", "eee@0.3.0"])
 def test_verdicts_are_the_reference_engines(identifier: str) -> None:
-    """Over 5,000 mutated records our verdict is that of the reference engine."""
-    check_verdicts(identifier, 5_000 if identifier == SEED_SHAPE else 1_000, seed=5)
+    """Over mutated records our verdict is that of the reference engine."""
+    check_verdicts(identifier, 1_000, seed=5)
 
 
 @pytest.mark.long
@@ -178,7 +179,7 @@ def judged(judge: Judge, text: bytes) -> list[str]:
 def test_text_is_judged(text: bytes, codes: list[str]) -> None:
     """Text and JSON are judged row by row, before and after a lane is there."""
     schema = {"type": "object", "properties": {"a": {}}}
-    fresh, warm = Judge(schema, no_advice), Judge(schema, no_advice)
+    fresh, warm = Judge(schema, Brief()), Judge(schema, Brief())
     judged(warm, b'{"a": 0}\n' * 100)
 
     for judge in (fresh, warm):
@@ -194,7 +195,7 @@ def test_bad_rows_among_good_ones() -> None:
         bad = [chance.random() < share for _ in range(1_500)]
         data = "\n".join(wrong if each else valid for each in bad).encode()
 
-        found = list(iter_problems(data, format=SEED_SHAPE))
+        found = list(iter_problems(data, format=SEED_SHAPE, ignore=("X",)))
 
         assert [each.place.line for each in found] == [
             line for line, each in enumerate(bad, 1) if each
@@ -203,7 +204,7 @@ def test_bad_rows_among_good_ones() -> None:
 
 def test_disagreement_is_raised() -> None:
     """A second opinion that differs is not passed over."""
-    judge = Judge({}, no_advice, second_opinion=lambda *_: False)
+    judge = Judge({}, Brief(second_opinion=lambda *_: False))
     (chunk,) = frames([b'\n{"a": 1}\n'])
     assert isinstance(chunk, Chunk)
 
@@ -262,7 +263,7 @@ def test_many_errors_in_one_row_take_time_in_proportion() -> None:
 
 def test_keys_that_come_late_are_learned() -> None:
     """A key that turns up after a lane was built gets a new lane in the end."""
-    judge = Judge(built_in_schema(SEED_SHAPE), no_advice)
+    judge = Judge(built_in_schema(SEED_SHAPE), Brief())
     row = records()[0]
     late = json.dumps(row | {"late": 1}).encode()
     for text in [json.dumps(row).encode()] * 70 + [late] * 200:

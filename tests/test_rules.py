@@ -1,5 +1,6 @@
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,12 +24,16 @@ OPTIONS = {"--max-row-bytes": "max_row_bytes"}
 FLAGS = {"--assert-formats": "assert_formats"}
 
 
-def options_of(rule: Rule) -> dict[str, Any]:
+def options_of(rule: Rule, folder: Path) -> dict[str, Any]:
     """Return the options that the examples of `rule` are judged with."""
     by = rule.judged_by
     options: dict[str, Any] = {"format" if isinstance(by, str) else "schema": by}
-    if by == "eee":  # recognised among its versions
+    if by in ("", "eee"):  # recognised among all
         options = {}
+    options["lint"] = rule.lint
+    if rule.beside:
+        options["companion"] = folder / "beside.json"
+        options["companion"].write_bytes(rule.beside)
     words = iter(rule.arguments)
     for each in words:
         if each in FLAGS:
@@ -38,23 +43,27 @@ def options_of(rule: Rule) -> dict[str, Any]:
     return options
 
 
-def codes_of(data: bytes, rule: Rule) -> Counter[str]:
+def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
     """Return how often each rule is broken by an example of `rule`."""
-    report = validate(data, **options_of(rule))
+    given: bytes | Path = data
+    if rule.named:
+        given = folder / rule.named
+        given.write_bytes(data)
+    report = validate(given, **options_of(rule, folder))
     assert not report.failures
     return Counter(each.code for each in report.problems)
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_bad_example_breaks_its_rule(code: str) -> None:
+def test_bad_example_breaks_its_rule(code: str, tmp_path: Path) -> None:
     """The bad example of a rule breaks that rule, once, and no other."""
-    assert codes_of(RULES[code].bad, RULES[code]) == {code: 1}
+    assert codes_of(RULES[code].bad, RULES[code], tmp_path) == {code: 1}
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_good_example_keeps_its_rule(code: str) -> None:
+def test_good_example_keeps_its_rule(code: str, tmp_path: Path) -> None:
     """The good example of a rule has no finding at all."""
-    assert codes_of(RULES[code].good, RULES[code]) == {}
+    assert codes_of(RULES[code].good, RULES[code], tmp_path) == {}
 
 
 def test_codes_and_names_are_unique() -> None:
@@ -127,15 +136,24 @@ def test_unknown_rule_does_not_guess(asked: str) -> None:
 @pytest.mark.parametrize(
     ("select", "ignore", "codes"),
     [
-        ([], [], set(RULES)),
+        ([], [], {code for code, each in RULES.items() if not each.lint}),
         (["C"], ["C2"], {"C101"}),
         (["C2", "missing-key"], [], {"C201", "C202", "S101"}),
-        ([], ["J", "S", "V", "C2"], {"C101"}),
+        ([], ["J", "S", "V", "X", *"EHKNT", "C2"], {"C101"}),
     ],
 )
 def test_selection(select: list[str], ignore: list[str], codes: set[str]) -> None:
-    """All rules are in force unless some are selected, less those to ignore."""
+    """The default rules are in force unless some are selected, less those to ignore."""
     assert selected_rules(RULES, select, ignore) == codes
+
+
+def test_lint_adds_the_others() -> None:
+    """Rules that are only checked when asked for are asked for by name or by lint."""
+    lints = {code for code, each in RULES.items() if each.lint}
+
+    assert lints
+    assert selected_rules(RULES, [], [], lint=True) == RULES.keys()
+    assert selected_rules(RULES, [min(lints)], []) == {min(lints)}
 
 
 def test_selection_leaves_a_rule() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harpia_formats import array
+from harpia_formats import array, validate
 from harpia_formats.framing import ROW_LIMIT, Chunk, Cursor, Feed, Flaw
 from harpia_formats.problem import Path
 from harpia_formats.slices import Header, Member, slices_of
@@ -193,7 +193,7 @@ def test_array_that_is_not_closed_leaves_no_header(data: bytes) -> None:
     [
         (b'{"a": [1], "b": tru}', b'{"a": [], "b": tru}'),
         (b'{"a": [1] "b": 1}', b'{"a": [] "b": 1}'),
-        (b'{"a": [1]} trailing', b'{"a": []} trailing'),
+        (b'{"a": [1]} trailing', b'{"a": []}trailing'),
         (b'{"a": [1], b}', b'{"a": [], b}'),
         (b'{"a": [1]', b'{"a": []'),
         (b'{"a": [1], "a": [2]}', b'{"a": [], "a": []}'),
@@ -242,3 +242,40 @@ def test_item_beyond_the_limit_is_a_flaw() -> None:
     assert (before.rows, behind.rows) == ([b"1"], [b"3"])
     assert isinstance(header, Header)
     assert header.text == b'{"rows": [], "a": 4}'
+
+
+@pytest.mark.parametrize("space", [b"\n", b"  ", b"\r\n\t"])
+def test_white_space_in_front_is_passed_over(space: bytes) -> None:
+    """A document that does not begin in the first byte is cut like any other."""
+    report = validate(
+        space + b'{"instances": [{"id": "1", "input": "q", "actual-output": "x"}]}'
+    )
+    (count,) = report.files
+
+    assert (count.format, count.records, count.valid) == ("harpia", 1, 1)
+
+
+def test_records_behind_a_broken_member_are_judged() -> None:
+    """A fault in the header costs none of the records behind it."""
+    data = (
+        b'{"metrics": [{"id": nope}], "instances": [{"id": "1", "input": 2, '
+        b'"actual-output": "x"}]}'
+    )
+    report = validate(data)
+
+    assert [(each.code, each.place.record) for each in report.problems] == [
+        ("S102", 1),
+        ("J101", None),
+    ]
+    assert report.files[0].records == 1
+
+
+def test_every_column_is_judged_up_to_a_limit() -> None:
+    """A limit is one of records, and each record has a part in every column."""
+    data = b'{"questions": ["a", "b", "c"], "predicted_answers": ["x", 3, 4]}'
+    limited = validate(data, strict=True, limit=2)
+    longer = validate(data.replace(b', "c"', b""), strict=True, limit=2)
+
+    assert [each.place.record for each in limited.problems] == [2]
+    assert limited.files[0].records == 2
+    assert "K101" in [each.code for each in longer.problems]

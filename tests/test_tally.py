@@ -100,7 +100,7 @@ def test_folded_file_is_counted_and_not_kept() -> None:
     tally = Tally()
     tally.begin("a")
     kept = told(tally, "S201", ())
-    tally.folded = True
+    tally.files[-1].folded = True
     kept += told(tally, "S101", ())
     tally.begin("b")
     kept += told(tally, "S101", ())
