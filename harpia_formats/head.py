@@ -10,7 +10,7 @@ from harpia_formats.detection import Variant, variants_of
 from harpia_formats.format import Container, Format
 from harpia_formats.framing import WINDOW, Chunk, Feed, Flaw, Frames
 from harpia_formats.item import State, read_item
-from harpia_formats.layout import Layout, Opening, rows_of
+from harpia_formats.layout import Layout, Opening, behind_comments, rows_of
 from harpia_formats.naming import plain_name
 from harpia_formats.problem import Path
 from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS, Head, values_in
@@ -126,10 +126,12 @@ def _told_by_more(feed: Feed) -> Layout:
 def _object_head(opening: Opening) -> Head:
     feed = opening.feed
     whole = not feed.fill(HEAD_BYTES)
-    value = sketch_of(feed.data)
+    text = behind_comments(feed.data)
+    value = sketch_of(text)
+    several = read_item(text, 0)[0] is State.ENDED
     feed.give_back(WINDOW)
     rows = () if value is None else (value,)
-    return Head(opening.layout, rows, whole=whole)
+    return Head(opening.layout, rows, whole=whole, several=several)
 
 
 def _is_table(opening: Opening, formats: Sequence[Format], name: str) -> bool:

@@ -21,6 +21,8 @@ def header_findings(
     `lengths` says how many items each column has.
     """
     findings = judge.judge(Chunk(text, Cursor(), [text])).findings
+    if any(each.is_fault for each in findings):  # nothing has a place in it
+        return findings
     return [*findings, *_of_lengths(dialect, lengths)]
 
 

@@ -1,5 +1,6 @@
 """Which container a stream of bytes is, told from its beginning."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -36,6 +37,9 @@ class Layout(StrEnum):
     #: Anything else.
     TEXT = "text"
     EMPTY = "nothing"
+
+
+_comments = re.compile(rb"(?:[ \t\r\n]++|//[^\n]*+\n|/\*.*?\*/)*+", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -103,12 +107,28 @@ def _layout_of(feed: Feed) -> Layout:
     if first == b"[":
         return Layout.LINES if _is_array_a_line(feed) else Layout.ARRAY
     if first != b"{":
-        return Layout.TEXT
+        return _behind_comment(feed)
     if not _holds_a_line(feed):
         return Layout.LONG_LINE
     if _is_document(feed, WINDOW):
         return Layout.OBJECT
     return Layout.ONE_LINE if _is_one_line(feed) else Layout.LINES
+
+
+def _behind_comment(feed: Feed) -> Layout:
+    """Tell whether a document stands behind comments, which JSON has not."""
+    feed.fill(WINDOW)
+    rest = behind_comments(feed.data)
+    if len(rest) < len(feed.data) and rest.startswith(b"{"):
+        layout = _layout_of(Feed(iter(()), rest))
+        return layout if layout is Layout.OBJECT else Layout.TEXT
+    return Layout.TEXT
+
+
+def behind_comments(data: bytes) -> bytes:
+    """Return `data` without white space and comments in front."""
+    found = _comments.match(data)
+    return data[found.end() :] if found else data
 
 
 def _holds_a_line(feed: Feed) -> bool:

@@ -22,7 +22,7 @@ FEWEST = 2
 def misleading(name: str, head: Head) -> tuple[str, str] | None:
     """Return a message and a help if `name` says something else than the file."""
     plain, layout = plain_name(name), head.layout
-    if layout is Layout.LINES and len(head.rows) < FEWEST:
+    if head.several or (layout is Layout.LINES and len(head.rows) < FEWEST):
         return None
     ending = next((each for each in _promised if plain.endswith(each)), "")
     if not ending or layout is Layout.EMPTY or layout in _promised[ending]:

@@ -32,6 +32,8 @@ class Head:
     rows: tuple[Any, ...] = ()
     #: Whether nothing was cut off from `rows`.
     whole: bool = True
+    #: Whether other values follow the document.
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)

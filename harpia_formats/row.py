@@ -72,7 +72,8 @@ class Row:
     @property
     def id(self) -> str | int | None:
         """What the record calls itself."""
-        found = self.value.get(self.id_key) if isinstance(self.value, dict) else None
+        has_id = self.id_key and isinstance(self.value, dict)
+        found = self.value.get(self.id_key) if has_id else None
         is_id = isinstance(found, (str, int)) and not isinstance(found, bool)
         return found if is_id else None
 

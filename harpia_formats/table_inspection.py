@@ -15,7 +15,9 @@ from harpia_formats.schema import Schema
 from harpia_formats.speaker import Speaker
 from harpia_formats.table import Piece, TableBlank, TableFault, TableRow
 
-FIELD_COUNT, REPEATED_COLUMN = "J304", "J305"
+FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
+#: What other tables set fields apart with.
+_delimiters = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 @dataclass(slots=True)
@@ -56,14 +58,21 @@ class TableInspection:
         verdict = Verdict()
         value = dict.fromkeys(self.columns, "")
         self.judge.judge_decoded(0, value, verdict)
-        findings = [*verdict.findings, *self._repeated_columns()]
+        findings = [*verdict.findings, *self._about_columns()]
         self.judged = not any(each.is_refusal for each in verdict.findings)
         remarks = self.dialect.header_remarks if self.dialect else None
         if self.judged and remarks is not None:
             findings += [Finding(each.code, 0, each, value) for each in remarks(value)]
         yield from self._said(findings, row, None)
 
-    def _repeated_columns(self) -> Iterator[Finding]:
+    def _about_columns(self) -> Iterator[Finding]:
+        """Yield what is odd about the header, whatever its columns are."""
+        found = [each for each in _delimiters if each in self.columns[0]]
+        if len(self.columns) == 1 and found:
+            message = f"the header is one column, with {_delimiters[found[0]]} in it"
+            help_ = "set fields apart with commas"
+            remark = Remark(OTHER_DELIMITER, (self.columns[0],), message, help_)
+            yield Finding(OTHER_DELIMITER, 0, remark)
         for name, times in Counter(self.columns).items():
             if times > 1:
                 message = f'the column "{name}" is there {times} times'

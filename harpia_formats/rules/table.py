@@ -61,4 +61,15 @@ RULES = (
         b"prompt,response\nWhat is 1 + 1?,2\n",
         "csv",
     ),
+    Rule(
+        "J306",
+        "other-delimiter",
+        Severity.WARNING,
+        "The fields of a table must be set apart by commas.",
+        "A header of one column that holds semicolons, tabs or bars is nearly always "
+        "one of several columns, written for another convention.",
+        b"prompt;response\n2+2?;4\n",
+        b"prompt,response,note\n2+2?,4,\n",
+        "csv",
+    ),
 )

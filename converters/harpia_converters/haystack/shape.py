@@ -139,7 +139,14 @@ def columns_sign(value: Mapping[str, Any]) -> str:
         return ""
     if results_below_sign(value) or evaluator_below_sign(value):
         return ""
-    return joined(known, len(known)) if known else _in_all
+    if known:
+        return joined(known, len(known))
+    # An array of objects holds somebody's records, and not a column.
+    return "" if any(_has_objects(value[each]) for each in lists) else _in_all
+
+
+def _has_objects(items: list[Any]) -> bool:
+    return any(isinstance(each, Mapping) for each in items)
 
 
 def columns_below_sign(value: Mapping[str, Any]) -> str:
