@@ -9,9 +9,9 @@ from typing import Any
 from harpia_formats.detection import Variant
 from harpia_formats.digests import Digests, digest_of
 from harpia_formats.findings import Finding
-from harpia_formats.format import Companion, Remark, Seen
+from harpia_formats.format import Companion, Container, Remark, Seen
 from harpia_formats.framing import Chunk, Cursor
-from harpia_formats.head import begin, cut_of
+from harpia_formats.head import Cut, begin, cut_of
 from harpia_formats.keys import key_text
 from harpia_formats.layout import opening_of
 from harpia_formats.marks import Outcomes
@@ -72,7 +72,7 @@ def read_other(source: Source, options: Options) -> Other:
     limit = options.max_row_bytes
     formats = tuple(all_formats().values())
     with open_source(source) as reader:
-        beginning = begin(opening_of(reader), limit, formats, source.name)
+        beginning = begin(opening_of(reader), limit, formats, source.name, formats)
         variant = recognise(beginning.head, formats).variant
         if variant is None:
             raise CompanionError(source.name, "is in no known format")
@@ -83,13 +83,16 @@ def read_other(source: Source, options: Options) -> Other:
             if isinstance(frame, Header):
                 header = frame
             elif isinstance(frame, Chunk):
-                header = header or _whole(frame)
+                if cut is Cut.VALUES:
+                    header = header or _whole(frame)
                 ids.add(
                     [text for row in frame.rows for text in _id_of(decoded(row), key)]
                 )
-    if header is None:
-        raise CompanionError(source.name, "holds nothing to check against")
-    document = decoded(header.text)
+    document = decoded(header.text) if header else None
+    if header is None or document is None:
+        raise CompanionError(source.name, "is not valid JSON: validate it first")
+    if cut is Cut.VALUES and variant.dialect.container is Container.ROWS:
+        document = None  # records alone, with nothing said around them
     if not isinstance(document, dict):
         document = {}
     return Other(source.name, variant.format.id, header, document, ids)

@@ -45,6 +45,7 @@ def problem_of(finding: Finding, rule: Rule, row: Row, schema: Any) -> Problem:
         schema_pointer=_schema_pointer(about),
         fix=sentence.fix,
         excerpt=row.excerpt(start, end),
+        key=finding.missing_key,
     )
 
 

@@ -158,7 +158,7 @@ _BEHIND_VALUE = (
     _sign(
         rb'["\[{]|[-\w]',
         "more data after the value: a second value begins",
-        "put each record on a line of its own",
+        "put each record on a line of its own, or a comma between them in an array",
     ),
     _sign(
         rb".",

@@ -13,6 +13,8 @@ from harpia_formats.schema import Schema
 
 #: The rule on a record of another format.
 OTHER_FORMAT = "S203"
+#: The rule on a key that is missing.
+MISSING_KEY = "S101"
 _fault_codes = {
     FaultKind.SYNTAX: "J101",
     FaultKind.TRUNCATED: "J102",
@@ -42,6 +44,13 @@ class Finding:
     def path(self) -> Path:
         """Where in the row."""
         return () if isinstance(self.about, Fault) else self.about.path
+
+    @property
+    def missing_key(self) -> str:
+        """The key that is missing at the path, empty if none is."""
+        if self.code != MISSING_KEY or not isinstance(self.about, Cause):
+            return ""
+        return str(self.about.violations[0].detail)
 
     @property
     def is_fault(self) -> bool:

@@ -46,7 +46,7 @@ def _told(path: str, blocks: Blocks, formats: Sequence[Format]) -> Detected:
     """Tell the format of a file by its blocks."""
     opening = opening_of(blocks)
     is_text = opening.layout is Layout.TEXT
-    beginning = begin(opening, ROW_LIMIT, formats, path)
+    beginning = begin(opening, ROW_LIMIT, formats, path, formats)
     head = beginning.head
     found = recognise(head, formats)
     if found.choice is not None:

@@ -17,6 +17,9 @@ from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS, Head, values_in
 from harpia_formats.sketch import sketch_of
 from harpia_formats.slices import Slices, slices_of
 
+#: Columns that tell a table whose name does not, and names that tell otherwise.
+FEWEST_COLUMNS = 2
+_json_names = (".json", ".jsonl", ".ndjson")
 #: Rows that are looked at where none parses.
 BROKEN_ROWS = 20
 _objects = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
@@ -47,7 +50,7 @@ class Beginning:
     def frames(self, cut: Cut, variant: Variant | None) -> Slices:
         """Return all frames of the file, cut as values or as members."""
         if cut is Cut.VALUES or variant is None:
-            if self.head.layout in _objects:
+            if self.head.layout in _objects or self.head.layout is Layout.TEXT:
                 return rows_of(self.opening, self.limit)
             return chain(self.held, self.flow)
         return members_of(self.opening, variant, self.limit)
@@ -75,10 +78,17 @@ def cut_of(variant: Variant | None, layout: Layout) -> Cut:
 
 
 def begin(
-    opening: Opening, limit: int, formats: Sequence[Format], name: str
+    opening: Opening,
+    limit: int,
+    formats: Sequence[Format],
+    name: str,
+    known: Sequence[Format],
 ) -> Beginning:
-    """Return the beginning of a file called `name` that may be in one of `formats`."""
-    if _is_table(opening, formats, name):
+    """Return the beginning of a file called `name` that may be in one of `formats`.
+
+    `known` are all formats that there are.
+    """
+    if _is_table(opening, formats, name, known):
         return Beginning(opening, _table_head(opening), limit)
     if opening.layout is Layout.LONG_LINE:
         opening.layout = _told_by_more(opening.feed)
@@ -134,39 +144,50 @@ def _object_head(opening: Opening) -> Head:
     return Head(opening.layout, rows, whole=whole, several=several)
 
 
-def _is_table(opening: Opening, formats: Sequence[Format], name: str) -> bool:
-    """Tell whether a file is a table: by what is asked for, its name or its header."""
-    tables = variants_of(formats, Layout.TEXT)
-    if not tables:
+def _is_table(
+    opening: Opening, formats: Sequence[Format], name: str, known: Sequence[Format]
+) -> bool:
+    """Tell whether a file is a table: by what is asked for, its name or its header.
+
+    One that is not asked for is told all the same, to say so.
+    """
+    if not formats:
         return False
-    if len(tables) == len(variants_of(formats)):
+    if len(variants_of(formats, Layout.TEXT)) == len(variants_of(formats)):
         return True
     if opening.layout is not Layout.TEXT:
         return False
     if plain_name(name).endswith(".csv"):
         return True
-    rows = _table_head(opening).rows
-    return any(
-        each.dialect.sniff(row)
-        for each in tables
-        for row in rows
-        if not each.format.general
-    )
+    header, first = _first_rows(opening)
+    row = _record(header, first)
+    tables = variants_of(known, Layout.TEXT)
+    particular = [each for each in tables if not each.format.general]
+    if any(each.dialect.sniff(row) for each in particular):
+        return True
+    is_named = plain_name(name).endswith(_json_names)
+    return not is_named and FEWEST_COLUMNS <= len(header) == len(first)
 
 
 def _table_head(opening: Opening) -> Head:
     """Return the first record below the header, its fields by their columns."""
+    header, first = _first_rows(opening)
+    return Head(Layout.TEXT, (_record(header, first),) if header else ())
+
+
+def _record(header: Sequence[str], first: Sequence[str]) -> dict[str, str]:
+    return dict(zip(header, [*first, *[""] * len(header)], strict=False))
+
+
+def _first_rows(opening: Opening) -> tuple[list[str], list[str]]:
+    """Return the fields of the header and of the first row below it."""
     from harpia_formats.table import TableRow, table_rows  # noqa: PLC0415 - only tables need it
 
     opening.feed.fill(HEAD_BYTES // 8)
     copy = Feed(iter(()), opening.feed.data)
     found = table_rows(copy, opening.start, len(copy.data))
-    rows = (each for each in found if isinstance(each, TableRow))
-    header, first = next(rows, None), next(rows, None)
+    rows = (each.fields for each in found if isinstance(each, TableRow))
+    texts = [[each.text for each in fields] for fields in islice(rows, 2)]
     opening.feed.give_back(WINDOW)
-    if header is None:
-        return Head(Layout.TEXT)
-    texts = [each.text for each in first.fields] if first else []
-    padded = [*texts, *[""] * len(header.fields)]
-    columns = [each.text for each in header.fields]
-    return Head(Layout.TEXT, (dict(zip(columns, padded, strict=False)),))
+    header, first = [*texts, [], []][:2]
+    return header, first

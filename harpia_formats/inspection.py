@@ -112,7 +112,8 @@ class Inspection:
             if flaw.kind != "empty" or blocks.error is None:
                 yield from self._flaw(flaw)
         asked = () if self._given is not None else self._formats
-        beginning = begin(opening, self._options.max_row_bytes, asked, count.path)
+        limit, known = self._options.max_row_bytes, tuple(all_formats().values())
+        beginning = begin(opening, limit, asked, count.path, known)
         yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
         cut = cut_of(self._variant, beginning.head.layout)

@@ -87,6 +87,8 @@ class Problem:
     schema_pointer: str = ""
     fix: Fix | None = None
     excerpt: Excerpt | None = None
+    #: The key that is missing at the place, if the problem is that.
+    key: str = ""
 
 
 def pointer_of(path: Path, *, wildcard: bool = False) -> str:

@@ -51,7 +51,7 @@ class FileCount:
 
 @dataclass(slots=True)
 class Group:
-    """Equal findings in one file: the same code at the same pointer."""
+    """Equal findings in one file: one code at one pointer, of one key."""
 
     path: str
     code: str
@@ -63,6 +63,8 @@ class Group:
     line: int
     column: int
     record: int | None
+    #: The key that is missing there, if the findings are of one.
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,7 @@ def group_as_dict(group: Group) -> dict[str, Any]:
         "path": group.path,
         "code": group.code,
         "pointer": group.pointer,
+        "key": group.key,
         "count": group.count,
         "first": first,
     }

@@ -33,7 +33,9 @@ def _sketch(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     """Return the value at `at`, and where what follows it begins."""
     state, end = read_item(data, at)
     if state in {State.ENDED, State.WHOLE}:
-        return _value(data[at:end]), end
+        value = _value(data[at:end])
+        if value is not _NOTHING or not depth:
+            return value, end
     byte = data[at : at + 1]
     if depth and byte == b"[":
         return _array(data, at + 1, depth - 1)

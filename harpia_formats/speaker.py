@@ -74,13 +74,13 @@ class Speaker:
         for each in findings:
             rule = self.rules[each.code]
             path = (*prefix, *each.path) if prefix else each.path
-            if not self.tally.wants(rule, path):
+            if not self.tally.wants(rule, path, each.missing_key):
                 continue
             row = row or row_of(each)
             from harpia_formats.explain import problem_of  # noqa: PLC0415 - as above
 
             problem = problem_of(each, rule, row, schema)
-            if self.tally.add(problem, path):
+            if self.tally.add(problem, path, each.missing_key):
                 kept.append(problem)
         kept.sort(key=lambda each: each.place.byte_offset)
         yield from kept

@@ -19,7 +19,7 @@ class Tally:
     examples: int = 5
     max_problems: int = 1000
     files: list[FileCount] = field(default_factory=list)
-    groups: dict[tuple[int, str, str], Group] = field(default_factory=dict)
+    groups: dict[tuple[int, str, str, str], Group] = field(default_factory=dict)
     #: Groups of each file.
     _grouped: list[int] = field(default_factory=list)
     #: Index of the file that findings are of.
@@ -43,45 +43,47 @@ class Tally:
         """Errors in all files so far."""
         return sum(each.errors for each in self.files)
 
-    def wants(self, rule: Rule, path: Path) -> bool:
-        """Count a finding; tell whether it must be put into words.
+    def wants(self, rule: Rule, path: Path, key: str = "") -> bool:
+        """Count a finding, of a `key` that is missing at `path` if it is of one.
 
-        The first of each group must be, since the group says where it is.
+        Tell whether it must be put into words: the first of each group must be, since
+        the group says where it is.
         """
         self.files[self._present].count(rule.severity)
-        group = self.groups.get(self._key(rule.code, path))
+        group = self.groups.get(self._key(rule.code, path, key))
         if group is None:
             return True
         group.count += 1
         return self._keeps(group.count)
 
-    def add(self, problem: Problem, path: Path) -> bool:
+    def add(self, problem: Problem, path: Path, key: str = "") -> bool:
         """Count a finding that was wanted; tell whether to keep it as an example."""
-        key = self._key(problem.code, path)
-        if key not in self.groups:
+        group = self._key(problem.code, path, key)
+        if group not in self.groups:
             self._grouped[self._present] += 1
             place = problem.place
-            self.groups[key] = Group(
+            self.groups[group] = Group(
                 path=place.path,
                 code=problem.code,
                 name=problem.name,
                 severity=problem.severity,
-                pointer=key[2],
+                pointer=group[2],
+                key=group[3],
                 count=1,
                 line=place.line,
                 column=place.column,
                 record=place.record,
             )
-        keeps = self._keeps(self.groups[key].count)
+        keeps = self._keeps(self.groups[group].count)
         self._kept += keeps
         return keeps
 
-    def _key(self, code: str, path: Path) -> tuple[int, str, str]:
+    def _key(self, code: str, path: Path, key: str) -> tuple[int, str, str, str]:
         file = self._present
-        key = (file, code, pointer_of(path, wildcard=True))
-        if key in self.groups or self._grouped[file] < GROUP_LIMIT:
-            return key
-        return (file, code, GROUP_REST)
+        group = (file, code, pointer_of(path, wildcard=True), key)
+        if group in self.groups or self._grouped[file] < GROUP_LIMIT:
+            return group
+        return (file, code, GROUP_REST, "")
 
     def _keeps(self, count: int) -> bool:
         if self.files[self._present].folded:

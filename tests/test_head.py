@@ -22,7 +22,7 @@ EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
 def beginning_of(data: bytes, name: str = "a", *, size: int = 65_536) -> Beginning:
     """Return the beginning of a file that may be in any format."""
     blocks: Iterator[bytes] = (data[at : at + size] for at in range(0, len(data), size))
-    return begin(opening_of(blocks), ROW_LIMIT, FORMATS, name)
+    return begin(opening_of(blocks), ROW_LIMIT, FORMATS, name, FORMATS)
 
 
 def chunk_of(*rows: bytes) -> Chunk:
@@ -128,7 +128,9 @@ def test_table_is_told_by_its_header_or_its_name(
 def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
     """Where only tables are asked for, even JSON is read as one."""
     (table,) = (each for each in FORMATS if each.id == "csv")
-    beginning = begin(opening_of([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl")
+    beginning = begin(
+        opening_of([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl", [table]
+    )
 
     assert beginning.head.layout is Layout.TEXT
 

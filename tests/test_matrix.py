@@ -95,7 +95,7 @@ def format_of(path: Path) -> str:
 
 def chosen(data: bytes, name: str = "<data>") -> Variant | None:
     """Return what the contents of a file are recognised as."""
-    beginning = begin(opening_of(iter([data])), ROW_LIMIT, FORMATS, name)
+    beginning = begin(opening_of(iter([data])), ROW_LIMIT, FORMATS, name, FORMATS)
     return recognise(beginning.head, FORMATS).variant
 
 

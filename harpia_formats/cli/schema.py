@@ -1,12 +1,13 @@
 """`harpia-formats schema`."""
 
+import json
 import sys
 from typing import Annotated
 
 import typer
 
 from harpia_formats.cli.guard import UNABLE, complain, guarded, write_to
-from harpia_formats.format import Dialect, Format
+from harpia_formats.format import Container, Dialect, Format
 from harpia_formats.registry import UnknownFormat, formats_named
 from harpia_formats.shipped import schema_ids, schema_text
 
@@ -47,20 +48,33 @@ def schema(
     `harpia-formats formats` lists the formats and their dialects.
     """
     with guarded():
-        name = _schema_id(id_, dialect, strict=strict)
-        text = _as_python(name) if as_python else schema_text(name).decode()
-        write_to(sys.stdout)(text)
+        name, of_record = _asked(id_, dialect, strict=strict)
+        text = _text(name, of_record)
+        write_to(sys.stdout)(_as_python(name, text) if as_python else text)
 
 
-def _as_python(name: str) -> str:
+def _as_python(name: str, text: str) -> str:
     from harpia_formats.exporting import as_python  # noqa: PLC0415 - start-up time
-    from harpia_formats.schema import built_in_schema  # noqa: PLC0415 - likewise
 
-    return as_python(name, built_in_schema(name))
+    return as_python(name, json.loads(text))
 
 
-def _schema_id(asked: str, dialect: str | None, *, strict: bool) -> str:
-    """Return the id of the schema that is asked for."""
+def _text(name: str, of_record: str) -> str:
+    """Return a schema as text: that of the array `of_record` is of its items."""
+    text = schema_text(name).decode()
+    if not of_record:
+        return text
+    whole = json.loads(text)
+    head = {key: whole[key] for key in ("$schema", "title", "version") if key in whole}
+    record = head | whole["properties"][of_record]["items"]
+    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+def _asked(asked: str, dialect: str | None, *, strict: bool) -> tuple[str, str]:
+    """Return the id of the schema that is asked for, and where it has the records.
+
+    The latter is empty where the schema is that of a record, or of a document.
+    """
     try:
         found = formats_named(asked)
     except UnknownFormat:
@@ -69,12 +83,13 @@ def _schema_id(asked: str, dialect: str | None, *, strict: bool) -> str:
         if dialect is not None or strict:
             reason = "is a schema, and has neither dialects nor a strict form"
             raise _refusal(f"{asked} {reason}") from None
-        return asked
+        return asked, ""
     if len(found) > 1:
         ids = ", ".join(each.id for each in found)
         raise _refusal(f"{asked} stands for several formats; name one of them: {ids}")
     chosen = _dialect(found[0], dialect)
-    return (strict and chosen.strict) or chosen.schema
+    rows_at = chosen.rows_at if chosen.container is Container.ROWS else ""
+    return (strict and chosen.strict) or chosen.schema, rows_at
 
 
 def _dialect(format_: Format, name: str | None) -> Dialect:

@@ -8,13 +8,14 @@ from harpia_formats.report import Group, Report
 
 #: The rule that says it all where a file has another shape.
 SHAPE = "S201"
-#: How often a path, code and pointer were shown.
-Shown = Counter[tuple[str, str, str]]
+#: How often a path, code, pointer and missing key were shown.
+Shown = Counter[tuple[str, str, str, str]]
 
 
 def note(shown: Shown, problem: Problem) -> None:
     """Note in `shown` that `problem` was shown."""
-    shown[problem.place.path, problem.code, problem.place.pointer] += 1
+    place = problem.place
+    shown[place.path, problem.code, place.pointer, problem.key] += 1
 
 
 def folded(groups: Iterable[Group], shown: Shown) -> list[tuple[Group, int]]:
@@ -24,9 +25,13 @@ def folded(groups: Iterable[Group], shown: Shown) -> list[tuple[Group, int]]:
     for each in groups:
         pointers[each.path, each.code][each.pointer] = None
     examples: Shown = Counter()
-    for (path, code, pointer), times in shown.items():
-        examples[path, code, _shape_of(pointer, pointers[path, code])] += times
-    pairs = [(each, examples[each.path, each.code, each.pointer]) for each in groups]
+    for (path, code, pointer, key), times in shown.items():
+        shape = _shape_of(pointer, pointers[path, code])
+        examples[path, code, shape, key] += times
+    pairs = [
+        (each, examples[each.path, each.code, each.pointer, each.key])
+        for each in groups
+    ]
     return [(group, times) for group, times in pairs if times < group.count]
 
 

@@ -38,7 +38,7 @@ def label(problem: Problem) -> str:
 
 def rule(group: Group) -> str:
     """Return the rule of `group` and the pointer that it speaks of."""
-    return safe(f"{group.code} {group.name} {group.pointer}".rstrip())
+    return safe(f"{group.code} {group.name} {_where(group)}".rstrip())
 
 
 def folded_file_line(path: str, count: int) -> str:
@@ -60,13 +60,18 @@ def statistics_lines(report: Report) -> list[str]:
     """Return the exact count of each rule at each pointer, the most frequent first."""
     counts: Counter[tuple[str, str, str]] = Counter()
     for each in report.groups:
-        counts[each.code, each.name, each.pointer] += each.count
+        counts[each.code, each.name, _where(each)] += each.count
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     width = len(f"{ordered[0][1]:,}") if ordered else 0
     return [
-        f"  {count:>{width},}  {safe(f'{code} {name}')}  {safe(pointer)}".rstrip()
-        for (code, name, pointer), count in ordered
+        f"  {count:>{width},}  {safe(f'{code} {name}')}  {safe(where)}".rstrip()
+        for (code, name, where), count in ordered
     ]
+
+
+def _where(group: Group) -> str:
+    """Return the pointer of a group, with the key that is missing there."""
+    return f"{group.pointer} ({group.key})" if group.key else group.pointer
 
 
 def summary_lines(report: Report) -> list[str]:

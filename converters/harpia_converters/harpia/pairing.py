@@ -18,11 +18,18 @@ from harpia_converters.harpia.companion import (
 from harpia_converters.harpia.signs import KEYED, sign_of
 from harpia_formats.format import Companion, Remark, Seen
 
-_Metrics = tuple[Metric, ...]
+#: The metrics of an input, None if it says nothing of metrics.
+_Metrics = tuple[Metric, ...] | None
+
+
+def _expected(header: Mapping[str, Any]) -> _Metrics:
+    return metrics_of(header) if {"metrics", "metricas"} & header.keys() else None
 
 
 def _of_output(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]:
     """Yield where a record of an output disagrees, of one metric or of all by name."""
+    if metrics is None:
+        return
     if not sign_of(record, KEYED):
         yield from output_remarks(metrics, record)
         return
@@ -33,6 +40,11 @@ def _of_output(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]
                 yield Remark(remark.code, path, remark.message, remark.help)
 
 
+def _of_log(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]:
+    if metrics is not None:
+        yield from output_remarks(metrics, record)
+
+
 def _names(record: Mapping[str, Any]) -> tuple[str, ...]:
     if sign_of(record, KEYED):
         return tuple(record)
@@ -41,8 +53,9 @@ def _names(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _closing(metrics: _Metrics, seen: Seen) -> Iterator[Remark]:
-    yield from map(missing_remark, missing(metrics, seen.names))
-    yield from map(repeated_remark, repeated(metrics, seen.names))
+    if metrics is not None:
+        yield from map(missing_remark, missing(metrics, seen.names))
+        yield from map(repeated_remark, repeated(metrics, seen.names))
 
 
 def _nothing(metrics: _Metrics, seen: Seen) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Companion.closing`
@@ -52,7 +65,7 @@ def _nothing(metrics: _Metrics, seen: Seen) -> Iterator[Remark]:  # noqa: ARG001
 #: One output object for each enabled metric.
 OUTPUT = Companion(
     format="harpia",
-    expect=metrics_of,
+    expect=_expected,
     remarks=_of_output,
     closing=_closing,
     names=_names,
@@ -60,8 +73,8 @@ OUTPUT = Companion(
 #: Rows of enabled metrics on known instances; not every metric writes a log.
 LOG = Companion(
     format="harpia",
-    expect=metrics_of,
-    remarks=output_remarks,
+    expect=_expected,
+    remarks=_of_log,
     closing=_nothing,
     refers_by=INSTANCE,
     no_such_record=unknown_instance_remark,

@@ -146,7 +146,7 @@ def columns_sign(value: Mapping[str, Any]) -> str:
 
 
 def _has_objects(items: list[Any]) -> bool:
-    return any(isinstance(each, Mapping) for each in items)
+    return bool(items) and all(isinstance(each, Mapping) for each in items)
 
 
 def columns_below_sign(value: Mapping[str, Any]) -> str:
