@@ -194,11 +194,8 @@ class _Check:
         if speaker.is_error(remark.code):
             self.judged.outcomes.note_wrong(record.number)
         id_key = self.judged.variant.format.id_key
-        start = record.chunk.start_of(record.row)
-        text, number = record.text, record.number
-        yield from self._say(
-            remark, Row(speaker.path, text, start, number, value, id_key)
-        )
+        row = Row(speaker.path, record.text, record.start, record.number, value, id_key)
+        yield from self._say(remark, row)
 
     def _say(self, remark: Remark, row: Row) -> Iterator[Problem]:
         speaker = self.judged.speaker

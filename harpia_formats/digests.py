@@ -108,6 +108,16 @@ class Digests:
                 _note(found, repeated, self._limit)
         return Repeated(frozenset(found), surplus)
 
+    def repeated_ones(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield what was added more than once, some of it at a time, by its low byte.
+
+        Raise `SourceError` where the temporary file fails.
+        """
+        mine = self.partitions
+        for share, distinct, count in mine.shares(self._whole):
+            if count > len(distinct):
+                yield share.partition, list(_repeated(distinct, mine.pieces(share)))
+
     def missing_from(self, other: "Digests") -> Missing:
         """Return what was added here and not to `other`.
 

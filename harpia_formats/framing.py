@@ -43,7 +43,7 @@ class Cursor:
 class Chunk:
     """Some whole rows with their bytes: lines, items of an array, or one document."""
 
-    __slots__ = ("_rows", "data", "ends", "start")
+    __slots__ = ("_known", "_rows", "data", "ends", "start")
 
     def __init__(
         self,
@@ -58,6 +58,8 @@ class Chunk:
         #: Places of the newlines, where the rows are lines.
         self.ends = ends
         self._rows = rows
+        #: A row, where in `data` it begins, and where in the file.
+        self._known = (0, -1, start)
 
     def __len__(self) -> int:
         if self.ends is None:
@@ -93,10 +95,17 @@ class Chunk:
             if number == 0:
                 return start
             return Cursor(start.offset + self.ends[number - 1] + 1, start.line + number)
-        end = 0
-        for each in self.rows[:number]:
-            end = self.data.index(each, end) + len(each)
-        return start.after(self.data[: self.data.index(self.rows[number], end)])
+        # Rows are mostly asked for in order, so it is gone on from the last one.
+        row, at, cursor = self._known
+        if at < 0 or number < row:
+            row, at = 0, self.data.index(self.rows[0])
+            cursor = start.after(self.data[:at])
+        begin = at
+        for each in range(row, number):
+            at = self.data.index(self.rows[each + 1], at + len(self.rows[each]))
+        cursor = cursor.after(self.data[begin:at])
+        self._known = (number, at, cursor)
+        return cursor
 
     def is_plain(self) -> bool:
         """Tell whether the rows are lines from brace to brace, with nothing else.

@@ -107,7 +107,7 @@ def _sketches(held: Iterable[Chunk | Flaw]) -> tuple[Any, ...]:
     """Return what can be told of rows none of which parses."""
     texts = (text for each in held if isinstance(each, Chunk) for text in each.rows)
     values = (sketch_of(each) for each in islice(texts, BROKEN_ROWS))
-    return tuple(each for each in values if each is not None)
+    return tuple(each for each in values if each)
 
 
 def head_of(flow: Frames) -> Frames:
@@ -140,7 +140,8 @@ def _object_head(opening: Opening) -> Head:
     value = sketch_of(text)
     several = read_item(text, 0)[0] is State.ENDED
     feed.give_back(WINDOW)
-    rows = () if value is None else (value,)
+    is_told = value or (value is not None and whole)
+    rows = (value,) if is_told else ()
     return Head(opening.layout, rows, whole=whole, several=several)
 
 

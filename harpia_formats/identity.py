@@ -40,9 +40,10 @@ class Identity:
         return self._keys([tuple(_at(value, each) for each in self._paths)])
 
     def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
+        plain = ([_plainly(part) for part in each] for each in identities)
         return [
-            key_text([_plainly(part) for part in each], by_text=self._by_text)
-            for each in identities
+            key_text(each, by_text=self._by_text)
+            for each in plain
             if isinstance(each[0], (str, int)) and _are_scalars(each[1:])
         ]
 
@@ -62,7 +63,7 @@ def _plain_keys(columns: Sequence[list[Any]]) -> list[str]:
     return [] if "\n(" in "\n".join(("", *texts)) else texts
 
 
-def _are_scalars(values: tuple[Any, ...]) -> bool:
+def _are_scalars(values: Sequence[Any]) -> bool:
     for each in values:
         if each is not ABSENT and not isinstance(each, _scalars):
             return False

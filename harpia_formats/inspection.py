@@ -389,8 +389,8 @@ class Inspection:
         )
         limit = self._options.max_row_bytes
         yield from table.problems(table_rows(opening.feed, opening.start, limit))
-        if table.columns:
-            self._blanks, self._blank_count = table.blanks[:1], len(table.blanks)
+        if table.columns and table.first_blank is not None:
+            self._blanks, self._blank_count = [table.first_blank], table.blanks
 
     def _repeated_ids(self, unique: "Uniqueness") -> Iterator[Problem]:
         """Say which records have an id that was there before."""

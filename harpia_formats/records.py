@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.framing import Chunk, Flaw, is_blank
+from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
 from harpia_formats.slices import Slices
 
 _decode = msgspec.json.Decoder().decode
@@ -21,6 +21,11 @@ class Numbered:
     number: int
     chunk: Chunk
     row: int
+
+    @property
+    def start(self) -> Cursor:
+        """Where in the file it begins."""
+        return self.chunk.start_of(self.row)
 
     @property
     def text(self) -> bytes:

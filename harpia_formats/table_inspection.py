@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harpia_formats.findings import Finding
 from harpia_formats.format import Dialect, Remark
@@ -36,7 +36,9 @@ class TableInspection:
     columns: tuple[str, ...] = ()
     #: Whether the header is such that rows can be judged.
     judged: bool = True
-    blanks: list[Cursor] = field(default_factory=list)
+    #: Where the first blank line is, and how many there are.
+    first_blank: Cursor | None = None
+    blanks: int = 0
 
     def problems(self, pieces: Iterator[Piece]) -> Iterator[Problem]:
         """Yield the problems that are kept."""
@@ -44,7 +46,8 @@ class TableInspection:
             if self.has_enough():
                 return
             if isinstance(piece, TableBlank):
-                self.blanks.append(piece.start)
+                self.first_blank = self.first_blank or piece.start
+                self.blanks += 1
             elif isinstance(piece, TableFault):
                 yield from self._fault(piece)
             elif not self.columns:

@@ -14,11 +14,14 @@ from harpia_formats.format import Container, Remark
 from harpia_formats.framing import Cursor
 from harpia_formats.identity import Identity
 from harpia_formats.records import Numbered, records_of
+from harpia_formats.repeats import Awaited, Meeting, looks_for
 from harpia_formats.slices import Slices
 from harpia_formats.words import shown
 
 #: The rule on an id that is there twice.
 REPEATED_ID = "X101"
+#: Ids that are compared as texts; of further ones equal digests are taken as proof.
+NAMED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,9 @@ class Repeat:
 
     record: Numbered
     value: Any
-    #: Number and place of the first record with the same id.
-    first: int
-    first_start: Cursor
+    #: Number and place of the first record with the same id, if they are known.
+    first: int = 0
+    first_start: Cursor | None = None
 
 
 class Uniqueness:
@@ -51,25 +54,30 @@ class Uniqueness:
         self._digests.close()
 
     def repeats(self, until: int) -> Iterator[Repeat]:
-        """Yield the records up to number `until` whose id was there before, in order.
+        """Yield the records up to number `until` whose id was there before.
 
-        Of ids that are there more than once as many are told as the digests name.
+        They are in order unless so many ids are repeated that one look is not enough.
         """
-        wanted = self._digests.repeated().digests
-        if not wanted:
-            return
-        seen: dict[str, tuple[int, Cursor]] = {}
-        for each in records_of(self._again()):
-            if each.number > until:
+        for awaited in looks_for(self._digests):
+            yield from self._look(awaited, until)
+
+    def _look(self, awaited: Awaited, until: int) -> Iterator[Repeat]:
+        """Read the file again; the first `NAMED` ids are compared as texts."""
+        firsts: dict[str, tuple[int, Cursor]] = {}
+        for record in records_of(self._again()):
+            if record.number > until:
                 return
-            value = each.value()
+            value = record.value()
             for key in self.identity.of_value(value):
-                if digest_of(key) not in wanted:
+                meeting = awaited.meet(digest_of(key))
+                if meeting is Meeting.UNEXPECTED:
                     continue
-                if key in seen:
-                    yield Repeat(each, value, *seen[key])
-                else:
-                    seen[key] = (each.number, each.chunk.start_of(each.row))
+                if key in firsts:
+                    yield Repeat(record, value, *firsts[key])
+                elif len(firsts) < NAMED:
+                    firsts[key] = (record.number, record.start)
+                elif meeting is Meeting.AGAIN:
+                    yield Repeat(record, value)
 
 
 def uniqueness_of(
@@ -87,8 +95,8 @@ def uniqueness_of(
 
 def remark_on(repeat: Repeat, key: str) -> Remark:
     """Return what to say of a record whose id, at `key`, is that of another."""
-    message = (
-        f"{key} {shown(repeat.value[key])} is already that of record "
-        f"{repeat.first:,}, in line {repeat.first_start.line:,}"
-    )
+    of_whom = "a record before it"
+    if repeat.first_start is not None:
+        of_whom = f"record {repeat.first:,}, in line {repeat.first_start.line:,}"
+    message = f"{key} {shown(repeat.value[key])} is already that of {of_whom}"
     return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")

@@ -137,7 +137,7 @@ def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
 
 def test_nothing_is_a_table_where_none_is_asked_for() -> None:
     """By a schema of the user's own, text is lines and never a table."""
-    beginning = begin(opening_of([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv")
+    beginning = begin(opening_of([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv", [])
 
     assert beginning.head.layout is Layout.LINES
 
