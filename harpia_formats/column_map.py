@@ -29,7 +29,7 @@ def parsed(parts: Iterable[str]) -> dict[str, str]:
     """
     columns: dict[str, str] = {}
     for part in parts:
-        name, sign, column = part.partition("=")
+        name, sign, column = part.strip().partition("=")
         if not sign or not column:
             raise MapError(part, "write it as FIELD=COLUMN")
         if name in columns:

@@ -121,7 +121,12 @@ def companion_problems(judged: Judged, other: Other) -> Iterator[Problem]:
     check = _Check(judged, other, companion, expected, Digests())
     with check.references:
         yield from check.records()
-        if judged.whole:
+        # What is broken may be what would be missed; an empty file says so itself.
+        if (
+            judged.whole
+            and check.count
+            and not (check.broken and companion.counts_names)
+        ):
             yield from check.closing()
         yield from check.unknown_references()
 
@@ -138,13 +143,19 @@ class _Check:
     references: Digests
     count: int = 0
     names: list[str] = field(default_factory=list)
+    #: Where the first record begins.
+    start: Cursor | None = None
+    #: Whether some records do not parse.
+    broken: bool = False
 
     def records(self) -> Iterator[Problem]:
         """Yield where records disagree with what is expected."""
         for each in self._records():
+            self.start = self.start or each.start
             self.count = each.number
             value = each.value()
             if not isinstance(value, dict):
+                self.broken = True
                 continue
             self.names += self.companion.names(value)
             self.references.add(_id_of(value, self.companion.refers_by))
@@ -154,9 +165,13 @@ class _Check:
     def closing(self) -> Iterator[Problem]:
         """Yield where the file as a whole does."""
         seen = Seen(self.count, tuple(self.names), self._digest())
+        speaker = self.judged.speaker
         for remark in self.companion.closing(self.expected, seen):
-            row = self._row_there() if self.companion.closing_there else self._first()
-            yield from self._say(remark, row)
+            if self.companion.closing_there:
+                yield from self._say(remark, self._row_there())
+            else:
+                place = speaker.place(self.start or Cursor())
+                yield from speaker.say(remark.code, remark.message, remark.help, place)
 
     def unknown_references(self) -> Iterator[Problem]:
         """Yield the records that refer to a record that the other file has not."""
@@ -211,11 +226,3 @@ class _Check:
         return Row(
             self.other.path, header.text, start, None, value, pieces=header.pieces
         )
-
-    def _first(self) -> Row:
-        """Return the beginning of the file."""
-        first = next(records_of(self.judged.frames()), None)
-        path = self.judged.speaker.path
-        if first is None:
-            return Row(path, b"{", Cursor(), None)
-        return Row(path, first.text, first.chunk.start_of(first.row), None)

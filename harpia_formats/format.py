@@ -89,6 +89,8 @@ class Companion:
     closing_there: bool = False
     #: Given a record: what it is about.
     names: Callable[[Mapping[str, Any]], tuple[str, ...]] = lambda _: ()
+    #: Whether it matters which of them there are.
+    counts_names: bool = False
     #: Given what is expected: the algorithm to digest the file's bytes with, or "".
     algorithm: Callable[[Any], str] = lambda _: ""
     #: The key whose value must be the id of a record of the other file, and what to

@@ -142,6 +142,8 @@ def _object_head(opening: Opening) -> Head:
     feed.give_back(WINDOW)
     is_told = value or (value is not None and whole)
     rows = (value,) if is_told else ()
+    if isinstance(value, list):  # an array behind a comment
+        rows = tuple(value)
     return Head(opening.layout, rows, whole=whole, several=several)
 
 

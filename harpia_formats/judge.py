@@ -98,6 +98,8 @@ class Brief:
     stranger: Stranger | None = None
     #: Reads what tells records apart, if that is asked for.
     identity: Identity | None = None
+    #: Whether what the schema says is asked for at all.
+    asks_schema: bool = True
     #: Whether the schema's `format` refuses values.
     formats: bool = False
     repeated_keys: bool = True
@@ -219,7 +221,8 @@ class Judge:
         """Add to `verdict` what is wrong with a record that was decoded before."""
         if self._identity is not None:
             verdict.keys += self._identity.of_value(value)
-        if not self.referee.is_valid(value):
+        asks_schema = self._brief.asks_schema or self._brief.remarks is None
+        if asks_schema and not self.referee.is_valid(value):
             verdict.findings += self._refused(number, value)
             return
         remarks = list(self._brief.remarks(value)) if self._brief.remarks else []

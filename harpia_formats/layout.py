@@ -39,7 +39,7 @@ class Layout(StrEnum):
     EMPTY = "nothing"
 
 
-_comments = re.compile(rb"(?:[ \t\r\n]++|//[^\n]*+\n|/\*.*?\*/)*+", re.DOTALL)
+_comments = re.compile(rb"(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*+", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -119,9 +119,11 @@ def _behind_comment(feed: Feed) -> Layout:
     """Tell whether a document stands behind comments, which JSON has not."""
     feed.fill(WINDOW)
     rest = behind_comments(feed.data)
-    if len(rest) < len(feed.data) and rest.startswith(b"{"):
+    if len(rest) < len(feed.data) and rest.startswith((b"{", b"[")):
         layout = _layout_of(Feed(iter(()), rest))
-        return layout if layout is Layout.OBJECT else Layout.TEXT
+        # An array is taken as a whole too, for its comment to be told once.
+        if layout in {Layout.OBJECT, Layout.ARRAY}:
+            return Layout.OBJECT
     return Layout.TEXT
 
 

@@ -71,6 +71,8 @@ class Pairs:
         One of a format that belongs to it uses it, even if nothing can be compared.
         """
         given, companion = self._given, format_ and format_.companion
+        # What a file is that is in no known format nobody can say.
+        self._used |= format_ is None
         if given is None or not companion or companion.format != given.format:
             return
         self._used = True

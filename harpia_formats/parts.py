@@ -18,6 +18,8 @@ from harpia_formats.schema import Schema
 
 #: The rule on a record of another format.
 OTHER_FORMAT = "S203"
+#: The rules on what a schema says.
+_of_schema = ("S1", "C", "V", OTHER_FORMAT)
 
 
 @dataclass(slots=True)
@@ -88,6 +90,7 @@ class Parts:
             advise=self.variant.format.advise if self.variant else no_advice,
             formats=options.assert_formats,
             repeated_keys="J105" in self.rules,
+            asks_schema=any(each.startswith(_of_schema) for each in self.rules),
             second_opinion=second_opinion,
             **own,
         )

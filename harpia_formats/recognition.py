@@ -92,13 +92,14 @@ def recognise_as(
     """
     found = recognise(head, asked, name)
     variant, choice = found.variant, found.choice
+    called = name if len(asked) > 1 else asked[0].id
     if variant is not None and choice is not None:
         if 2 * choice.alike >= choice.records:
             return found
-        other = _other_shape(variant, head, formats, strict=strict)
+        other = _other_shape(variant, head, formats, called, strict=strict)
         return Recognition(variant, choice, (other,)) if other else found
     variant = _nearest_dialect(asked[0], head, strict=strict)
-    other = _other_shape(variant, head, formats, strict=strict)
+    other = _other_shape(variant, head, formats, called, strict=strict)
     return Recognition(variant, sayings=(other,) if other else ())
 
 
@@ -159,7 +160,7 @@ def _doubts(choice: Choice) -> Iterator[Saying]:
 
 
 def _other_shape(
-    asked: Variant, head: Head, formats: Sequence[Format], *, strict: bool
+    asked: Variant, head: Head, formats: Sequence[Format], called: str, *, strict: bool
 ) -> Saying | None:
     """Say that most records are invalid because the file is in another format."""
     particular = [each for each in formats if not each.general]
@@ -170,7 +171,7 @@ def _other_shape(
     if 2 * min(invalid, choice.alike) <= len(head.rows):
         return None
     other = choice.variant.format.id
-    message = f"the file is {choice.variant.name}, not {asked.format.id}: {choice}"
+    message = f"the file is {choice.variant.name}, not {called}: {choice}"
     help_ = f"validate it with --format {other}; what else is wrong with it "
     return Saying(
         OTHER_SHAPE, message, f"{help_}as {asked.format.id} is counted, not listed"

@@ -82,6 +82,11 @@ class Row:
         first = self.text.rfind(b"\n", 0, start) + 1
         last = self.text.find(b"\n", start)
         last = len(self.text) if last < 0 else last
+        for begin_of_piece, _ in self.pieces:
+            if begin_of_piece <= start:
+                first = max(first, begin_of_piece)
+            else:
+                last = min(last, begin_of_piece)
         end = min(end, last)
         marked = self.text[start:end].decode("utf-8", "replace")
         room = max(FRAME - len(marked), FRAME // 2)

@@ -118,10 +118,14 @@ class _Slicer:
         return True
 
     def _array(self, path: Path) -> _Cutting:
-        self.text += b"[]"
+        self.text += b"["
         yield Member(path)
-        self.start, closed = yield from member_rows(self.feed, self.start, self.limit)
+        end, closed = yield from member_rows(self.feed, self.start, self.limit)
+        # The bracket is behind all items, and so begins a piece of its own.
+        self.start = Cursor(end.offset - 1, end.line, end.column - 1)
         self._mark()
+        self.text += b"]"
+        self.start = end
         return closed
 
     def _key(self) -> str | None:

@@ -103,6 +103,8 @@ class TableInspection:
         fields = "field" if found == 1 else "fields"
         message = f"the record has {found:,} {fields}, the header {wanted:,}"
         help_ = "put a field with a comma or a line end in quotes"
+        if found < wanted:
+            help_ = "add the fields that are missing, blank if need be"
         return Finding(FIELD_COUNT, 0, Remark(FIELD_COUNT, (), message, help_))
 
     def _next_number(self) -> int:

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from harpia_formats import validate
 from harpia_formats.exporting import as_python
 from harpia_formats.schema import built_in_schema
 from harpia_formats.shipped import schema_ids
 
 SCHEMAS = Path(__file__).parents[1] / "schemas"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 COMMAND = [sys.executable, "-m", "harpia_formats", "schema"]
 
 Result = subprocess.CompletedProcess[bytes]
@@ -33,7 +35,6 @@ def run(*arguments: str) -> Result:
         ("nemo-output --dialect flat --strict", "nemo-output-flat-strict"),
         ("eee-aggregate --dialect 0.2.0", "eee-aggregate@0.2.0"),
         ("eee@0.3.0 --strict", "eee@0.3.0"),
-        ("harpia --dialect instances", "harpia"),
         ("nemo-output-flat", "nemo-output-flat"),
         ("report-1", "report-1"),
         ("detection-1", "detection-1"),
@@ -45,6 +46,25 @@ def test_schema_is_printed_as_it_is(arguments: str, name: str) -> None:
 
     assert (result.returncode, result.stderr) == (0, b"")
     assert result.stdout == (SCHEMAS / f"{name}.schema.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder", "name"),
+    [
+        ("harpia-output", "harpia-output", "two-metrics.json"),
+        ("harpia --dialect instances", "harpia", "H101-camel-array.json"),
+    ],
+)
+def test_schema_of_rows_is_that_of_a_row(
+    tmp_path: Path, arguments: str, folder: str, name: str
+) -> None:
+    """Where the records of a dialect are rows, its schema judges a row."""
+    path = tmp_path / "row.json"
+    path.write_bytes(run(*arguments.split()).stdout)
+    report = validate(FIXTURES / folder / "valid" / name, schema=path)
+
+    assert report.ok
+    assert report.files[0].records > 1
 
 
 def test_module_is_printed() -> None:

@@ -165,13 +165,35 @@ def test_aggregate_that_is_named_is_for_all(tmp_path: Path) -> None:
     assert codes(report) == {"E201": 2, "E204": 2}
 
 
-@pytest.mark.parametrize("data", [b'{"question": "2+2?"}', RULES["H201"].good])
-def test_file_that_nothing_belongs_to(tmp_path: Path, data: bytes) -> None:
+def test_file_that_nothing_belongs_to(tmp_path: Path) -> None:
     """An aggregate that is named for files of another kind is a mistake."""
     (path,) = write(tmp_path, scores__json=aggregate())
 
     with pytest.raises(CompanionError, match="is eee-aggregate, which none of the "):
-        validate(data, companion=path)
+        validate(RULES["H201"].good, companion=path)
+
+
+def test_file_of_no_known_format_may_belong_to_any(tmp_path: Path) -> None:
+    """Where a file is not recognised, that is the error, and not the one named."""
+    (path,) = write(tmp_path, scores__json=aggregate())
+    report = validate(b'{"question": "2+2?"}', companion=path)
+
+    assert [each.code for each in report.groups] == ["S301"]
+
+
+@pytest.mark.parametrize(
+    "data", [b"[]", b"", b"[", b'{"id": "ROUGE", "parameters": {}, "score": 1']
+)
+def test_output_without_a_whole_record_is_not_missed(
+    tmp_path: Path, data: bytes
+) -> None:
+    """Of an output that is empty or broken nobody can say what it lacks."""
+    path = tmp_path / "input.json"
+    path.write_bytes(RULES["H201"].beside)
+    report = validate(data, format="harpia-output", companion=path)
+
+    assert len(report.problems) == 1
+    assert report.problems[0].code.startswith("J1")
 
 
 @pytest.mark.parametrize(

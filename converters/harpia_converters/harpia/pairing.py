@@ -69,6 +69,7 @@ OUTPUT = Companion(
     remarks=_of_output,
     closing=_closing,
     names=_names,
+    counts_names=True,
 )
 #: Rows of enabled metrics on known instances; not every metric writes a log.
 LOG = Companion(
