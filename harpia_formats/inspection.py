@@ -355,6 +355,10 @@ class Inspection:
         judge = self._parts.header_judge()
         findings = header_findings(header.text, judge, variant.dialect, self._lengths)
         active = [each for each in findings if each.code in self._rules]
+        errors = [each for each in active if self._speaker.is_error(each.code)]
+        if self._options.fail_fast and errors:
+            active = active[: active.index(errors[0]) + 1]
+            self.stopped = True
 
         def row_of(finding: "Finding") -> Row:
             start = header.pieces[0][1]

@@ -95,8 +95,10 @@ def rows_of(opening: Opening, limit: int) -> Frames:
         from harpia_formats.array import array_rows  # noqa: PLC0415 - only arrays need it
 
         return array_rows(opening.feed, opening.start, limit)
-    if layout is Layout.LONG_LINE and _is_document(opening.feed, limit):
-        layout = Layout.OBJECT
+    if layout is Layout.LONG_LINE:
+        layout = Layout.OBJECT if _is_document(opening.feed, limit) else layout
+        # What was read to tell would be cut into a single chunk.
+        opening.feed.give_back(WINDOW)
     rows = document_rows if layout is Layout.OBJECT else line_rows
     return rows(opening.feed, opening.start, limit)
 

@@ -34,7 +34,12 @@ def misleading(name: str, head: Head) -> tuple[str, str] | None:
 
 def plain_name(name: str) -> str:
     """Return `name` in lower case, without the ending that tells its compression."""
-    plain = name.casefold()
+    return without_compression(name).casefold()
+
+
+def without_compression(name: str) -> str:
+    """Return `name` without the ending that tells its compression."""
     for each in CODECS:
-        plain = plain.removesuffix(each.suffix)
-    return plain
+        if name.casefold().endswith(each.suffix):
+            return name[: -len(each.suffix)]
+    return name

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from harpia_formats.bytestream import SourceError
 from harpia_formats.format import Format
+from harpia_formats.naming import without_compression
 from harpia_formats.options import Options
 from harpia_formats.problem import Problem, Severity
 from harpia_formats.report import FileCount
@@ -89,6 +90,7 @@ class Pairs:
         if not isinstance(origin, Path) or not is_lasting(judged.source):
             return
         place = origin.absolute()
+        place = place.with_name(without_compression(place.name))
         if judged.companion is not None and judged.companion.file_names is not None:
             self._waiting[place] = (judged, count)
             if place in self._wanted:
@@ -136,7 +138,8 @@ class Pairs:
                 continue
             if companion.format == judged.variant.format.id:
                 expected = companion.expect(_document_of(judged.source, self._options))
-                return companion.file_names(Path(judged.source.name).name, expected)
+                name = without_compression(Path(judged.source.name).name)
+                return companion.file_names(name, expected)
         return ()
 
 

@@ -98,9 +98,12 @@ class Parts:
 
     def _remarks(self, path: Path) -> Callable[[Any], Iterator[Remark]] | None:
         """Return what is to be said of the rows at `path`, of columns item by item."""
-        remarks = self.variant.dialect.remarks if self.variant else None
-        if remarks is None or not path:
-            return remarks
+        dialect = self.variant.dialect if self.variant else None
+        remarks = dialect.remarks if dialect else None
+        if dialect is None or remarks is None:
+            return None
+        if not path:
+            return None if dialect.container is Container.COLUMNS else remarks
         column = path[-1]
 
         def of_item(item: Any) -> Iterator[Remark]:

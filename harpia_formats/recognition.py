@@ -98,9 +98,19 @@ def recognise_as(
             return found
         other = _other_shape(variant, head, formats, called, strict=strict)
         return Recognition(variant, choice, (other,)) if other else found
+    if head.rows and not variants_of(asked, head.layout):
+        return Recognition(
+            default_of(asked[0], head.layout), sayings=(_other_layout(called, head),)
+        )
     variant = _nearest_dialect(asked[0], head, strict=strict)
     other = _other_shape(variant, head, formats, called, strict=strict)
     return Recognition(variant, sayings=(other,) if other else ())
+
+
+def _other_layout(called: str, head: Head) -> Saying:
+    """Say that a file of a format is put together in another way."""
+    message = f"{called} is one object in a file, and this is {head.layout.value}"
+    return Saying(OTHER_SHAPE, message, "put each object in its own file; " + _counted)
 
 
 def _nearest_dialect(asked: Format, head: Head, *, strict: bool) -> Variant:
