@@ -1,7 +1,7 @@
 """Which format and dialect a file is in, told from its first records."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -47,6 +47,8 @@ class Choice:
         return f"{self.alike:,} of the first {self.records:,} records {have} {sign}"
 
 
+#: Rows that are compared with every format.
+LOOKED_AT_FULLY = 32
 #: Containers that a file can be read as, by its layout.
 _readable = {
     Layout.LINES: {Container.ROWS, Container.DOCUMENT},
@@ -82,7 +84,7 @@ def choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
 def _choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
     counts: Counter[int] = Counter()
     signs: dict[int, Counter[str]] = {}
-    found = [signs_of(each, variants) for each in rows]
+    found = list(_all_signs(rows, variants))
     for number, sign in chain.from_iterable(found):
         counts[number] += 1
         signs.setdefault(number, Counter())[sign] += 1
@@ -104,6 +106,25 @@ def _choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
         others=others,
         rival=rivals[0] if rivals else None,
     )
+
+
+def _all_signs(
+    rows: Sequence[Any], variants: Sequence[Variant]
+) -> Iterator[list[tuple[int, str]]]:
+    """Yield what each row looks like.
+
+    Behind the first ones a row is only compared with what others looked like, unless
+    it looks like none of that: so a thousand rows take little more than a few.
+    """
+    met: dict[int, Variant] = {}
+    for number, row in enumerate(rows):
+        signs = []
+        if number >= LOOKED_AT_FULLY:
+            known = list(met.values())
+            signs = [([*met][each], sign) for each, sign in signs_of(row, known)]
+        signs = signs or signs_of(row, variants)
+        met.update((each, variants[each]) for each, _ in signs)
+        yield signs
 
 
 def signs_of(row: Any, variants: Sequence[Variant]) -> list[tuple[int, str]]:

@@ -209,7 +209,7 @@ class _Partitions:
 
     def pieces(self, share: _Share) -> Iterator[Sequence[int]]:
         """Yield the digests of a share, in the order in which they were added."""
-        table = share.table()
+        table = share.table() if share.bits else b""
         for data in self._data(share.partition):
             piece = array("Q", data)
             if share.bits:

@@ -1,6 +1,6 @@
 """The beginning of a file, from which its format is told, and how it is cut then."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import chain, islice
@@ -10,7 +10,13 @@ from harpia_formats.detection import Variant, variants_of
 from harpia_formats.format import Container, Format
 from harpia_formats.framing import WINDOW, Chunk, Feed, Flaw, Frames
 from harpia_formats.item import State, read_item
-from harpia_formats.layout import Layout, Opening, behind_comments, rows_of
+from harpia_formats.layout import (
+    Layout,
+    Opening,
+    behind_comments,
+    opening_of,
+    rows_of,
+)
 from harpia_formats.naming import plain_name
 from harpia_formats.problem import Path
 from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS, Head, values_in
@@ -66,6 +72,16 @@ def members_of(opening: Opening, variant: Variant, limit: int) -> Slices:
         return len(path) == dialect.depth
 
     return slices_of(opening.feed, opening.start, limit, is_cut, dialect.depth)
+
+
+def frames_again(
+    blocks: Callable[[], Iterable[bytes]], cut: Cut, variant: Variant | None, limit: int
+) -> Slices:
+    """Return the frames of a file that was judged as `variant`, from its `blocks`."""
+    opening = opening_of(blocks())
+    if cut is Cut.MEMBERS and variant is not None:
+        return members_of(opening, variant, limit)
+    return rows_of(opening, limit)
 
 
 def cut_of(variant: Variant | None, layout: Layout) -> Cut:

@@ -12,9 +12,9 @@ from harpia_formats.detection import Variant
 from harpia_formats.flaws import words_for
 from harpia_formats.format import Container, Format
 from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
-from harpia_formats.head import Cut, begin, cut_of, members_of
+from harpia_formats.head import Cut, begin, cut_of, frames_again
 from harpia_formats.judge import Disagreement, Judge, Verdict
-from harpia_formats.layout import Opening, opening_of, rows_of
+from harpia_formats.layout import Opening, opening_of
 from harpia_formats.marks import Numbers, Outcomes
 from harpia_formats.naming import misleading
 from harpia_formats.options import Options
@@ -117,7 +117,8 @@ class Inspection:
         yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
         cut = cut_of(self._variant, beginning.head.layout)
-        self._again = partial(self._frames_again, again, cut)
+        # It outlives this inspection, and so must not hold it.
+        self._again = partial(frames_again, again.blocks, cut, self._variant, limit)
         self._unique = self._uniqueness()
         if self._unique is None and self._options.companion is None:
             blocks.drop_copy()
@@ -212,13 +213,6 @@ class Inspection:
                 self._formats, head, everything, options.format, strict=options.strict
             )
         return held_strictly(found, head) if options.strict else found
-
-    def _frames_again(self, again: SecondLook, cut: Cut) -> Slices:
-        """Return the frames of the file once more."""
-        opening = opening_of(again.blocks())
-        if cut is Cut.MEMBERS and self._variant is not None:
-            return members_of(opening, self._variant, self._options.max_row_bytes)
-        return rows_of(opening, self._options.max_row_bytes)
 
     def judged(self, source: Source) -> "Judged | None":
         """Return what is known of the file, if its records can be checked further."""
@@ -392,7 +386,11 @@ class Inspection:
             fail_fast=self._options.fail_fast,
         )
         limit = self._options.max_row_bytes
-        yield from table.problems(table_rows(opening.feed, opening.start, limit))
+        try:
+            yield from table.problems(table_rows(opening.feed, opening.start, limit))
+        except Disagreement as error:
+            where = f"{self._count.path}: record {self._count.records:,}"
+            raise InternalError(f"{where}: {error}") from error
         if table.columns and table.first_blank is not None:
             self._blanks, self._blank_count = [table.first_blank], table.blanks
 

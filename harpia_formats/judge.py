@@ -235,6 +235,17 @@ class Judge:
             Finding(each.code, number, each, value) for each in remarks
         ]
 
+    def confirm(self, row: int, value: Any) -> None:
+        """Ask the reference engine about a decoded record, if that is wanted.
+
+        Raises `Disagreement`.
+        """
+        opinion = self._brief.second_opinion
+        if opinion is not None:
+            valid = self.referee.is_valid(value)
+            if not opinion(value, valid):
+                raise Disagreement(row, referee=valid)
+
     def _refused(self, number: int, value: Any) -> "list[Finding]":
         """Return why the schema refuses a row, or what else the row looks like."""
         from harpia_formats.findings import Finding, causes_in  # noqa: PLC0415 - as above

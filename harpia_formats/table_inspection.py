@@ -96,6 +96,7 @@ class TableInspection:
             texts = [each.text for each in row.fields]
             value = dict(zip(self.columns, texts, strict=True))
             self.judge.judge_decoded(0, value, verdict)
+            self.judge.confirm(0, value)
         yield from self._said(verdict.findings, row, number)
 
     def _wrong_count(self, row: TableRow) -> Finding:

@@ -160,3 +160,14 @@ def test_counts_are_exact(rows: list[Any]) -> None:
         assert [each for _, each in choice.others] == [
             each for each in [min(ones, twos)] if each
         ]
+
+
+def test_rows_behind_the_first_are_told_apart_too() -> None:
+    """A row of another format is counted however far behind it is."""
+    rows = [{"one": ""}] * 500 + [{"two": ""}, {"one": "", "two": ""}]
+    choice = choose(rows, [ONE, TWO])
+
+    assert choice is not None
+    assert (choice.variant, choice.alike) == (ONE, 501)
+    assert dict(choice.others)[TWO] >= 1
+    assert choice.rival is None

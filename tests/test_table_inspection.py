@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import Problem, Report, validate
+from harpia_formats.inspection import InternalError
 
 #: A row by its fields: right, wrong for the header, or nothing at all.
 FIELDS = st.lists(st.sampled_from(["a", "é", "", "x,y", "two\nlines", 'a "b"']))
@@ -187,3 +188,17 @@ def test_places_count_lines_in_quotes_and_the_mark() -> None:
 
     assert codes_of(report) == ["J201", "J304"]
     assert where(report.problems[1]) == (5, 1, 2, data.index(b"4,5") + 3, 2)
+
+
+def test_reference_engine_is_asked_about_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where a second opinion is asked for, one that differs is a bug of ours."""
+
+    def contrary(*_: Any, **__: Any) -> Any:
+        return lambda *_: False
+
+    monkeypatch.setattr("harpia_formats.reference.second_opinion_of", contrary)
+
+    with pytest.raises(InternalError, match="<data>: record 1: we say valid"):
+        validate(b"a,b\n1,2\n", format="csv", cross_check=True)
