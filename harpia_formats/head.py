@@ -143,7 +143,8 @@ def _told_by_more(feed: Feed) -> Layout:
     """Tell the layout of a file whose first lines are long, if its first value ends."""
     feed.fill(HEAD_BYTES)
     state, end = read_item(feed.data, 0)
-    if state is State.ENDED and feed.data[end : end + 1] == b"{":
+    is_one_line = b"\n" not in feed.data[:end].strip()
+    if state is State.ENDED and is_one_line and feed.data[end : end + 1] == b"{":
         feed.give_back(WINDOW)
         return Layout.LINES
     return Layout.LONG_LINE

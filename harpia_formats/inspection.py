@@ -79,6 +79,8 @@ class Inspection:
         self._unjudged = False
         #: Whether it ended before the file did, as asked for.
         self.stopped = False
+        #: Whether columns were read no further than asked for.
+        self._cut_short = False
         #: The items of each column, by its path.
         self._lengths: dict[Path, int] = {}
 
@@ -132,6 +134,7 @@ class Inspection:
         else:
             frames = beginning.frames(cut, self._variant)
             yield from self._frames(whole_frames(frames, blocks), blocks)
+        self.stopped |= self._cut_short
         yield from self._blank_note()
         if cut is not Cut.VALUES and self._holds_nothing(blocks):
             yield from self._flaw(Flaw("empty", opening.beginning))
@@ -311,6 +314,7 @@ class Inspection:
         if limit is None or records + len(chunk) <= limit:
             return chunk
         if self._is_of_columns:
+            self._cut_short = True
             return chunk.first(max(0, limit - records))
         left = limit - records
         for kept, each in enumerate(chunk.rows):

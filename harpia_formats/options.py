@@ -50,8 +50,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.format is not None and self.schema is not None:
             raise ValueError("schema and format exclude each other")
-        if self.strict and self.schema is not None:
-            raise ValueError("strict is about formats, and a schema is given")
+        if self.schema is not None and (self.strict or self.companion is not None):
+            raise ValueError("strict and companion are about formats, not a schema")
         if self.columns is not None:
             checked(self.columns)
             if self.schema is not None or self.format != "csv":

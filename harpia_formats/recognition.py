@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -19,6 +20,8 @@ HEAD_RECORDS = 1_000
 HEAD_BYTES = 8 * 1024 * 1024
 #: The rule that says that a file has another shape than the one asked for.
 OTHER_SHAPE = "S201"
+#: Keys of a record among which misspelt ones are looked for.
+MANY_KEYS = 100
 #: Formats that are named where none is recognised.
 NEAREST = 3
 
@@ -232,6 +235,7 @@ def _distance(row: dict[str, Any], variant: Variant) -> _Distance:
     if not isinstance(schema, dict):
         return _Distance(0, ())
     properties = schema.get("properties", {})
-    near = [each for each in properties if each not in row and nearest(each, row)]
+    keys = list(islice(row, MANY_KEYS))
+    near = [each for each in properties if each not in row and nearest(each, keys)]
     missing = tuple(each for each in schema.get("required", ()) if each not in row)
     return _Distance(len(properties.keys() & row.keys()) + len(near), missing)

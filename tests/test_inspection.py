@@ -522,3 +522,20 @@ def test_records_of_no_known_format_are_undetermined() -> None:
     assert (count.valid, count.undetermined) == (0, 2)
     text_only = validate(b'{"question": "2+2?"}', select=("J",))
     assert text_only.ok
+
+
+def test_columns_that_are_cut_short_are_not_complete() -> None:
+    """Under a limit that is met, a file of columns was not read to its end."""
+    data = b'{"questions": ["a", "b", "c"], "predicted_answers": ["x", "y", "z"]}'
+    (short,) = validate(data, limit=2).files
+    (whole,) = validate(data, limit=3).files
+
+    assert (short.records, short.complete) == (2, False)
+    assert (whole.records, whole.complete) == (3, True)
+
+
+@pytest.mark.parametrize("options", [{"strict": True}, {"companion": "a.json"}])
+def test_options_of_formats_exclude_a_schema(options: dict[str, Any]) -> None:
+    """What is about formats is refused beside a schema, and not ignored."""
+    with pytest.raises(ValueError, match="are about formats, not a schema"):
+        validate(b"{}", schema=True, **options)

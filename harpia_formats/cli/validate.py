@@ -245,7 +245,8 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
     3 a bug in harpia-formats.
     """
     with guarded():
-        _need_one_judge(schema, format_, columns, strict=strict)
+        of_formats = {"--strict": strict, "--with": companion is not None}
+        _need_one_judge(schema, format_, columns, of_formats)
         progress = Progress(shown=not quiet and sys.stderr.isatty())
         options = Options(
             format="csv" if columns else format_,
@@ -278,16 +279,16 @@ def _need_one_judge(
     schema: Path | None,
     format_: str | None,
     columns: list[str] | None,
-    *,
-    strict: bool,
+    of_formats: dict[str, bool],
 ) -> None:
     """End the run where options contradict each other on what to judge by."""
     if schema is not None and format_ is not None:
         complain("--schema and --format exclude each other")
         raise SystemExit(UNABLE)
-    if schema is not None and strict:
-        complain("--schema and --strict exclude each other")
-        raise SystemExit(UNABLE)
+    for name, is_given in of_formats.items():
+        if schema is not None and is_given:
+            complain(f"--schema and {name} exclude each other")
+            raise SystemExit(UNABLE)
     if columns and (schema is not None or format_ not in {None, "csv"}):
         complain("--map is for tables of any columns: --format csv")
         raise SystemExit(UNABLE)
