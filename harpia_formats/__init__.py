@@ -50,9 +50,9 @@ def validate(*inputs: Any, **options: Any) -> Report:
     open binary file. The options are the fields of `harpia_formats.options.Options`,
     such as `format="eee@0.2.0"`, `schema="mine.json"`, `select=("J", "S")`,
     `examples=0`, `limit=1000`. What cannot be read is told in the report; an option
-    that cannot be met raises `UnknownFormat`, `UnknownRule`, `SchemaError` or
-    `ValueError`, which no input at all raises too; what is no input or no option
-    raises `TypeError`.
+    that cannot be met raises `UnknownFormat`, `UnknownRule`, `SchemaError`,
+    `CompanionError`, `MapError` or `ValueError`, which no input at all raises too; what
+    is no input or no option raises `TypeError`.
     """
     from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.validation import Validation  # noqa: PLC0415

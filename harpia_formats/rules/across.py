@@ -17,9 +17,9 @@ RULES = (
         "repeated-id",
         Severity.ERROR,
         "No two records of a file may have the same id.",
-        "What counts are all keys that tell records apart: of EvalEval the sample_id "
-        "together with evaluation_id, evaluation_name, evaluation_result_id and "
-        "metadata.epoch. Of up to 100,000 repeated ids every record is told.",
+        "What counts are all keys by which the format tells records apart, such as the "
+        "id of a sample together with that of its evaluation. Each record whose id was "
+        "there before is an error.",
         _row + _row,
         _row + _row.replace(b'"sample_id": "1"', b'"sample_id": "2"'),
         "eee@0.2.0",
