@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from candidates import script
 from measure import Candidate, Measurement, compare
@@ -217,12 +218,23 @@ def check_place(planted: Planted, case: Case) -> None:
     with text:
         text.seek(problem["byte_offset"])
         there = text.read(3)
-    found = (report["files"][0]["format"], problem["line"], problem["record"])
-    expected = (case.format, planted.line, min(WRONG, planted.records))
+        column = column_of(text, problem["byte_offset"])
+    keys = ("line", "column", "record")
+    found = (report["files"][0]["format"], *(problem[each] for each in keys))
+    number = min(WRONG, planted.records)
+    expected = (case.format, planted.line, column, number)
     inside = 0 <= problem["byte_offset"] - planted.byte_offset < 2_000
     is_value = there.startswith((b"5", b"7", b"NaN"))
     if found != expected or not inside or not is_value:
         raise SystemExit(f"{case.name}: found {found}, expected {expected}: {problem}")
+
+
+def column_of(text: BinaryIO, offset: int) -> int:
+    """Return the column of the byte at `offset`, counted in the plainest way."""
+    start = max(0, offset - 4_000)
+    text.seek(start)
+    before = text.read(offset - start).rpartition(b"\n")[2]
+    return len(before.decode()) + 1
 
 
 def measured(case: Case, folder: Path, share: float) -> tuple[Planted, Measurement]:

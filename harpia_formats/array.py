@@ -37,6 +37,10 @@ _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _space = re.compile(rb"[ \t\r\n]*+")
 _head = re.compile(rb'\{[ \t\r\n]*+"[^"\\]*+"|["\[{]?')
 
+#: What can be told of a bracket only if more is read.
+_is_cut_off = re.compile(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+)?\Z")
+#: Rows behind a bracket too many: a comma in an object is followed by a key.
+_more_rows = re.compile(rb"[ \t\r\n]*+,[ \t\r\n]*+[\[{]")
 #: What may stand behind an array in an object.
 _behind_member = re.compile(
     rb'[ \t\r\n]*+(?:\}|\Z|,[ \t\r\n]*+"(?:[^"\\]|\\.)*+"[ \t\r\n]*+:)', re.DOTALL
@@ -129,11 +133,15 @@ class Cutter:
 
     def _is_closing(self) -> bool:
         """Tell whether the array ends here, and not one inside of a broken row."""
-        if self.feed.data[:1] != b"]" or not self.doubtful:
-            return self.feed.data[:1] == b"]"
-        while _behind_space(self.feed.data, 1) == len(self.feed.data):
+        if self.feed.data[:1] != b"]":
+            return False
+        if not (self.doubtful or self.inner):
+            return True
+        while _is_cut_off.match(self.feed.data, 1):
             if not self.feed.grow():
                 return True
+        if not self.doubtful:
+            return not _more_rows.match(self.feed.data, 1)
         return _is_last_bracket(self.feed.data, 0, inner=self.inner)
 
     def _close(self) -> Frames:

@@ -34,8 +34,6 @@ class Choice:
     records: int
     #: What they were told by, the most frequent first.
     signs: tuple[str, ...]
-    #: What others of them look like, and how many; the most frequent first.
-    others: tuple[tuple[Variant, int], ...] = ()
     #: Another one that all of these look like as well.
     rival: Variant | None = None
 
@@ -93,7 +91,6 @@ def _choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
     # The first in the table wins where two are equal.
     order = sorted(counts, key=lambda each: (-counts[each], each))
     best = order[0]
-    others = tuple((variants[each], counts[each]) for each in order[1:])
     shared = Counter(
         each for row in found if best in dict(row) for each in dict(row) if each != best
     )
@@ -103,7 +100,6 @@ def _choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
         alike=counts[best],
         records=len(rows),
         signs=tuple(sign for sign, _ in signs[best].most_common()),
-        others=others,
         rival=rivals[0] if rivals else None,
     )
 

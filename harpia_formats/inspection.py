@@ -32,6 +32,7 @@ from harpia_formats.registry import all_formats
 from harpia_formats.report import FileCount
 from harpia_formats.row import Row
 from harpia_formats.rules import Rule
+from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.schema import Schema
 from harpia_formats.second_look import SecondLook
 from harpia_formats.slices import Header, Member, Slices
@@ -46,8 +47,6 @@ if TYPE_CHECKING:  # what is wrong costs its import only where something is
 
 #: Rules that need no schema: on text and JSON, and on files as a whole.
 _of_files = ("J", "S2", "S3")
-#: The rule on an id that is there twice.
-REPEATED_ID = "X101"
 
 
 class InternalError(Exception):

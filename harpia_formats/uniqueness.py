@@ -15,11 +15,10 @@ from harpia_formats.framing import Cursor
 from harpia_formats.identity import Identity
 from harpia_formats.records import Numbered, records_of
 from harpia_formats.repeats import Awaited, Meeting, looks_for
+from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.slices import Slices
 from harpia_formats.words import shown
 
-#: The rule on an id that is there twice.
-REPEATED_ID = "X101"
 #: Ids that are compared as texts; of further ones equal digests are taken as proof.
 NAMED = 100_000
 

@@ -279,3 +279,17 @@ def test_every_column_is_judged_up_to_a_limit() -> None:
     assert [each.place.record for each in limited.problems] == [2]
     assert limited.files[0].records == 2
     assert "K101" in [each.code for each in longer.problems]
+
+
+@pytest.mark.parametrize("header", [b"", b'"metrics": [], '])
+def test_rows_behind_a_bracket_too_many_are_judged(header: bytes) -> None:
+    """One closing bracket among the rows is one fault, and ends nothing."""
+    row = b'{"id": "%d", "input": "q", "actual-output": "x"}'
+    rows = [row % each for each in range(4)]
+    data = b"{" + header + b'"instances": [' + rows[0] + b"], " + b", ".join(rows[1:])
+    report = validate(data + b"]}")
+
+    assert [(each.code, each.place.byte_offset) for each in report.problems][:1] == [
+        ("J101", data.index(b"],", data.index(b"instances")))
+    ]
+    assert report.files[0].valid == 4

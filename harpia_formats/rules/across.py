@@ -3,6 +3,8 @@
 from harpia_formats.problem import Severity
 from harpia_formats.rules import Rule
 
+#: The rule on an id that is there twice.
+REPEATED_ID = "X101"
 _row = (
     b'{"schema_version": "0.2.0", "evaluation_id": "e", "model_id": "org/m", '
     b'"evaluation_name": "n", "sample_id": "1", "interaction_type": "single_turn", '
@@ -13,7 +15,7 @@ _row = (
 
 RULES = (
     Rule(
-        "X101",
+        REPEATED_ID,
         "repeated-id",
         Severity.ERROR,
         "No two records of a file may have the same id.",
