@@ -158,3 +158,6 @@ class Format:
     family: str = ""
     #: Whether so much looks like it that it is taken only where nothing else fits.
     general: bool = False
+    #: Where its `Spoke` is, as `module:name`, so that it is loaded only to convert;
+    #: empty for documents, which are not records.
+    spoke: str = ""

@@ -1,10 +1,15 @@
 """Which formats and which rules there are."""
 
 from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import harpia_converters
 from harpia_formats.format import Format
 from harpia_formats.rules import Rule, across, schema, shape, table, text
+
+if TYPE_CHECKING:  # most commands convert nothing
+    from harpia_formats.spoke import Spoke
 
 #: Names that stand for several versions; the first is taken where nothing tells.
 FAMILIES: dict[str, tuple[str, ...]] = {}
@@ -49,6 +54,18 @@ def formats_named(name: str) -> tuple[Format, ...]:
     if name in FAMILIES:
         return tuple(formats[each] for each in FAMILIES[name])
     raise UnknownFormat(name)
+
+
+def record_formats() -> dict[str, Format]:
+    """Return the formats whose rows are records, which convert, by their ids."""
+    return {each.id: each for each in all_formats().values() if each.spoke}
+
+
+def spoke_of(format_: Format) -> "Spoke":
+    """Return how rows of a record format and records become each other."""
+    module, _, name = format_.spoke.partition(":")
+    spoke: Spoke = getattr(import_module(module), name)
+    return spoke
 
 
 @cache

@@ -12,6 +12,7 @@ FORMAT = Format(
     title="The shape under the git tag v0.2.0: text or lists, `interactions`",
     id_key="sample_id",
     vendor=VENDOR,
+    spoke="harpia_converters.eee.mapping:TAG",
     family="eee",
     dialects=(Dialect(TAG, partial(sign_of, shape=TAG)),),
     id_with=APART,

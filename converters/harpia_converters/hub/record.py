@@ -25,6 +25,7 @@ FORMAT = Format(
     id=RECORD,
     title="One evaluated sample with all of its outputs, as the hub holds it",
     vendor="any",
+    spoke="harpia_converters.hub.mapping:RECORD",
     dialects=(Dialect(RECORD, sign_of),),
     id_key="id",
 )

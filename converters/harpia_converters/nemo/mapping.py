@@ -1,0 +1,67 @@
+"""Which field of a record each key of NeMo's questions and answers is."""
+
+from harpia_formats.mapping import Table
+from harpia_formats.spoke import EMPTY_FOR_NULL, ONE, Field, Holds, Many, Row, Spoke
+
+_vendor = "nemo"
+
+
+def _question(*owner: str) -> tuple[Field, ...]:
+    """Return the fields of a question that stands in `owner`."""
+    return (
+        Field((*owner, "prompt"), "prompt", required=True),
+        Field((*owner, "ideal_response"), "references", ONE, required=True),
+        Field((*owner, "category"), "category", default=""),
+        Field((*owner, "source"), "source", default=""),
+    )
+
+
+_input = Table(_vendor, _question())
+INPUT = Spoke(
+    vendor=_vendor,
+    fields=_input.fields,
+    read=_input.read,
+    write=_input.write,
+    holds=Holds(references=Many.ONE, outputs=Many.NONE),
+)
+
+_output = Table(
+    _vendor,
+    (
+        *_question("input"),
+        Field(("response",), "outputs.text", EMPTY_FOR_NULL, required=True),
+        Field(("llm_name",), "outputs.model", default="offline"),
+    ),
+)
+
+
+def _nested(row: Row) -> Row:
+    """Return an answer beside its question as one around it."""
+    question = {each: row[each] for each in _of_question if each in row}
+    rest = {key: value for key, value in row.items() if key not in question}
+    if "actual_response" in rest:
+        rest["response"] = rest.pop("actual_response")
+    return {"input": question, **rest}
+
+
+_of_question = ("prompt", "ideal_response", "category", "source")
+
+
+def _renamed(row: Row) -> Row:
+    """Return input, reference and output as an answer around its question."""
+    names = {"input": "prompt", "reference": "ideal_response"}
+    question = {names[each]: row[each] for each in names if each in row}
+    rest = {key: value for key, value in row.items() if key not in names}
+    if "output" in rest:
+        rest["response"] = rest.pop("output")
+    return {"input": question, **rest}
+
+
+OUTPUT = Spoke(
+    vendor=_vendor,
+    fields=_output.fields,
+    read=_output.read,
+    write=_output.write,
+    holds=Holds(references=Many.ONE, outputs=Many.ONE),
+    straight={"flat": _nested, "reference": _renamed},
+)

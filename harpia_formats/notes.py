@@ -1,0 +1,65 @@
+"""What happens to the fields of one record on its way into another format."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Fate(StrEnum):
+    """What becomes of a field; the value is the code of the rule that says so."""
+
+    DROPPED = "L101"
+    CHANGED = "L102"
+    DEFAULTED = "L103"
+    SPLIT = "L104"
+    MERGED = "L105"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """That one field of a record does not arrive as it is."""
+
+    fate: Fate
+    #: The path of the field in the record, such as `outputs.text`.
+    path: str
+    #: What becomes of it, in a few words.
+    how: str = ""
+
+
+@dataclass(slots=True)
+class Notes:
+    """The notes on one record."""
+
+    said: list[Note] = field(default_factory=list)
+
+    def dropped(self, path: str, how: str = "") -> None:
+        """Note that a field is not carried."""
+        self.said.append(Note(Fate.DROPPED, path, how))
+
+    def changed(self, path: str, how: str) -> None:
+        """Note that a field arrives as another value."""
+        self.said.append(Note(Fate.CHANGED, path, how))
+
+    def defaulted(self, path: str, how: str) -> None:
+        """Note that a field was absent and is not any more."""
+        self.said.append(Note(Fate.DEFAULTED, path, how))
+
+    def split(self, path: str, how: str) -> None:
+        """Note that a field is spread over several rows."""
+        self.said.append(Note(Fate.SPLIT, path, how))
+
+    def merged(self, path: str, how: str) -> None:
+        """Note that a field arrives as a part of another one."""
+        self.said.append(Note(Fate.MERGED, path, how))
+
+
+class Unconvertible(Exception):  # noqa: N818 - an answer, not an error
+    """A record cannot be said in a format: the field, why, and what would help."""
+
+    def __init__(self, path: str, reason: str, help_: str = "") -> None:
+        super().__init__(path, reason, help_)
+        self.path = path
+        self.reason = reason
+        self.help = help_
+
+    def __str__(self) -> str:
+        return f"{self.reason}; {self.help}" if self.help else self.reason

@@ -1,0 +1,145 @@
+"""Turn records into rows of another format, and note what they lose by it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.choices import Choices
+from harpia_formats.fitting import fitted
+from harpia_formats.kept import keep
+from harpia_formats.notes import Note, Notes
+from harpia_formats.record import Output, Record, Score, paths_in
+from harpia_formats.spoke import Many, Row, Spoke
+
+#: Gives scores to the answers of a record that have none.
+Scorer = Callable[[Record, Notes], Record]
+
+
+@dataclass(slots=True)
+class Written:
+    """The rows of one record, with the fields that it had and the notes on them."""
+
+    rows: list[Row]
+    paths: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(slots=True)
+class Pairing:
+    """The way from records into rows of one format."""
+
+    target: Spoke
+    choices: Choices
+    scorer: Scorer | None = None
+    _carried: dict[str, bool] = field(default_factory=dict)
+    #: What records get that lack it, as far as there is a place for it.
+    _constants: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        constants = self.choices.constants.items()
+        self._constants = {
+            path: value for path, value in constants if self.target.carried(path)
+        }
+
+    def written(self, record: Record) -> Written:
+        """Return the rows of `record`.
+
+        Raises `Unconvertible` where it cannot be said in the format, or is not to.
+        """
+        notes = Notes()
+        paths = tuple(paths_in(record))
+        if self._constants:
+            record = completed(record, self._constants, notes)
+        if self.scorer is not None:
+            record = self.scorer(record, notes)
+        parts = list(fitted(record, self.target.holds, self.choices, notes))
+        rows = [self.target.write(each, notes) for each in parts]
+        for path in paths:
+            if not self._carries(path):
+                notes.dropped(path)
+        if self.target.holds.outputs is Many.NONE and record.outputs:
+            _drop_bare_outputs(paths, notes)
+        if self.choices.keep_extra:
+            keep(record, parts, rows, self.target, notes)
+        return Written(rows, paths, tuple(dict.fromkeys(notes.said)))
+
+    def _carries(self, path: str) -> bool:
+        known = self._carried.get(path)
+        if known is None:
+            known = self.target.carried(path)
+            if len(self._carried) < 10_000:  # noqa: PLR2004 - keys may be anything
+                self._carried[path] = known
+        return known
+
+
+def _drop_bare_outputs(paths: tuple[str, ...], notes: Notes) -> None:
+    """Note that answers are dropped of which nothing else says so."""
+    if not any(each.startswith("outputs.") for each in paths):
+        notes.dropped("outputs")
+
+
+def completed(record: Record, constants: Mapping[str, Any], notes: Notes) -> Record:
+    """Return `record` with constants for the fields that it lacks."""
+    own: dict[str, Any] = {}
+    of_outputs: dict[str, Any] = {}
+    of_scores: dict[str, Any] = {}
+    for path, value in constants.items():
+        if path.startswith("outputs.scores."):
+            of_scores[path.removeprefix("outputs.scores.")] = value
+        elif path.startswith("outputs."):
+            of_outputs[path.removeprefix("outputs.")] = value
+        elif path.partition(".")[0] in {"params", "metadata"}:
+            _complete_member(record, own, path, value, notes)
+        elif getattr(record, path) is UNSET or getattr(record, path) == []:
+            own[path] = _said(path, value, notes)
+    outputs = record.outputs
+    if not outputs and "text" in of_outputs:
+        notes.defaulted("outputs", "--set")
+        outputs = [Output()]
+    if of_outputs or of_scores:
+        outputs = [
+            _completed_output(each, of_outputs, of_scores, notes) for each in outputs
+        ]
+    return replace(record, **own, outputs=outputs)
+
+
+def _complete_member(
+    record: Record, own: dict[str, Any], path: str, value: Any, notes: Notes
+) -> None:
+    name, _, key = path.partition(".")
+    members = own.get(name, getattr(record, name))
+    if members is UNSET or key not in members:
+        own[name] = {**({} if members is UNSET else members), key: value}
+        notes.defaulted(path, "--set")
+
+
+def _completed_output(
+    output: Output, own: Mapping[str, Any], of_scores: Mapping[str, Any], notes: Notes
+) -> Output:
+    changes = {
+        name: _said(f"outputs.{name}", value, notes)
+        for name, value in own.items()
+        if getattr(output, name) is UNSET
+    }
+    if of_scores:
+        scores = output.scores or [Score()]
+        changes["scores"] = [_completed_score(each, of_scores, notes) for each in scores]
+    return replace(output, **changes)
+
+
+def _completed_score(score: Score, own: Mapping[str, Any], notes: Notes) -> Score:
+    changes = {
+        name: _said(f"outputs.scores.{name}", value, notes)
+        for name, value in own.items()
+        if getattr(score, name) is UNSET
+    }
+    return replace(score, **changes)
+
+
+def _said(path: str, value: Any, notes: Notes) -> Any:
+    notes.defaulted(path, "--set")
+    return value
+
