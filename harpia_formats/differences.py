@@ -4,15 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
+from harpia_formats.exact import encode
 from harpia_formats.record import FREE, KINDS, Output, Record, Score
 from harpia_formats.words import shown
 
-_encode = msgspec.json.Encoder(
-    enc_hook=lambda value: msgspec.Raw(str(value).encode())
-).encode
 _of_record = tuple(each for each in KINDS if "." not in each)
 _of_output = tuple(each for each in Output.__struct_fields__ if each != "scores")
 _of_score = Score.__struct_fields__
@@ -39,7 +36,7 @@ def same(left: Any, right: Any) -> bool:
     """Tell whether two values are the same JSON: 1 is not 1.0, and order counts."""
     if left is UNSET or right is UNSET:
         return left is right
-    return _encode(left) == _encode(right)
+    return encode(left) == encode(right)
 
 
 def differences(left: Record, right: Record) -> Iterator[Difference]:

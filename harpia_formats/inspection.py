@@ -43,6 +43,7 @@ from harpia_formats.tally import Tally
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.companions import Judged
     from harpia_formats.findings import Finding
+    from harpia_formats.taking import Taker
     from harpia_formats.uniqueness import Uniqueness
 
 #: Rules that need no schema: on text and JSON, and on files as a whole.
@@ -63,8 +64,11 @@ class Inspection:
         tally: Tally,
         formats: tuple[Format, ...],
         schema: tuple[str, Schema] | None,
+        taker: "Taker | None" = None,
     ) -> None:
         self._options = options
+        #: Takes the records that are valid, if anybody wants them.
+        self._taker = taker
         self._rules = rules
         self._tally = tally
         self._formats = formats
@@ -117,6 +121,8 @@ class Inspection:
         beginning = begin(opening, limit, asked, count.path, known)
         yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
+        if self._taker is not None:
+            self._taker.open(self._variant)
         cut = cut_of(self._variant, beginning.head.layout)
         # It outlives this inspection, and so must not hold it.
         self._again = partial(frames_again, again.blocks, cut, self._variant, limit)
@@ -244,6 +250,8 @@ class Inspection:
     def _next_member(self, path: Path) -> None:
         """Begin with the items of another member."""
         assert self._variant is not None  # noqa: S101 - only known formats have members
+        if self._taker is not None:
+            self._taker.member(path)
         if self._variant.dialect.container is Container.WRAPPED:
             return
         self._lengths[path] = 0
@@ -274,9 +282,27 @@ class Inspection:
         self._count_records(verdict.records)
         if verdict.records:
             self._last = chunk
+        if self._taker is not None:
+            self._take(self._taker, chunk, numbers, active, unread)
         row_of = partial(self._row, chunk, numbers)
         part = self._part
         yield from self._speaker.findings(active, row_of, part.schema, part.path)
+
+    def _take(
+        self,
+        taker: "Taker",
+        chunk: Chunk,
+        numbers: Numbers,
+        findings: "list[Finding]",
+        unread: set[int],
+    ) -> None:
+        """Hand on the rows that are valid, and the bytes of those that are not."""
+        wrong = {each.row for each in findings if self._speaker.is_error(each.code)}
+        wrong |= {each.row for each in findings if each.code == "V901"} | unread
+        rows = chunk.rows
+        blank = {row for row, text in enumerate(rows) if is_blank(text)}
+        taker.rows(chunk, numbers, wrong | blank)
+        taker.refused(chunk, {each for each in wrong if each < len(chunk)})
 
     def _verdict(self, chunk: Chunk, judge: Judge) -> Verdict:
         try:
@@ -350,6 +376,8 @@ class Inspection:
         variant = self._variant
         assert variant is not None  # noqa: S101 - only known formats have a header
         judge = self._parts.header_judge()
+        if self._taker is not None:
+            self._taker.around(header)
         findings = header_findings(header.text, judge, variant.dialect, self._lengths)
         active = [each for each in findings if each.code in self._rules]
         errors = [each for each in active if self._speaker.is_error(each.code)]
@@ -387,6 +415,7 @@ class Inspection:
             dialect,
             has_enough,
             fail_fast=self._options.fail_fast,
+            taker=self._taker,
         )
         limit = self._options.max_row_bytes
         try:

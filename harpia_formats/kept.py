@@ -11,14 +11,13 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.exact import decode, encode
 from harpia_formats.notes import Fate, Notes
 from harpia_formats.record import Record
 from harpia_formats.spoke import Row, Spoke
 
 #: The key under which a row keeps them.
 KEY = "harpia-formats"
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder().decode
 
 
 def keep(
@@ -64,7 +63,7 @@ def _put(row: Row, target: Spoke, fragment: Row) -> None:
         row = row.setdefault(each, {})
     given = {name: value for name, value in fragment.items() if value is not UNSET}
     if given:
-        row[KEY] = _encode(given).decode() if target.room_of_text else given
+        row[KEY] = encode(given).decode() if target.room_of_text else given
 
 
 def taken_out(row: Row, source: Spoke) -> tuple[Row, Row]:
@@ -93,7 +92,7 @@ def taken_out(row: Row, source: Spoke) -> tuple[Row, Row]:
 def _fragment_of(kept: Any) -> Row | None:
     """Return the fields that a row keeps, None if they are not ours."""
     try:
-        value = _decode(kept) if isinstance(kept, str) else kept
+        value = decode(kept) if isinstance(kept, str) else kept
         if not isinstance(value, dict):
             return None
         fields = msgspec.convert(value, Record)

@@ -44,6 +44,11 @@ class Pairing:
             path: value for path, value in constants if self.target.carried(path)
         }
 
+    @property
+    def needs_id(self) -> bool:
+        """Whether a row must have an id."""
+        return any(each.hub == "id" and each.required for each in self.target.fields)
+
     def written(self, record: Record) -> Written:
         """Return the rows of `record`.
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from harpia_formats.exact import ExactFloat
+
 
 class Score(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one metric says of one answer."""
@@ -126,7 +128,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "outputs.error": _maybe,
     "outputs.extra": _object,
     "outputs.scores.metric": _text,
-    "outputs.scores.value": (int, float, bool, type(None)),
+    "outputs.scores.value": (int, float, ExactFloat, bool, type(None)),
     "outputs.scores.is_correct": (bool,),
     "outputs.scores.evaluation_id": _text,
     "outputs.scores.evaluation_name": _text,
@@ -144,6 +146,18 @@ _of_score = Score.__struct_fields__
 _record_values = attrgetter(*_of_record)
 _output_values = attrgetter(*_of_output)
 _score_values = attrgetter(*_of_score)
+
+
+def as_row(struct: Any) -> dict[str, Any]:
+    """Return a record, a header or a part of one as the object that it is in JSON."""
+    row = {}
+    for name in struct.__struct_fields__:
+        value = getattr(struct, name)
+        if name in {"outputs", "scores"} and value is not UNSET:
+            row[name] = [as_row(each) for each in value]
+        elif value is not UNSET:
+            row[name] = value
+    return row
 
 
 def fits(hub: str, value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import harpia_converters
 from harpia_formats.format import Format
-from harpia_formats.rules import Rule, across, schema, shape, table, text
+from harpia_formats.rules import Rule, across, loss, schema, shape, table, text
 
 if TYPE_CHECKING:  # most commands convert nothing
     from harpia_formats.spoke import Spoke
@@ -71,6 +71,6 @@ def spoke_of(format_: Format) -> "Spoke":
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every rule by its code, ours first."""
-    ours = (text.RULES, table.RULES, schema.RULES, shape.RULES, across.RULES)
-    tables = (*ours, harpia_converters.RULES)
+    ours = (text, table, schema, shape, across)
+    tables = (*(each.RULES for each in ours), harpia_converters.RULES, loss.RULES)
     return {rule.code: rule for table in tables for rule in table}

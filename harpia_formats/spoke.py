@@ -141,6 +141,13 @@ class Spoke:
     header_fields: tuple[str, ...] = ()
     #: The form that is documented first, of a row in another dialect, by its name.
     straight: Mapping[str, Callable[[Row], Row]] = field(default_factory=dict)
+    #: Whether rows are documented as an array, and not as lines.
+    in_array: bool = False
+    #: Whether a cell of a table with nothing in it, not even quotes, is not there.
+    blank_is_absent: bool = False
+    #: Columns of a table in their order, and those that it always has.
+    columns: tuple[str, ...] = ()
+    all_columns: tuple[str, ...] = ()
     #: Further paths of records that are carried, without a place of their own.
     carries: frozenset[str] = frozenset()
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from harpia_formats.findings import Finding
 from harpia_formats.format import Dialect, Remark
@@ -14,6 +15,9 @@ from harpia_formats.row import Row
 from harpia_formats.schema import Schema
 from harpia_formats.speaker import Speaker
 from harpia_formats.table import Piece, TableBlank, TableFault, TableRow
+
+if TYPE_CHECKING:  # only to convert
+    from harpia_formats.taking import Taker
 
 FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
 #: What other tables set fields apart with.
@@ -33,6 +37,8 @@ class TableInspection:
     has_enough: Callable[[], bool]
     #: Whether only the first error is wanted.
     fail_fast: bool = False
+    #: Takes the records that are valid, if anybody wants them.
+    taker: "Taker | None" = None
     columns: tuple[str, ...] = ()
     #: Whether the header is such that rows can be judged.
     judged: bool = True
@@ -97,7 +103,24 @@ class TableInspection:
             value = dict(zip(self.columns, texts, strict=True))
             self.judge.judge_decoded(0, value, verdict)
             self.judge.confirm(0, value)
+            if self.taker is not None:
+                self._take(self.taker, verdict, value, row, number)
         yield from self._said(verdict.findings, row, number)
+
+    def _take(
+        self,
+        taker: "Taker",
+        verdict: Verdict,
+        value: dict[str, str],
+        row: TableRow,
+        number: int,
+    ) -> None:
+        """Hand on the row if it is valid, or else its bytes."""
+        active = (each.code for each in verdict.findings)
+        if any(self.speaker.is_error(each) for each in active if each in self.speaker.rules):
+            taker.refuse(row.data)
+        else:
+            taker.cells(value, row, number)
 
     def _wrong_count(self, row: TableRow) -> Finding:
         found, wanted = len(row.fields), len(self.columns)

@@ -78,7 +78,11 @@ def _refuse(error: Exception) -> NoReturn:
     from harpia_formats.schema import SchemaError  # noqa: PLC0415 - likewise
 
     of_options = (UnknownFormat, UnknownRule, NoRuleLeft, SchemaError)
-    if isinstance(error, (*of_options, MapError, CompanionError)):
+    from harpia_formats.needs import ConversionError  # noqa: PLC0415 - likewise
+    from harpia_formats.sink import SinkError  # noqa: PLC0415 - likewise
+
+    of_work = (MapError, CompanionError, ConversionError, SinkError)
+    if isinstance(error, (*of_options, *of_work)):
         complain(str(error))
         raise SystemExit(UNABLE) from None
     if isinstance(error, InternalError):

@@ -36,7 +36,7 @@ def write(
     shown: Shown = Counter()
     for each in problems:
         note(shown, each)
-        write_text(_line(each) + "\n")
+        write_text(line_of(each) + "\n")
     report = finish()
     for group, times in folded(unfolded_groups(report), shown):
         write_text(_folded_line(group, times) + "\n")
@@ -47,7 +47,7 @@ def write(
             write_text(line + "\n")
 
 
-def _line(problem: Problem) -> str:
+def line_of(problem: Problem) -> str:
     """Return `problem` on one line, its place first."""
     place = problem.place
     start = position(place.path, place.line, place.column)

@@ -26,6 +26,8 @@ class Rule:
     judged_by: dict[str, object] | str | bool = True
     #: Options of the command line that the example needs.
     arguments: tuple[str, ...] = ()
+    #: The command that says it.
+    command: str = "validate"
     #: What the file of the example is called, where that matters.
     named: str = ""
     #: Whether it is checked only when it is asked for.

@@ -1,11 +1,9 @@
 """Which field of a record each key of the hub's own rows is: the one of that name."""
 
-from typing import Any
-
 import msgspec
 
 from harpia_formats.notes import Notes
-from harpia_formats.record import KINDS, Header, Record
+from harpia_formats.record import KINDS, Header, Record, as_row
 from harpia_formats.spoke import Field, Holds, Many, Row, Spoke
 
 
@@ -15,8 +13,7 @@ def _read(row: Row) -> Record:
 
 
 def _write(record: Record, notes: Notes) -> Row:  # noqa: ARG001 - nothing is lost
-    row: dict[str, Any] = msgspec.to_builtins(record)
-    return row
+    return as_row(record)
 
 
 def _read_header(document: Row) -> Header:
@@ -24,8 +21,7 @@ def _read_header(document: Row) -> Header:
 
 
 def _write_header(header: Header, notes: Notes) -> Row:  # noqa: ARG001 - nothing is lost
-    row: Row = msgspec.to_builtins(header)
-    return row
+    return as_row(header)
 
 
 RECORD = Spoke(

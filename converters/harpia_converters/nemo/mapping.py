@@ -23,6 +23,7 @@ INPUT = Spoke(
     read=_input.read,
     write=_input.write,
     holds=Holds(references=Many.ONE, outputs=Many.NONE),
+    in_array=True,
 )
 
 _output = Table(
@@ -63,5 +64,6 @@ OUTPUT = Spoke(
     read=_output.read,
     write=_output.write,
     holds=Holds(references=Many.ONE, outputs=Many.ONE),
+    in_array=True,
     straight={"flat": _nested, "reference": _renamed},
 )

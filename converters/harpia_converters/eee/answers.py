@@ -1,0 +1,185 @@
+"""The answers of a model: one text, several, or a conversation.
+
+A row that is `single_turn` has an output and no turns, any other one has turns and no
+output. A list of several texts is several answers; all else in the row is of the first.
+"""
+
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.eee.form import Form
+from harpia_formats.notes import Notes, Unconvertible
+from harpia_formats.record import Output, Record, paths_in
+from harpia_formats.spoke import Row
+
+SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
+
+_trace = "reasoning_trace"
+#: What each of several answers has of its own.
+_own = frozenset(f"outputs.{each}" for each in ("model", "index", "text", "reasoning"))
+
+
+def answers_in(output: Row) -> tuple[list[dict[str, Any]], Row]:
+    """Return the fields of each answer in the output of a row, and what is left."""
+    left = {key: output[key] for key in sorted(output) if key not in {"raw", _trace}}
+    raw, trace = output["raw"], output.get(_trace, UNSET)
+    texts = raw if type(raw) is list else [raw]
+    answers: list[dict[str, Any]] = [{"text": each} for each in texts or [None]]
+    if len(answers) > 1:
+        for place, each in enumerate(answers):
+            each["index"] = place
+    if type(trace) is list:
+        for answer, reasoning in zip(answers, trace, strict=False):
+            answer["reasoning"] = reasoning
+        if len(trace) > len(answers) or not trace:
+            left[_trace] = trace[len(answers) :]
+    elif trace is not UNSET:
+        answers[0]["reasoning"] = trace
+    return answers, left
+
+
+def output_of(outputs: list[Output], form: Form) -> Row:
+    """Return the output of a row, of answers that were made to fit."""
+    texts = [each.text for each in outputs]
+    traces = [each.reasoning for each in outputs if each.reasoning is not UNSET]
+    if not form.has_lists:
+        return {"raw": texts[0], **({_trace: traces[0]} if traces else {})}
+    row: Row = {"raw": [] if texts == [None] else texts}
+    if traces:
+        row[_trace] = None if traces == [None] else traces
+    return row
+
+
+def fitting_answers(record: Record, form: Form, notes: Notes) -> Record:
+    """Return `record` with answers that a row can hold exactly."""
+    if not record.outputs:
+        return record
+    if len(record.outputs) > 1:
+        outputs = _fitting_several(record.outputs, form, notes)
+    else:
+        outputs = [_fitting_one(record.outputs[0], form, notes)]
+    return replace(record, outputs=outputs)
+
+
+def _fitting_one(output: Output, form: Form, notes: Notes) -> Output:
+    kind = _kind_of(output)
+    _note_kind(output, kind, notes)
+    if output.index is not UNSET and form.has_lists:
+        notes.dropped("outputs.index")
+    if kind == SINGLE:
+        return _as_text(output, form, notes)
+    _note_text(output, notes)
+    return replace(output, interaction_type=kind, text=UNSET, reasoning=UNSET)
+
+
+def _kind_of(output: Output) -> str:
+    """Return the kind of interaction that an output is, whatever it is said to be."""
+    said, turns = output.interaction_type, output.turns
+    is_answered = type(output.text) is str
+    if turns is UNSET or (is_answered and not turns):
+        return SINGLE
+    if said in {MULTI, AGENTIC}:
+        return str(said)
+    if not turns or (is_answered and said == SINGLE):
+        return SINGLE
+    has_tools = any(
+        each.get("tool_calls") or each.get("role") == "tool" for each in turns
+    )
+    return AGENTIC if has_tools else MULTI
+
+
+def _note_kind(output: Output, kind: str, notes: Notes) -> None:
+    path = "outputs.interaction_type"
+    if output.interaction_type is UNSET:
+        notes.defaulted(path, f"is {kind}, by the turns")
+    elif output.interaction_type != kind:
+        notes.changed(path, f"is {kind}, by the turns")
+
+
+def _note_text(output: Output, notes: Notes) -> None:
+    """Note that a conversation leaves no room for the text of an answer."""
+    answers = [each for each in output.turns or () if each.get("role") == "assistant"]
+    last = answers[-1] if answers else {}
+    for name, key in (("text", "content"), ("reasoning", "reasoning")):
+        value = getattr(output, name)
+        if value is UNSET:
+            continue
+        if value is not None and value == last.get(key):
+            notes.merged(f"outputs.{name}", "in the last turn of the assistant")
+        else:
+            notes.dropped(f"outputs.{name}", "a conversation has only turns")
+
+
+def _as_text(output: Output, form: Form, notes: Notes) -> Output:
+    """Return an output that is one text, and no conversation."""
+    text, reasoning = output.text, output.reasoning
+    if text is UNSET:
+        reason = "the record has nothing for `output.raw`"
+        raise Unconvertible(
+            "outputs.text", reason, "give it with --set output.raw=VALUE"
+        )
+    if output.turns is not UNSET:
+        notes.dropped("outputs.turns", f"{SINGLE} has none")
+    if text is None and not form.has_lists:
+        notes.changed("outputs.text", "empty text for null")
+        text = ""
+    if reasoning is None and form.has_lists and not form.is_closed:
+        notes.changed("outputs.reasoning", "left out for null")
+        reasoning = UNSET
+    return replace(
+        output, interaction_type=SINGLE, text=text, reasoning=reasoning, turns=UNSET
+    )
+
+
+def _fitting_several(outputs: list[Output], form: Form, notes: Notes) -> list[Output]:
+    """Return several answers of one model as a row can list them."""
+    if any(each.text is UNSET for each in outputs):
+        reason = "one of several answers has no text, so they are no list"
+        raise Unconvertible("outputs.text", reason, "take --responses expand")
+    first = outputs[0]
+    _note_kind(first, SINGLE, notes)
+    if first.turns is not UNSET:
+        notes.dropped("outputs.turns", f"{SINGLE} has none")
+    if first.scores is not UNSET and len(first.scores) > 1:
+        notes.dropped("outputs.scores", "all but the first")
+    for path in paths_in(Record(outputs=outputs[1:])):
+        if path not in _own and not path.startswith("outputs.extra."):
+            notes.dropped(path, "of all answers but the first")
+    _note_places(outputs, notes)
+    texts = [each.text if each.text is not None else "" for each in outputs]
+    if any(each.text is None for each in outputs):
+        notes.changed("outputs.text", "empty text for null")
+    own = {"interaction_type": SINGLE, "turns": UNSET}
+    return [
+        replace(each, text=text, reasoning=reasoning, **own)
+        for each, text, reasoning in zip(
+            outputs, texts, _reasonings(outputs, form, notes), strict=True
+        )
+    ]
+
+
+def _note_places(outputs: list[Output], notes: Notes) -> None:
+    """Note where answers get another index than they have: their place."""
+    given = [each.index for each in outputs]
+    if all(each is UNSET for each in given):
+        notes.defaulted("outputs.index", "their place in the list")
+    elif given != list(range(len(outputs))):
+        notes.changed("outputs.index", "their place in the list")
+
+
+def _reasonings(outputs: list[Output], form: Form, notes: Notes) -> list[Any]:
+    """Return the reasoning of each answer, without gaps between them."""
+    given: list[Any] = [each.reasoning for each in outputs]
+    nothing: list[Any] = [UNSET] * len(given)
+    if given == nothing or (form.is_closed and given == [None, *nothing[1:]]):
+        return given
+    count = max(
+        (n for n, each in enumerate(given, 1) if isinstance(each, str)), default=0
+    )
+    mended = [each if isinstance(each, str) else "" for each in given[:count]]
+    mended += nothing[count:]
+    if mended != given:
+        notes.changed("outputs.reasoning", "empty text for none, left out behind all")
+    return mended

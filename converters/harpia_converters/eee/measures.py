@@ -1,0 +1,70 @@
+"""Tokens, times and metadata, as a row of a shape may have them."""
+
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.eee.form import Form, as_text, is_amount, is_count
+from harpia_converters.eee.turns import texts_in
+from harpia_formats.notes import Notes
+from harpia_formats.spoke import Altered
+
+_counts = ("input_tokens", "output_tokens", "total_tokens")
+_more_counts = (
+    "input_tokens_cache_write",
+    "input_tokens_cache_read",
+    "reasoning_tokens",
+)
+_times = ("latency_ms", "time_to_first_token_ms", "generation_time_ms")
+_details = "additional_details"
+
+
+def write_usage(usage: dict[str, Any]) -> Any:
+    """Return the tokens that were used, if all counts are there that must be."""
+    for each in _counts:
+        if not is_count(usage.get(each)):
+            return Altered(UNSET, f"left out: it has no count of {each}")
+    return _without(usage, [each for each in _more_counts if not _may_be(usage, each)])
+
+
+def _may_be(usage: dict[str, Any], key: str) -> bool:
+    return usage.get(key) is None or is_count(usage[key])
+
+
+def _without(members: dict[str, Any], keys: list[str]) -> Any:
+    if not keys:
+        return members
+    left = {key: value for key, value in members.items() if key not in keys}
+    return Altered(left, f"without {', '.join(keys)}")
+
+
+def write_performance(times: dict[str, Any], form: Form) -> Any:
+    """Return the times that were taken, without those that are not numbers."""
+    wrong = [
+        each
+        for each in _times
+        if times.get(each) is not None and not is_amount(times[each])
+    ]
+    details = times.get(_details)
+    if not form.is_closed or details is None:
+        return _without(times, wrong)
+    if type(details) is not dict:
+        return _without(times, [*wrong, _details])
+    if wrong or texts_in(details) is not details:
+        times = {**times, _details: texts_in(details)}
+        return Altered(
+            {key: value for key, value in times.items() if key not in wrong},
+            f"{_details} as text",
+        )
+    return times
+
+
+def written_metadata(metadata: Any, form: Form, notes: Notes) -> Any:
+    """Return the metadata of a record, as text where the shape asks for it."""
+    if metadata is UNSET or not form.is_closed:
+        # A copy, since more may be put into that of the row.
+        return metadata if metadata is UNSET else dict(metadata)
+    for key, value in metadata.items():
+        if type(value) is not str:
+            notes.changed(f"metadata.{key}", "as JSON text")
+    return {key: as_text(value) for key, value in metadata.items()}

@@ -1,0 +1,192 @@
+"""What a row has beside the fields of a record, and how it comes back into a row.
+
+It is kept in the place that it had. A place that is a field's takes back only what is
+not read as that field, which mostly is null; any other key is taken back unless the
+root is closed.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.eee.answers import SINGLE
+from harpia_converters.eee.form import Form, is_count, is_texts, is_whole_float
+from harpia_converters.eee.sample_hash import RECIPES, recipe_of
+from harpia_formats.notes import Notes
+from harpia_formats.spoke import Row
+
+VENDOR = "eee"
+#: The key under which it is kept that the turns are null, whatever rows call them.
+TURNS = "interactions"
+
+Check = Callable[[Any], bool]
+_VERSION, _HASH = "schema_version", "sample_hash"
+
+
+def _is_null(value: Any) -> bool:
+    return value is None
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_no_text(value: Any) -> bool:
+    return type(value) is not str
+
+
+def _is_turn_count(value: Any) -> bool:
+    return is_count(value, 1)
+
+
+def _never(value: Any) -> bool:  # noqa: ARG001 - as the others
+    return False
+
+
+def _or_null(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+#: What may stand beside the fields at places that are known, by owner and key.
+_open: Mapping[str, Mapping[str, Check]] = {
+    "": {
+        **dict.fromkeys(("evaluation_id", "model_id", "evaluation_name"), _never),
+        **dict.fromkeys(("interaction_type", "input", "answer_attribution"), _never),
+        **dict.fromkeys(("evaluation", "error", "metadata"), _never),
+        "evaluation_result_id": _is_no_text,
+        "sample_id": is_whole_float,
+        _HASH: _is_text,
+        "token_usage": _is_null,
+        "performance": _is_null,
+    },
+    "input": dict.fromkeys(("raw", "formatted", "reference", "choices"), _never),
+    "output": {"raw": _never},
+    "evaluation": {
+        **dict.fromkeys(("score", "is_correct"), _never),
+        "num_turns": _is_turn_count,
+        "tool_calls_count": is_count,
+    },
+}
+_closed: Mapping[str, Mapping[str, Check]] = {
+    "": {
+        **_open[""],
+        "evaluation_result_id": _never,
+        "sample_id": _never,
+        _HASH: _or_null(_is_text),
+        "metadata": _is_null,
+    },
+    "input": {**_open["input"], "formatted": _is_null, "choices": _is_null},
+    "output": _open["output"],
+    "evaluation": {
+        **_open["evaluation"],
+        "num_turns": _or_null(_is_turn_count),
+        "tool_calls_count": _or_null(is_count),
+    },
+}
+
+
+def put_back(row: Row, kept: Row, form: Form, notes: Notes) -> None:
+    """Put what was kept of a row back into it, and note what has no place."""
+    for key, value in kept.items():
+        path = f"extra.{VENDOR}.{key}"
+        if key == _VERSION:
+            _put_version(row, value, form, notes, path)
+        elif not _is_put(row, key, value, form):
+            notes.dropped(path, "no place for it in this shape")
+    if _HASH in kept and row.get(_HASH) is not None:
+        _renew_hash(row, form, notes)
+
+
+def _put_version(row: Row, value: Any, form: Form, notes: Notes, path: str) -> None:
+    if value != form.label and type(value) is str and value in form.labels:
+        row[_VERSION] = value
+    else:
+        notes.changed(path, f"is {form.label}")
+
+
+def _is_put(row: Row, key: str, value: Any, form: Form) -> bool:
+    """Put one of the keys that were kept back into `row`, and tell whether all went."""
+    if key == TURNS:
+        return _is_null_put(row, form.turns, value)
+    if key == "output" and value is None:
+        return _is_null_put(row, key, value)
+    known = _closed if form.is_closed else _open
+    if key in known and key and type(value) is dict:
+        return _is_merged(row.get(key), key, value, form)
+    check = known[""].get(key)
+    if check is None:
+        return not form.is_closed and _is_new_put(row, key, value)
+    if key in row or not check(value):
+        return False
+    row[key] = value
+    return True
+
+
+def _is_null_put(row: Row, key: str, value: Any) -> bool:
+    """Say in `row` that it has none of what the other kind of row has."""
+    if value is not None or key in row:
+        return False
+    row[key] = None
+    return True
+
+
+def _is_new_put(row: Row, key: str, value: Any) -> bool:
+    """Put a key that the schema does not know into an open root."""
+    # The schema kept a condition on a key of an earlier version.
+    is_condition = key == "metrics" and row["interaction_type"] != SINGLE
+    if is_condition and type(value) is dict and "num_turns" not in value:
+        return False
+    if key in row or key in {"output", TURNS}:
+        return False
+    row[key] = value
+    return True
+
+
+def _is_merged(owner: Any, name: str, kept: Row, form: Form) -> bool:
+    """Put what was kept of an object back into it, and tell whether all went."""
+    if type(owner) is not dict or not kept:
+        return False
+    known = (_closed if form.is_closed else _open)[name]
+    is_whole = True
+    for key, value in kept.items():
+        if name == "output" and key == "reasoning_trace":
+            is_whole &= _is_trace_put(owner, value, form)
+        elif key not in owner and known.get(key, _anything)(value):
+            owner[key] = value
+        else:
+            is_whole = False
+    return is_whole
+
+
+def _anything(value: Any) -> bool:  # noqa: ARG001 - as the others
+    return True
+
+
+def _is_trace_put(output: Row, surplus: Any, form: Form) -> bool:
+    """Put back the reasoning behind that of the last answer, or that there is none."""
+    trace = output.get("reasoning_trace", [])
+    if not form.has_lists or not is_texts(surplus) or trace is None:
+        return False
+    answers = max(1, len(output["raw"]))
+    if len(trace) != (answers if surplus else 0):
+        return False
+    output["reasoning_trace"] = [*trace, *surplus]
+    return True
+
+
+def _renew_hash(row: Row, form: Form, notes: Notes) -> None:
+    """Work out a hash again that was one of references that were left behind."""
+    if not any(each.path in {"references", "prompt"} for each in notes.said):
+        return
+    raw, references = row["input"]["raw"], row["input"]["reference"]
+    listed = references if form.has_lists else [references]
+    if recipe_of(row[_HASH], raw, listed) or not (listed or form.is_closed):
+        return
+    row[_HASH] = RECIPES["A" if form.is_closed else "C"](raw, listed)
+    notes.changed(f"extra.{VENDOR}.{_HASH}", "worked out again, of what is written")
+
+
+def kept_of(extra: Any) -> Row:
+    """Return what was kept of a row, from the `extra` of its record."""
+    return {} if extra is UNSET else extra.get(VENDOR, {})

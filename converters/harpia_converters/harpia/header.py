@@ -1,0 +1,78 @@
+"""What stands around HarpIA's instances: the metrics, and what nobody knows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.harpia.keys import METRICS
+from harpia_formats.notes import Notes
+from harpia_formats.record import Header
+from harpia_formats.spoke import Row
+
+_vendor = "harpia"
+_metrics = METRICS[0]
+#: The array of instances, which is no part of a header.
+_instances = "instances"
+
+
+def read_header(document: Row) -> Header:
+    """Return what an input says beside its instances."""
+    name = next(_names_of_metrics(document), "")
+    rest = {key: each for key, each in document.items() if key != name}
+    return Header(
+        metrics=document[name] if name else UNSET,
+        extra={_vendor: rest} if rest else UNSET,
+    )
+
+
+def _names_of_metrics(document: Row) -> Iterator[str]:
+    """Yield what an input calls a list of metrics, the documented name first."""
+    for wanted in METRICS:
+        for key, value in document.items():
+            if key.casefold() == wanted and _are_metrics(value):
+                yield key
+
+
+def _are_metrics(value: Any) -> bool:
+    return type(value) is list and all(map(_is_metric, value))
+
+
+def _is_metric(item: Any) -> bool:
+    """Tell whether `item` is a metric as the schema has it."""
+    return (
+        type(item) is dict
+        and type(item.get("id")) is str
+        and all(_is_switch(item.get(key, True)) for key in ("enable", "enabled"))
+        and type(item.get("parameters", {})) in {dict, list}
+    )
+
+
+def _is_switch(value: Any) -> bool:
+    return type(value) is bool or value in ("true", "false")
+
+
+def write_header(header: Header, notes: Notes) -> Row:
+    """Return what an input says beside its instances."""
+    row: Row = {}
+    if header.metrics is not UNSET:
+        row[_metrics] = [each for each in header.metrics if _is_metric(each)]
+        if len(row[_metrics]) < len(header.metrics):
+            notes.changed("header.metrics", "without those that have no `id`")
+    for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
+        if vendor == _vendor:
+            _put_back(kept, row, notes)
+        else:
+            notes.dropped(f"header.extra.{vendor}")
+    return row
+
+
+def _put_back(kept: Row, row: Row, notes: Notes) -> None:
+    """Put what was kept into `row`, but for what would be read as something else."""
+    for key, value in kept.items():
+        is_list_of_metrics = key.casefold() in METRICS and _are_metrics(value)
+        is_read = is_list_of_metrics and _metrics not in row
+        if key in row or key == _instances or is_read:
+            notes.dropped(f"header.extra.{_vendor}.{key}", "the key is taken")
+        else:
+            row[key] = value

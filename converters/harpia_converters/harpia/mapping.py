@@ -1,0 +1,155 @@
+"""Which field of a record each key of HarpIA's instances is."""
+
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.harpia.header import read_header, write_header
+from harpia_converters.harpia.keys import ANSWER, REFERENCES, key_in
+from harpia_formats.mapping import Table
+from harpia_formats.notes import Notes
+from harpia_formats.record import Output, Record
+from harpia_formats.spoke import EMPTY_FOR_NULL, Codec, Field, Holds, Many, Row, Spoke
+
+_vendor = "harpia"
+_answer, _references = ANSWER[0], REFERENCES[0]
+_spellings = (ANSWER, REFERENCES)
+#: What fields are read of, in every spelling.
+_known = frozenset({"id", "input", *ANSWER, *REFERENCES})
+#: What is kept of a list of one answer once that is taken out of it.
+_emptied: list[Any] = []
+
+
+def _listed(value: Any) -> Any:
+    return [value] if type(value) is str else value
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+_table = Table(
+    _vendor,
+    (
+        Field(("id",), "id", required=True),
+        Field(("input",), "prompt", required=True),
+        Field(
+            (_references,),
+            "references",
+            Codec(_listed, _as_is, "one text is a list of one"),
+        ),
+        Field((_answer,), "outputs.text", EMPTY_FOR_NULL, note="a list for several"),
+    ),
+)
+
+
+def _read(row: Row) -> Record:
+    row = _respelt(row)
+    answers = row.get(_answer)
+    if not answers or not _are_texts(answers):
+        return _table.read(row)
+    if len(answers) == 1:
+        record = _table.read({**row, _answer: answers[0]})
+        return _keeping(record, {_answer: _emptied})
+    record = _table.read({key: each for key, each in row.items() if key != _answer})
+    outputs = [Output(index=place, text=each) for place, each in enumerate(answers)]
+    return replace(record, outputs=outputs)
+
+
+def _respelt(row: Row) -> Row:
+    """Return `row` with the documented spelling of what stands first for a field."""
+    names = {key_in(row, keys): keys[0] for keys in _spellings}
+    if all(key in ("", name) for key, name in names.items()):
+        return row
+    return {names.get(key, key): each for key, each in row.items()}
+
+
+def _are_texts(value: Any) -> bool:
+    return type(value) is list and all(type(each) is str for each in value)
+
+
+def _kept_of(record: Record) -> Row:
+    """Return what `record` has of HarpIA beside its fields."""
+    return {} if record.extra is UNSET else record.extra.get(_vendor, {})
+
+
+def _keeping(record: Record, more: Row) -> Record:
+    """Return `record`, which was just read, with more beside its fields."""
+    kept = {**_kept_of(record), **more}
+    return replace(record, extra={_vendor: dict(sorted(kept.items()))})
+
+
+def _write(record: Record, notes: Notes) -> Row:
+    kept = dict(_kept_of(record))
+    given = record.id
+    if given is UNSET and _is_whole(kept.get("id")):
+        given = kept.pop("id")
+    answers = _answers(record, notes)
+    bare = replace(record, id=given, extra=UNSET, outputs=answers[:1])
+    row = _table.write(bare, notes)
+    if len(answers) > 1:
+        row[_answer] = _texts(answers, notes)
+    elif answers and kept.get(_answer) == _emptied:
+        del kept[_answer]
+        row[_answer] = [row[_answer]]
+    _put_back(kept, row, notes)
+    return row
+
+
+def _is_whole(value: Any) -> bool:
+    """Tell whether `value` is an integer to the schema and a fraction to Python."""
+    return isinstance(value, float) and value.is_integer()
+
+
+def _answers(record: Record, notes: Notes) -> list[Output]:
+    """Return the answers that have a text, and note what becomes of their places."""
+    answers = [each for each in record.outputs if each.text is not UNSET]
+    if len(answers) < len(record.outputs):
+        notes.dropped("outputs", "without a text")
+    for place, each in enumerate(answers):
+        if len(answers) == 1:
+            if each.index is not UNSET:
+                notes.dropped("outputs.index", "one answer has no place in a list")
+        elif each.index is UNSET:
+            notes.defaulted("outputs.index", "the place in the list")
+        elif each.index != place:
+            notes.changed("outputs.index", "the place in the list")
+    return answers
+
+
+def _texts(answers: list[Output], notes: Notes) -> list[str]:
+    if any(each.text is None for each in answers):
+        notes.changed("outputs.text", "empty text for null")
+    return [each.text or "" for each in answers]
+
+
+def _put_back(kept: Row, row: Row, notes: Notes) -> None:
+    """Put what was kept into `row`, but for what would be read as a field."""
+    for key, value in kept.items():
+        if key not in _known or _is_beside(key, value, row):
+            row[key] = value
+        else:
+            notes.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
+
+
+def _is_beside(key: str, value: Any, row: Row) -> bool:
+    """Tell whether another spelling of a field can stand beside the documented one."""
+    for keys in _spellings:
+        if key in keys[1:]:
+            is_told = type(value) is str or _are_texts(value)
+            return keys[0] in row and is_told and (keys is REFERENCES or bool(value))
+    return False
+
+
+LAB_INPUT = Spoke(
+    vendor=_vendor,
+    fields=_table.fields,
+    read=_read,
+    write=_write,
+    holds=Holds(references=Many.ALL, outputs=Many.OF_ONE_MODEL),
+    read_header=read_header,
+    write_header=write_header,
+    header_fields=("metrics", f"extra.{_vendor}"),
+    carries=frozenset({"outputs.index"}),
+)

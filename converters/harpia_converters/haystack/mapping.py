@@ -1,0 +1,151 @@
+"""Which field of a record each of Haystack's columns is; a row has an item of each."""
+
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.kept import KEY
+from harpia_formats.mapping import Table
+from harpia_formats.notes import Notes, Unconvertible
+from harpia_formats.record import Header, Record
+from harpia_formats.spoke import (
+    NOTHING_FOR_NULL,
+    ONE,
+    Altered,
+    Codec,
+    Field,
+    Holds,
+    Many,
+    Row,
+    Spoke,
+)
+
+_vendor = "haystack"
+#: The two names of the column of answers; the first is written for other vendors.
+_predicted, _responses = "predicted_answers", "responses"
+#: Kept under the name of the second where that is the only one, so that it is again.
+_taken = "outputs.text"
+
+
+def _first(texts: list[str]) -> Any:
+    return ONE.write(texts) if texts else Altered(UNSET, "left out for none")
+
+
+_asked = (
+    Field(("query_id",), "id"),
+    Field(("questions",), "prompt"),
+    Field(("contexts",), "contexts"),
+    Field(("ground_truth_answers",), "references", Codec(ONE.read, _first, ONE.words)),
+)
+
+
+def _answered(column: str, note: str) -> Field:
+    return Field((column,), "outputs.text", NOTHING_FOR_NULL, note=note)
+
+
+_of_predicted = _answered(_predicted, "unless `responses` is a text, too")
+_of_responses = _answered(_responses, "where the file had it so")
+_in_predicted = Table(_vendor, (*_asked, _of_predicted))
+_in_responses = Table(_vendor, (*_asked, _of_responses))
+_fields = (*_asked, _of_predicted, _of_responses)
+#: Columns in which null says no more than that other rows have an item there.
+_known = frozenset({KEY, *(each.name for each in _fields)})
+
+
+def _read(row: Row) -> Record:
+    there = {
+        key: each for key, each in row.items() if each is not None or key not in _known
+    }
+    if not there:
+        return _of_nulls(row)
+    if type(there.get(_responses)) is not str:
+        return _in_predicted.read(there)
+    record = _in_responses.read(there)
+    if _predicted in there:
+        return record
+    kept = {**_kept_of(record), _responses: _taken}
+    return replace(record, extra={_vendor: dict(sorted(kept.items()))})
+
+
+def _of_nulls(row: Row) -> Record:
+    """Return the record of a row that has nothing else, so that it comes back."""
+    nulls = {key: None for key in sorted(row) if key != KEY}
+    return Record(extra={_vendor: nulls}) if nulls else Record()
+
+
+def _kept_of(owner: Record | Header) -> Row:
+    """Return what a record or a header has of Haystack beside its fields."""
+    return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
+
+
+def _write(record: Record, notes: Notes) -> Row:
+    kept = dict(_kept_of(record))
+    is_marked = kept.get(_responses) == _taken
+    if is_marked:
+        del kept[_responses]
+    has_other = kept.get(_predicted) is not None
+    table = _in_responses if is_marked or has_other else _in_predicted
+    row = table.write(replace(record, extra=UNSET), notes)
+    if record.outputs and record.outputs[0].text is UNSET:
+        notes.dropped("outputs", "without a text")
+    if is_marked and (_responses not in row or has_other):
+        notes.dropped(f"extra.{_vendor}.{_responses}", "the column tells it")
+    _put_back(kept, row, notes)
+    if not row:
+        reason = "the record has nothing for any column"
+        raise Unconvertible("prompt", reason, "give it with --set questions=VALUE")
+    return row
+
+
+def _put_back(kept: Row, row: Row, notes: Notes) -> None:
+    """Put what was kept into `row`, but for what would be read as a field."""
+    nulls = [key for key, each in kept.items() if each is None and key in _known]
+    for key, value in kept.items():
+        if key in nulls:
+            continue
+        if key not in row and _stays(key, value, row):
+            row[key] = value
+        else:
+            notes.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
+    if row:
+        for key in nulls:
+            notes.dropped(f"extra.{_vendor}.{key}", "null beside other columns")
+    else:
+        row.update(dict.fromkeys(nulls))
+
+
+def _stays(key: str, value: Any, row: Row) -> bool:
+    """Tell whether `value` is not taken for a field when it is read."""
+    has_first = type(row.get(_responses)) is str
+    if key not in _known or (key == _predicted and has_first):
+        return True
+    return _kept_of(_read({key: value})).get(key, UNSET) is value
+
+
+def _read_header(document: Row) -> Header:
+    """Return the name of the component that the columns are of."""
+    return Header(extra={_vendor: document} if document else UNSET)
+
+
+def _write_header(header: Header, notes: Notes) -> Row:
+    component = _kept_of(header).get("component")
+    is_named = type(component) is str
+    for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
+        for key in kept:
+            if (vendor, key) != (_vendor, "component") or not is_named:
+                notes.dropped(f"header.extra.{vendor}.{key}")
+    return {"component": component} if is_named else {}
+
+
+COLUMNS = Spoke(
+    vendor=_vendor,
+    fields=_fields,
+    read=_read,
+    write=_write,
+    holds=Holds(references=Many.ONE, outputs=Many.ONE),
+    room=(),
+    read_header=_read_header,
+    write_header=_write_header,
+    header_fields=(f"extra.{_vendor}",),
+)

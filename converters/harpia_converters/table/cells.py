@@ -1,0 +1,74 @@
+"""How the text of a cell and a field of a record become each other."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from harpia_formats.exact import decode, encode
+from harpia_formats.record import fits
+from harpia_formats.scan import duplicates
+from harpia_formats.spoke import DECLINED, Altered, Codec
+
+#: What no table can hold, and what is written for it.
+NUL, _instead = "\0", "\ufffd"
+
+
+def as_json(text: str) -> Any:
+    """Return the value that `text` is the JSON of, `DECLINED` if it is not.
+
+    JSON that names a key twice would not come back, and so is a text like any other.
+    """
+    try:
+        value = decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return DECLINED
+    if "{" in text and any(duplicates(text.encode())):
+        return DECLINED
+    return value
+
+
+def as_objects(text: str) -> Any:
+    """Return an object of objects, `DECLINED` if `text` is something else."""
+    value = as_json(text)
+    if type(value) is dict and all(type(each) is dict for each in value.values()):
+        return value
+    return DECLINED
+
+
+def json_of(value: Any) -> str:
+    """Return `value` as compact JSON."""
+    return encode(value).decode()
+
+
+def _as_is(text: str) -> Any:
+    return text
+
+
+def _plain(text: str) -> Any:
+    if NUL in text:
+        return Altered(text.replace(NUL, _instead), "NUL as U+FFFD")
+    return text
+
+
+def _plain_or_nothing(text: str | None) -> Any:
+    return Altered(UNSET, "left out for null") if text is None else _plain(text)
+
+
+def _plain_or_digits(given: int | str) -> Any:
+    if isinstance(given, int):
+        return Altered(json_of(given), "an integer as text")
+    return _plain(given)
+
+
+def _texts(text: str) -> Any:
+    value = as_json(text) if text.lstrip().startswith("[") else DECLINED
+    return value if fits("references", value) else [text]
+
+
+TEXT = Codec(_as_is, _plain, "")
+MAYBE = Codec(_as_is, _plain_or_nothing, "null is left out")
+ID = Codec(_as_is, _plain_or_digits, "an integer becomes text")
+LIST = Codec(_texts, json_of, "a list as JSON; other text is a list of one")
+JSON = Codec(as_json, json_of, "as JSON")
+OBJECTS = Codec(as_objects, json_of, "as JSON")

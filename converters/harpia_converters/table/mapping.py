@@ -1,0 +1,134 @@
+"""Which field of a record each column of a plain table is."""
+
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.table.cells import (
+    ID,
+    JSON,
+    LIST,
+    MAYBE,
+    NUL,
+    OBJECTS,
+    TEXT,
+    as_objects,
+    json_of,
+)
+from harpia_formats.mapping import Table
+from harpia_formats.notes import Notes, Unconvertible
+from harpia_formats.record import Record
+from harpia_formats.spoke import DECLINED, Codec, Field, Holds, Many, Row, Spoke
+
+_vendor = "csv"
+#: The column of what vendors give beside the fields, ours where it is no column.
+_extra = "extra"
+
+
+def _fields(owner: str, **codecs: Codec) -> tuple[Field, ...]:
+    """Return a field of `owner` for each column, which is called as the field is."""
+    return tuple(
+        Field((name,), f"{owner}{name}", codec) for name, codec in codecs.items()
+    )
+
+
+_of_record = _fields(
+    "",
+    id=ID,
+    prompt=TEXT,
+    system=TEXT,
+    messages=JSON,
+    references=LIST,
+    gt=TEXT,
+    choices=LIST,
+    contexts=LIST,
+    category=TEXT,
+    source=TEXT,
+    params=JSON,
+    metadata=JSON,
+)
+_of_output = (
+    *_fields("outputs.", model=TEXT, index=JSON, formatted_prompt=TEXT),
+    Field(("response",), "outputs.text", MAYBE),
+    *_fields("outputs.", reasoning=MAYBE, turns=JSON),
+    *_fields("outputs.", interaction_type=TEXT, attribution=JSON),
+    *_fields("outputs.scores.", metric=TEXT),
+    Field(("score",), "outputs.scores.value", JSON),
+    *_fields("outputs.scores.", is_correct=JSON, evaluation_id=TEXT),
+    *_fields("outputs.scores.", evaluation_name=TEXT, result_id=TEXT, signature=TEXT),
+    *_fields("outputs.", token_usage=JSON, performance=JSON, error=MAYBE),
+    Field(("output_extra",), "outputs.extra", OBJECTS),
+)
+_table = Table(_vendor, (*_of_record, *_of_output))
+_all = (
+    *_table.fields,
+    Field((_extra,), _extra, OBJECTS, note="a text that is unknown has its own column"),
+)
+_known = frozenset(each.name for each in _all)
+
+
+def _read(row: Row) -> Record:
+    record = _table.read({key: each for key, each in row.items() if key != _extra})
+    if _extra not in row:
+        return record
+    own = {} if record.extra is UNSET else record.extra[_vendor]
+    given = as_objects(row[_extra])
+    if given is DECLINED or given.get(_vendor, {}).keys() & own.keys():
+        return replace(record, extra={_vendor: {**own, _extra: row[_extra]}})
+    if own:
+        given = {**given, _vendor: {**given.get(_vendor, {}), **own}}
+    return replace(record, extra=given)
+
+
+def _write(record: Record, notes: Notes) -> Row:
+    row = _table.write(replace(record, extra=UNSET), notes)
+    if record.outputs and not any(each.name in row for each in _of_output):
+        notes.dropped("outputs", "without anything that is known of it")
+    if record.extra is not UNSET:
+        _put_back(record.extra, row)
+    if not row:
+        reason = "the record has nothing for any column"
+        raise Unconvertible("prompt", reason, "give it with --set prompt=VALUE")
+    return row
+
+
+def _put_back(extra: dict[str, Row], row: Row) -> None:
+    """Put texts of unknown columns into columns, and the rest into one."""
+    own = extra.get(_vendor, {})
+    columns = {key: each for key, each in own.items() if _is_column(key, each, row)}
+    packed = {vendor: each for vendor, each in extra.items() if vendor != _vendor}
+    rest = {key: each for key, each in own.items() if key not in columns}
+    if rest or (_vendor in extra and not own):
+        packed[_vendor] = rest
+    if packed == {_vendor: {_extra: rest.get(_extra)}} and _is_strange(rest[_extra]):
+        row[_extra] = rest[_extra]
+    elif packed or not extra:
+        row[_extra] = json_of(packed)
+    row.update(columns)
+
+
+def _is_column(key: str, value: Any, row: Row) -> bool:
+    """Tell whether a cell of the column `key` is read as what was kept under it."""
+    if type(value) is not str or NUL in value or key in row or key == _extra:
+        return False
+    # A byte order mark at the start of a file is not a part of its first column.
+    if NUL in key or key.startswith("\ufeff"):
+        return False
+    return key not in _known or _table.read({key: value}).extra is not UNSET
+
+
+def _is_strange(value: Any) -> bool:
+    """Tell whether `value` is a cell of the column of the rest, and not read as it."""
+    return type(value) is str and NUL not in value and as_objects(value) is DECLINED
+
+
+TABLE = Spoke(
+    vendor=_vendor,
+    fields=_all,
+    read=_read,
+    write=_write,
+    holds=Holds(Many.ALL, Many.ONE, Many.ONE, messages=True, turns=True),
+    blank_is_absent=True,
+    columns=tuple(each.name for each in _all),
+)

@@ -1,0 +1,116 @@
+"""The list `model_outputs` of a row, as the outputs of a record."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.tencent.leftovers import as_extra, kept_of, put_back, without
+from harpia_formats.exact import encode
+from harpia_formats.notes import Notes, Unconvertible
+from harpia_formats.record import Output
+from harpia_formats.spoke import Row
+
+_of_entry = frozenset({"model_name", "responses"})
+_of_response = frozenset({"content", "reasoning_content"})
+_extra = "outputs.extra"
+
+
+def read_answers(entries: list[Row]) -> list[Output]:
+    """Return an output for each response, with its place among those of its model."""
+    pairs = ((entry, each) for entry in entries for each in entry["responses"])
+    outputs: list[Output] = []
+    for _, run in groupby(pairs, key=lambda pair: pair[0]["model_name"]):
+        answers = list(run)
+        for index, (entry, response) in zip(_places(answers), answers, strict=True):
+            outputs.append(_output(entry, response, index))
+    return outputs
+
+
+def _places(answers: list[Any]) -> Iterable[Any]:
+    """Return the index of each answer of one model; a single one needs none."""
+    return range(len(answers)) if len(answers) > 1 else (UNSET,)
+
+
+def _output(entry: Row, response: Row, index: Any) -> Output:
+    rest = without(entry, _of_entry)
+    inner = without(response, _of_response)
+    if inner:
+        # An entry has this key already, so nothing else can have been there.
+        rest["responses"] = inner
+    return Output(
+        model=entry["model_name"],
+        index=index,
+        text=response["content"],
+        reasoning=response.get("reasoning_content", UNSET),
+        **as_extra(rest),
+    )
+
+
+def write_answers(outputs: list[Output], notes: Notes) -> list[Row]:
+    """Return the entries for `outputs`, one for answers of a model in succession.
+
+    Raises `Unconvertible` where an answer is not known, or whose it is.
+    """
+    entries: list[Row] = []
+    for model, run in groupby(outputs, key=attrgetter("model")):
+        if model is UNSET:
+            raise _lacking("outputs.model", "model_name")
+        answers = list(run)
+        _note_places(answers, notes)
+        entries.extend(_entries(model, answers, notes))
+    return entries
+
+
+def _note_places(answers: list[Output], notes: Notes) -> None:
+    for index, each in zip(_places(answers), answers, strict=True):
+        if each.index == index:
+            continue
+        if each.index is UNSET:
+            notes.defaulted("outputs.index", "the place among answers of the model")
+        elif index is UNSET:
+            notes.dropped("outputs.index", "the only answer of the model there")
+        else:
+            notes.changed("outputs.index", "the place among answers of the model")
+
+
+def _entries(model: str, answers: list[Output], notes: Notes) -> Iterator[Row]:
+    """Yield an entry for answers that have the same beside their responses."""
+    parts = [_parted(each, notes) for each in answers]
+    for _, run in groupby(parts, key=lambda part: encode(part[0])):
+        members = list(run)
+        responses = [response for _, response in members]
+        yield {"model_name": model, "responses": responses, **members[0][0]}
+
+
+def _parted(output: Output, notes: Notes) -> tuple[Row, Row]:
+    """Return what the entry of an answer has beside what we know, and its response."""
+    rest = kept_of(output)
+    inner: Row = {}
+    if isinstance(rest.get("responses"), dict) and rest["responses"]:
+        inner = rest.pop("responses")
+    beside = put_back({}, rest, _of_entry, _extra, notes)
+    return beside, _response(output, inner, notes)
+
+
+def _response(output: Output, rest: Row, notes: Notes) -> Row:
+    if output.text is UNSET:
+        raise _lacking("outputs.text", "content")
+    if output.text is None:
+        notes.changed("outputs.text", "empty text for null")
+    response: Row = {"content": output.text or ""}
+    if output.reasoning is None:
+        notes.changed("outputs.reasoning", "left out for null")
+    elif output.reasoning is not UNSET:
+        response["reasoning_content"] = output.reasoning
+    if rest.keys() & _of_response:
+        notes.dropped(f"{_extra}.tencent.responses", "the keys are other fields'")
+        return response
+    return {**response, **rest}
+
+
+def _lacking(path: str, key: str) -> Unconvertible:
+    reason = f"an answer has nothing for `{key}`"
+    return Unconvertible(path, reason, f"give it with --set {key}=VALUE")

@@ -1,0 +1,58 @@
+"""Rows of the table of manual evaluation, whose cells are text, as records."""
+
+from msgspec import UNSET
+
+from harpia_converters.tencent.asked import expected_answer, nothing_asked
+from harpia_converters.tencent.leftovers import (
+    KEY,
+    as_extra,
+    kept_of,
+    put_back,
+    without,
+)
+from harpia_formats.notes import Notes
+from harpia_formats.record import Record
+from harpia_formats.spoke import Row
+
+_columns = frozenset({"system", "prompt", "response"})
+
+
+def read_cells(row: Row) -> Record:
+    """Return the record that a row is; a blank system input is none."""
+    return Record(
+        prompt=row["prompt"],
+        system=row.get("system") or UNSET,
+        references=[row["response"]],
+        **as_extra(without(row, _columns)),
+    )
+
+
+def write_cells(record: Record, notes: Notes) -> Row:
+    """Return the row for `record`, with text in every cell.
+
+    Raises `Unconvertible` where nothing is asked, or no answer is expected.
+    """
+    if record.prompt is UNSET:
+        raise nothing_asked()
+    if record.system == "":
+        notes.changed("system", "a blank cell says that there is none")
+    row = {
+        "system": record.system or "",
+        "prompt": record.prompt,
+        "response": expected_answer(record, "response", notes),
+    }
+    return put_back(row, _texts_of(record, notes), _columns, "extra", notes)
+
+
+def _texts_of(record: Record, notes: Notes) -> Row:
+    """Return what is kept for a record, as far as a cell can hold it."""
+    rest = kept_of(record)
+    for key in [key for key, value in rest.items() if not isinstance(value, str)]:
+        notes.dropped(f"extra.{KEY}.{key}", "a cell holds text only")
+        del rest[key]
+    return rest
+
+
+def with_response(row: Row) -> Row:
+    """Return a row with the column `answer` as one with the column `response`."""
+    return {"response" if key == "answer" else key: each for key, each in row.items()}

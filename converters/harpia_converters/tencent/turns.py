@@ -1,0 +1,123 @@
+"""Rows of manual evaluation, with a system input and turns, as records."""
+
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from harpia_converters.tencent.asked import (
+    CUT,
+    EMPTIED,
+    MESSAGE_KEYS,
+    expected_answer,
+    note_asked,
+    nothing_asked,
+    with_text,
+)
+from harpia_converters.tencent.leftovers import as_extra, kept_of, put_back, without
+from harpia_formats.notes import Notes
+from harpia_formats.record import Record
+from harpia_formats.spoke import Row
+
+_of_row = frozenset({"system", "conversation"})
+_of_turn = frozenset({"prompt", "response"})
+
+
+def read_turns(row: Row) -> Record:
+    """Return the record that a row is: what the last turn asks, and expects."""
+    turns = row["conversation"]
+    rest = without(row, _of_row)
+    others = [without(each, _of_turn) for each in turns]
+    if any(others):
+        rest["conversation"] = others
+    return Record(
+        **_asked(row.get("system", UNSET), turns),
+        references=[turns[-1]["response"]],
+        **as_extra(rest),
+    )
+
+
+def _asked(system: str | UnsetType, turns: list[Row]) -> Row:
+    """Return the fields for what is asked: a prompt, or a chat if there are more."""
+    if len(turns) == 1:
+        asked: Row = {"prompt": turns[0]["prompt"]}
+        return asked if system is UNSET else {**asked, "system": system}
+    messages = [] if system is UNSET else [{"role": "system", "content": system}]
+    for each in turns:
+        messages.append({"role": "user", "content": each["prompt"]})
+        messages.append({"role": "assistant", "content": each["response"]})
+    return {"messages": messages[:-1]}
+
+
+def write_turns(record: Record, notes: Notes) -> Row:
+    """Return the row for `record`; a chat that does not alternate is cut to a prompt.
+
+    Raises `Unconvertible` where nothing is asked, or no answer is expected.
+    """
+    system, chat, done = _parted(record)
+    texts: list[str] = [each["content"] for each in chat]
+    texts.append(expected_answer(record, "response", notes))
+    turns: list[Row] = [
+        {"prompt": prompt, "response": response}
+        for prompt, response in zip(texts[::2], texts[1::2], strict=True)
+    ]
+    note_asked(record, _asked(system, turns), done, notes)
+    rest = kept_of(record)
+    row: Row = {} if system is UNSET else {"system": system}
+    row["conversation"] = _with_others(turns, rest)
+    return put_back(row, rest, _of_row, "extra", notes)
+
+
+def _parted(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:
+    """Return the system input, the messages behind it, and what was done to them."""
+    if not record.messages:
+        if record.prompt is UNSET:
+            raise nothing_asked()
+        return record.system, [_of_user(record.prompt)], []
+    chat = [with_text(each) for each in record.messages]
+    done = [EMPTIED] if chat != record.messages else []
+    system = record.system
+    if chat[0]["role"] == "system" and len(chat) > 1:
+        system = chat.pop(0)["content"]
+    elif system is not UNSET:
+        done.append("with the system message")
+    if not _alternates(chat):
+        return system, [_last(chat, record)], [CUT]
+    if any(tuple(each) != MESSAGE_KEYS for each in record.messages):
+        done.append("as role and content")
+    return system, chat, done
+
+
+def _of_user(text: str) -> Row:
+    return {"role": "user", "content": text}
+
+
+def _alternates(chat: list[Row]) -> bool:
+    """Tell whether user and assistant take turns, and the user is the last."""
+    roles = [each["role"] for each in chat]
+    return len(roles) % 2 == 1 and all(
+        role == ("user", "assistant")[place % 2] for place, role in enumerate(roles)
+    )
+
+
+def _last(chat: list[Row], record: Record) -> Row:
+    """Return what the user said last, or else what is asked or said at all."""
+    for each in reversed(chat):
+        if each["role"] == "user":
+            return each
+    return chat[-1] if record.prompt is UNSET else _of_user(record.prompt)
+
+
+def _with_others(turns: list[Row], rest: Row) -> list[Row]:
+    """Return `turns` with what `rest` has for them, which is taken from there."""
+    others: Any = rest.get("conversation")
+    if not _suits(others, turns):
+        return turns
+    del rest["conversation"]
+    return [{**turn, **other} for turn, other in zip(turns, others, strict=True)]
+
+
+def _suits(others: Any, turns: list[Row]) -> bool:
+    """Tell whether `others` is what such turns may have had beside what we know."""
+    if not isinstance(others, list) or len(others) != len(turns) or not any(others):
+        return False
+    return all(isinstance(each, dict) and not each.keys() & _of_turn for each in others)

@@ -1,0 +1,488 @@
+"""Convert files: from bytes to records to rows of another format, and what was lost."""
+
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.constants import constants_for
+from harpia_formats.convert_options import (
+    ContainerKind,
+    ConvertOptions,
+    OnInvalid,
+    OnLoss,
+    Output,
+)
+from harpia_formats.detection import Variant
+from harpia_formats.digests import Digests
+from harpia_formats.exact import encode
+from harpia_formats.filling import filling_of
+from harpia_formats.format import Format
+from harpia_formats.grouping import KEYS, Grouping
+from harpia_formats.identity import Identity
+from harpia_formats.inputs import Input
+from harpia_formats.losses import Losses
+from harpia_formats.needs import (
+    ConversionError,
+    check_needs,
+    holds_answers,
+)
+from harpia_formats.notes import Fate, Note, Notes, Unconvertible
+from harpia_formats.outputs import Outputs, check_output, name_of
+from harpia_formats.pairing import Pairing
+from harpia_formats.problem import Place, Problem
+from harpia_formats.quarantine import Quarantine
+from harpia_formats.reading import Reading
+from harpia_formats.record import Header, Record
+from harpia_formats.registry import all_rules, spoke_of
+from harpia_formats.report import FileCount, Report
+from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
+from harpia_formats.spoke import Row, Spoke
+from harpia_formats.targets import (
+    LOOKED_AT,
+    fitting,
+    has_answer,
+    is_told_by_answers,
+    targets_named,
+)
+from harpia_formats.taking import Taken
+from harpia_formats.writers import joined
+
+#: Rows that are written together.
+BLOCK = 256
+
+
+class _Enough(Exception):  # noqa: N818 - not an error
+    """No more of the input is wanted."""
+
+
+@dataclass(slots=True)
+class FileLosses:
+    """What became of the fields of one file."""
+
+    path: str
+    source: Format | None = None
+    losses: Losses = field(default_factory=Losses)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionReport:
+    """The outcome of a conversion."""
+
+    report: Report
+    #: The format that was written.
+    target: str
+    #: Where to, and how many rows.
+    outputs: tuple[str, ...]
+    rows: int
+    #: Records that were left out because they are not valid, or cannot be converted.
+    skipped: int
+    losses: tuple[FileLosses, ...]
+    #: Whether what was written is there.
+    written: bool
+    #: Whether something was lost where that is a failure.
+    failed_by_loss: bool = False
+    quarantine: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that was asked for was done."""
+        return self.written and not self.report.failures
+
+    @property
+    def lossless(self) -> bool:
+        """Whether nothing was lost."""
+        return not any(
+            is_loss(note) for each in self.losses for note in each.losses.losses
+        )
+
+
+def is_loss(note: Note) -> bool:
+    """Tell whether something is lost by what `note` says."""
+    return note.fate in {Fate.DROPPED, Fate.CHANGED, Fate.MERGED}
+
+
+class Conversion:
+    """One run: iterate for the problems, then ask for the report.
+
+    Raises `UnknownFormat`, `ConversionError`, `SinkError` or `ValueError` when it is
+    made with options that cannot be met, and while it runs for what only the input
+    shows; nothing is written then.
+    """
+
+    def __init__(
+        self,
+        inputs: Iterable[Input],
+        to: str,
+        output: Output,
+        options: ConvertOptions,
+    ) -> None:
+        self._options = options
+        self._to = to
+        self._output = output
+        if options.group is not None and options.group not in KEYS:
+            known = ", ".join(KEYS)
+            raise ConversionError(
+                f"records cannot be grouped by {options.group!r} (known: {known})"
+            )
+        self._filling = filling_of(options.score) if options.score else None
+        self._targets = targets_named(to)
+        self._rules = all_rules()
+        self._reading = Reading(
+            inputs,
+            options.from_,
+            columns=None if self._maps_output else options.columns,
+            fail_fast=options.on_invalid is OnInvalid.FAIL,
+            max_row_bytes=options.max_row_bytes,
+            progress=options.progress,
+        )
+        self._tally = self._reading.tally
+        self._target: Format | None = None
+        self._files: list[FileLosses] = []
+        self._counts: list[FileCount] = []
+        self._pending: list[Problem] = []
+        self._rows: list[Row] = []
+        self._written_rows = self._records = self._skipped = 0
+        self._header: Header = Header()
+        self._digests = Digests()
+        self._done = False
+        self._failed_by_loss = False
+        self._names: list[str] = []
+        self._quarantine: Quarantine | None = None
+        self._prefix = ""
+        if options.on_invalid is OnInvalid.QUARANTINE:
+            self._quarantine = Quarantine.beside(
+                options.quarantine, output, overwrite=options.overwrite
+            )
+        #: Messages about what was taken where there was a choice.
+        self.said: list[str] = []
+        self._held: list[Taken] = []
+        self._variants: list[Variant] = []
+        group = options.group
+        self._grouping = Grouping(group) if group is not None else None
+        check_output(output, overwrite=options.overwrite)
+        if not is_told_by_answers(self._targets):
+            self._settle(self._targets[0])
+
+    @property
+    def _maps_output(self) -> bool:
+        """Whether the map of columns is that of what is written."""
+        return self._to == "csv" and self._options.from_ != "csv"
+
+    def _settle(self, target: Format) -> None:
+        """Write `target`; raises what cannot be met."""
+        self._target = target
+        if len(self._targets) > 1:
+            self.said.append(f"writing {target.id}")
+        self._spoke: Spoke = spoke_of(target)
+        self._constants = constants_for(self._spoke, self._options.constants)
+        self._pairing = Pairing(
+            self._spoke, self._options.choices(self._constants), self._filling
+        )
+        columns = self._options.columns if self._maps_output else None
+        container = self._options.container
+        self._outputs = Outputs(
+            target,
+            self._spoke,
+            self._output,
+            None if container is None else ContainerKind(container),
+            columns or {},
+            overwrite=self._options.overwrite,
+            headed="metrics" in self._spoke.header_fields
+            and not target.dialects[0].rows_at,
+        )
+        self._separator = self._outputs.separator
+        paths = ((target.id_key,), *target.id_with) if target.id_key else ()
+        self._identity = Identity(paths, by_text=target.id_by_text) if paths else None
+        for each in self._variants:
+            self._check(each)
+
+    def __iter__(self) -> Iterator[Problem]:
+        try:
+            with self._digests:
+                yield from self._run()
+        finally:
+            if not self._done:
+                self._discard()
+
+    def _discard(self) -> None:
+        if self._target is not None:
+            self._outputs.discard()
+        if self._quarantine is not None:
+            self._quarantine.discard()
+
+    def _run(self) -> Iterator[Problem]:
+        flow = self._reading.problems(self._receive, self._begin, self._refuse)
+        try:
+            for each in flow:
+                if self._quarantine is not None:
+                    self._quarantine.finding(each)
+                yield each
+                yield from self._said()
+        except _Enough:
+            yield from self._said()
+            return
+        finally:
+            flow.close()
+        yield from self._said()
+        if not self._may_finish():
+            return
+        try:
+            self._settle_now()
+            self._write_groups()
+        except _Enough:
+            yield from self._said()
+            return
+        yield from self._said()
+        yield from self._finish()
+
+    def _said(self) -> Iterator[Problem]:
+        pending, self._pending = self._pending, []
+        for each in pending:
+            if self._quarantine is not None:
+                self._quarantine.finding(each)
+            yield each
+
+    def _may_finish(self) -> bool:
+        """Tell whether all inputs were read and are good enough."""
+        report = self._tally.report()
+        if report.failures:
+            return False
+        if self._options.on_invalid is OnInvalid.FAIL:
+            return report.ok
+        return True
+
+    def _finish(self) -> Iterator[Problem]:
+        self._flush()
+        header = self._header_row()
+        if self._options.on_loss is OnLoss.FAIL and self._has_loss():
+            self._failed_by_loss = True
+            return
+        repeated = self._digests.repeated().surplus if self._identity else 0
+        if repeated:
+            yield from self._collision(repeated)
+            return
+        self._names = self._outputs.commit(header)
+        if self._quarantine is not None:
+            self._quarantine.commit()
+        self._done = True
+
+    def _has_loss(self) -> bool:
+        return any(is_loss(note) for each in self._files for note in each.losses.losses)
+
+    def _begin(self, variant: Variant, count: FileCount) -> None:
+        """Get ready for a file; raises `ConversionError`."""
+        spoke = spoke_of(variant.format)
+        self._files.append(FileLosses(count.path, variant.format))
+        self._counts.append(count)
+        self._prefix = f"{Path(count.path).name.split('.')[0]}/"
+        self._variants.append(variant)
+        if self._target is not None:
+            self._check(variant)
+        elif not holds_answers(spoke):
+            self._settle(fitting(self._targets, answered=False))
+
+    def _check(self, variant: Variant) -> None:
+        """Raise `ConversionError` if a format never has what is asked for."""
+        assert self._target is not None  # noqa: S101 - the caller looked
+        check_needs(
+            variant.format,
+            spoke_of(variant.format),
+            self._target,
+            self._spoke,
+            self._constants,
+            scored=self._filling is not None,
+        )
+
+    def _settle_now(self) -> None:
+        """Settle what is written where no record has an answer, and go on with them."""
+        if self._target is None:
+            self._settle(fitting(self._targets, answered=False))
+        held, self._held = self._held, []
+        for each in held:
+            self._take(each)
+
+    def _refuse(self, text: bytes) -> None:
+        self._skipped += 1
+        if self._quarantine is not None:
+            self._quarantine.row(text)
+
+    def _receive(self, taken: Taken) -> None:
+        if self._target is None:
+            self._held.append(taken)
+            if has_answer(taken.record):
+                self._settle(fitting(self._targets, answered=True))
+            elif len(self._held) < LOOKED_AT:
+                return
+            self._settle_now()
+        else:
+            self._take(taken)
+
+    def _take(self, taken: Taken) -> None:
+        record, notes = taken.record, Notes()
+        if self._options.prefix_ids and record.id is not UNSET:
+            record = replace(record, id=f"{self._prefix}{record.id}")
+            notes.changed("id", "with the name of its file in front")
+        self._records += 1
+        if self._grouping is not None:
+            origin = (len(self._files) - 1, taken.row.place(0, 1, ()))
+            self._grouping.add(record, pickle.dumps(origin))
+            return
+
+        def place() -> Place:
+            return taken.row.place(0, 1, ())
+
+        self._convert(record, notes, place, taken.row.text)
+
+    def _write_groups(self) -> None:
+        if self._grouping is None:
+            return
+        for each in self._grouping.groups():
+            number, place = pickle.loads(each.place)  # noqa: S301 - written by ourselves a moment ago
+            self._convert(
+                each.record, each.notes, lambda place=place: place, b"", number
+            )
+
+    def _convert(
+        self,
+        record: Record,
+        notes: Notes,
+        place: Any,
+        text: bytes,
+        file: int = -1,
+    ) -> None:
+        if record.id is UNSET and self._pairing.needs_id:
+            record = replace(record, id=str(self._records))
+            notes.defaulted("id", "is the number of the record")
+        parts = [("", record)]
+        if self._outputs.is_split:
+            parts = list(_by_model(record, notes))
+        losses = self._files[file].losses
+        try:
+            for model, part in parts:
+                written = self._pairing.written(part)
+                self._add_rows(written.rows, model)
+                said = tuple(dict.fromkeys([*notes.said, *written.notes]))
+                losses.add(written.paths, said, place)
+        except Unconvertible as error:
+            self._cannot(error, place(), file, text)
+            return
+        if self._options.on_loss is OnLoss.FAIL and self._has_loss():
+            self._failed_by_loss = True
+            raise _Enough
+
+    def _add_rows(self, rows: list[Row], model: str) -> None:
+        if self._identity is not None:
+            self._digests.add([key for each in rows for key in self._identity.of_value(each)])
+        if model:
+            self._outputs.write(joined(rows, self._separator), model)
+            self._written_rows += len(rows)
+            return
+        self._rows += rows
+        if len(self._rows) >= BLOCK:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._outputs.write(joined(self._rows, self._separator))
+            self._written_rows += len(self._rows)
+            self._rows = []
+
+    def _cannot(
+        self, error: Unconvertible, place: Place, file: int, text: bytes
+    ) -> None:
+        """Say that a record cannot be converted, and stop or leave it out."""
+        rule = self._rules[UNCONVERTIBLE]
+        count = self._counts[file]
+        count.invalid += 1
+        self._skipped += 1
+        self._tally.resume(count)
+        path = tuple(error.path.split("."))
+        if self._tally.wants(rule, path):
+            problem = Problem(
+                rule.code, rule.name, rule.severity, place, error.reason, help=error.help
+            )
+            if self._tally.add(problem, path):
+                self._pending.append(problem)
+        if self._options.on_invalid is OnInvalid.FAIL:
+            raise _Enough
+        if self._quarantine is not None:
+            self._quarantine.row(text)
+
+    def _collision(self, repeated: int) -> Iterator[Problem]:
+        rule = self._rules[COLLISION]
+        count = self._counts[-1]
+        self._tally.resume(count)
+        ids = "1 id is" if repeated == 1 else f"{repeated:,} ids are"
+        message = f"{ids} those of several rows of the output"
+        help_ = "--prefix-ids puts the name of its file in front of each id"
+        if len(self._files) == 1:
+            help_ = "give each record an id of its own"
+        place = Place(count.path, 1, 1, 2, 0)
+        if self._tally.wants(rule, ()):
+            problem = Problem(rule.code, rule.name, rule.severity, place, message, help=help_)
+            if self._tally.add(problem, ()):
+                yield problem
+
+    def _header_row(self) -> Row:
+        """Return the header that is written, and note what it loses."""
+        notes = Notes()
+        header = Header()
+        for file, given in zip(self._files, self._reading.headers, strict=False):
+            if given is None or given == Header():
+                continue
+            if header == Header():
+                header = given
+            elif given != header:
+                file.losses.add((), (Note(Fate.DROPPED, "header", "of a further file"),), lambda: None)
+        if header == Header():
+            return {}
+        row: Row = {}
+        if self._spoke.write_header is not None:
+            row = self._spoke.write_header(header, notes)
+        for name in header.__struct_fields__:
+            if getattr(header, name) is UNSET:
+                continue
+            if not any(each.partition(".")[0] == name for each in self._spoke.header_fields):
+                notes.dropped(f"header.{name}")
+        paths = tuple(
+            f"header.{each}"
+            for each in header.__struct_fields__
+            if getattr(header, each) is not UNSET
+        )
+        if self._files:
+            self._files[0].losses.add(paths, tuple(notes.said), lambda: None)
+        return row
+
+    def report(self) -> ConversionReport:
+        """Return what came of it."""
+        target = self._target or self._targets[0]
+        for each in self._files:
+            each.losses.settled()
+        return ConversionReport(
+            report=self._tally.report(),
+            target=target.id,
+            outputs=tuple(self._names) or (name_of(self._output),),
+            rows=self._written_rows,
+            skipped=self._skipped,
+            losses=tuple(self._files),
+            written=self._done,
+            failed_by_loss=self._failed_by_loss,
+            quarantine=() if self._quarantine is None else self._quarantine.names,
+        )
+
+
+def _by_model(record: Record, notes: Notes) -> Iterator[tuple[str, Record]]:
+    """Yield the answers of each model by themselves."""
+    models = dict.fromkeys(
+        each.model if each.model is not UNSET else "" for each in record.outputs
+    )
+    if len(models) > 1:
+        notes.split("outputs", "a file for each model")
+    for model in models:
+        kept = [each for each in record.outputs if (each.model or "") == model]
+        yield str(model) or "model", replace(record, outputs=kept)

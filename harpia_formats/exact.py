@@ -1,0 +1,39 @@
+"""JSON values whose numbers come out again as they went in."""
+
+from typing import Any
+
+import msgspec
+
+
+class ExactFloat(float):
+    """A number whose text is not the shortest one, such as `1e2`; it keeps it."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> "ExactFloat":
+        """Return the number that `text` is."""
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return value if repr(value) == text else ExactFloat(text)
+
+
+def as_json(value: Any) -> msgspec.Raw:
+    """Return the text of a value that the encoder does not know.
+
+    Raises `TypeError`.
+    """
+    if isinstance(value, ExactFloat):
+        return msgspec.Raw(value.text.encode())
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+#: Decodes a JSON text; raises `msgspec.MsgspecError` and `UnicodeDecodeError`.
+decode = msgspec.json.Decoder(float_hook=_number).decode
+#: Encodes what `decode` returns.
+encode = msgspec.json.Encoder(enc_hook=as_json).encode

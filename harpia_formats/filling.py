@@ -1,0 +1,75 @@
+"""Score the answers of a record that have no score."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.metrics import METRICS, Metric
+from harpia_formats.notes import Notes, Unconvertible
+from harpia_formats.record import Output, Record, Score
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """Gives each answer without a score that of one metric."""
+
+    metric: Metric
+
+    def __call__(self, record: Record, notes: Notes) -> Record:
+        """Return `record` with a score for each answer.
+
+        Raises `Unconvertible` where there is nothing to compare an answer with.
+        """
+        outputs = [self._scored(record, each, notes) for each in record.outputs]
+        return replace(record, outputs=outputs)
+
+    def _scored(self, record: Record, output: Output, notes: Notes) -> Output:
+        scores = output.scores or [Score()]
+        if all(each.value is not UNSET for each in scores):
+            return output
+        answer = answer_of(output)
+        if answer is None or not record.references:
+            lacking = "an answer" if answer is None else "a reference"
+            reason = f"the record has no score, and {self.metric.name} needs {lacking}"
+            raise Unconvertible("outputs.scores.value", reason, "leave out --score")
+        value = self.metric.score(answer, record.references)
+        notes.defaulted("outputs.scores.value", f"--score {self.metric.name}")
+        filled = [
+            each if each.value is not UNSET else self._filled(each, value, notes)
+            for each in scores
+        ]
+        return replace(output, scores=filled)
+
+    def _filled(self, score: Score, value: float, notes: Notes) -> Score:
+        changes: dict[str, Any] = {"value": value}
+        if score.is_correct is UNSET:
+            notes.defaulted("outputs.scores.is_correct", "whether the score is 1")
+            changes["is_correct"] = value == 1.0
+        for name, given in (
+            ("metric", self.metric.name),
+            ("signature", self.metric.signature),
+        ):
+            if getattr(score, name) is UNSET:
+                notes.defaulted(f"outputs.scores.{name}", f"--score {self.metric.name}")
+                changes[name] = given
+        return replace(score, **changes)
+
+
+def answer_of(output: Output) -> str | None:
+    """Return the text of an answer, that of its last turn where it is one of several."""
+    if isinstance(output.text, str):
+        return output.text
+    for each in reversed(output.turns or []):
+        if each.get("role") == "assistant" and isinstance(each.get("content"), str):
+            return str(each["content"])
+    return None
+
+
+def filling_of(name: str) -> Filling:
+    """Return what scores by the metric called `name`; raises `ValueError`."""
+    if name not in METRICS:
+        known = ", ".join(METRICS)
+        raise ValueError(f"no metric is called {name!r} (known: {known})")
+    return Filling(METRICS[name])

@@ -1,0 +1,84 @@
+"""The table of losses: a line for each field, in the words of who reads it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from harpia_formats.conversion import FileLosses
+from harpia_formats.format import Format
+from harpia_formats.notes import Fate
+from harpia_formats.problem import Place
+from harpia_formats.registry import spoke_of
+
+
+@dataclass(slots=True)
+class FieldLine:
+    """What became of one field over all files."""
+
+    #: What the source calls it.
+    name: str
+    #: Records that had it.
+    records: int = 0
+    #: Records of which it arrived as it was.
+    kept: int = 0
+    #: How often which fate met it.
+    fates: Counter[Fate] = field(default_factory=Counter)
+    #: What was done, in words.
+    hows: dict[str, int] = field(default_factory=dict)
+    #: The first record of which it did not arrive as it was.
+    place: Place | None = None
+
+
+def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
+    """Return a line for each field, those that lose most last touched first."""
+    lines: dict[str, FieldLine] = {}
+    for file in files:
+        names = names_of(file.source)
+        for path, count in file.losses.carried.items():
+            name = name_in(names, path)
+            lines.setdefault(name, FieldLine(name)).records += count
+        touched: Counter[str] = Counter()
+        for each in file.losses.losses.values():
+            name = name_in(names, each.note.path)
+            line = lines.setdefault(name, FieldLine(name))
+            line.fates[each.note.fate] += each.count
+            line.place = line.place or each.place
+            if each.note.how:
+                line.hows[each.note.how] = line.hows.get(each.note.how, 0) + each.count
+            if each.note.fate is not Fate.DEFAULTED:
+                touched[name] = max(touched[name], each.count)
+        for path, count in file.losses.carried.items():
+            name = name_in(names, path)
+            lines[name].kept += max(0, count - touched[name])
+    return [each for each in lines.values() if each.records or each.fates]
+
+
+def names_of(source: Format | None) -> dict[str, str]:
+    """Return what `source` calls the fields of records, by their paths."""
+    if source is None:
+        return {}
+    spoke = spoke_of(source)
+    names = {f"extra.{spoke.vendor}.": ""}
+    for each in spoke.fields:
+        names.setdefault(each.hub, each.name)
+    return names
+
+
+def name_in(names: dict[str, str], path: str) -> str:
+    """Return what the source calls the field at `path`."""
+    if path in names:
+        return names[path]
+    owner, _, member = path.rpartition(".")
+    if owner in names:
+        return f"{names[owner]}.{member}"
+    for start, name in names.items():
+        if not name and path.startswith(start):
+            return path.removeprefix(start)
+    return path
+
+
+def words_for(line: FieldLine) -> Iterator[str]:
+    """Yield what became of a field, such as `dropped 12`."""
+    for fate in Fate:
+        if line.fates[fate]:
+            yield f"{fate.name.lower()} {line.fates[fate]:,}"

@@ -1,0 +1,239 @@
+"""Put rows together to a file: lines, an array, an object around one, columns, a table.
+
+Rows come as JSON texts. What cannot be written before all rows are known goes through
+temporary files, so memory does not grow with them.
+"""
+
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Protocol
+
+import msgspec
+
+from harpia_formats.bytestream import BLOCK
+from harpia_formats.exact import encode
+from harpia_formats.spoke import Row
+
+#: Bytes that a temporary file holds in memory.
+HELD = 1024 * 1024
+_size = struct.Struct("<I")
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+Write = Callable[[bytes], None]
+
+
+class Writer(Protocol):
+    """Puts rows together."""
+
+    #: What stands between two rows of one block.
+    separator: bytes
+
+    def block(self, rows: bytes) -> None:
+        """Write some rows, which `separator` sets apart."""
+
+    def close(self, header: Row) -> None:
+        """Write what is behind the rows, and around them."""
+
+
+@dataclass(slots=True)
+class Lines:
+    """Each row is a line; the header, if there is one, is in the first."""
+
+    write: Write
+    #: Whether a header may come, so that the first row has to wait for it.
+    headed: bool = False
+    separator: bytes = b"\n"
+    _first: bytes = b""
+    _later: IO[bytes] | None = None
+
+    def block(self, rows: bytes) -> None:
+        """Write some lines."""
+        if not self.headed:
+            self.write(rows + b"\n")
+            return
+        if self._later is None:
+            self._later = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `close`
+            self._first, _, rows = rows.partition(b"\n")
+        if rows:
+            self._later.write(rows + b"\n")
+
+    def close(self, header: Row) -> None:
+        """Write the first row with the header, and the rows behind it."""
+        if self._later is None:
+            return
+        first = self._first
+        if header:
+            first = first[:-1] + b',"header":' + encode(header) + b"}"
+        self.write(first + b"\n")
+        _copy(self._later, self.write)
+
+
+@dataclass(slots=True)
+class Array:
+    """All rows are one array, one in each line."""
+
+    write: Write
+    separator: bytes = b",\n"
+    _begun: bool = False
+
+    def block(self, rows: bytes) -> None:
+        """Write some items."""
+        self.write((b",\n" if self._begun else b"[\n") + rows)
+        self._begun = True
+
+    def close(self, header: Row) -> None:  # noqa: ARG002 - an array has no header
+        """Close the array."""
+        self.write(b"\n]\n" if self._begun else b"[]\n")
+
+
+@dataclass(slots=True)
+class Wrapped:
+    """An object around an array of all rows, the header behind it."""
+
+    write: Write
+    #: The key of the array.
+    rows_at: str
+    separator: bytes = b",\n"
+    _begun: bool = False
+
+    def block(self, rows: bytes) -> None:
+        """Write some items."""
+        start = b"{" + encode(self.rows_at) + b": [\n"
+        self.write((b",\n" if self._begun else start) + rows)
+        self._begun = True
+
+    def close(self, header: Row) -> None:
+        """Close the array, and write the members of the header."""
+        end = b"\n]" if self._begun else b"{" + encode(self.rows_at) + b": []"
+        for key, value in header.items():
+            end += b",\n" + encode(key) + b": " + encode(value)
+        self.write(end + b"\n}\n")
+
+
+@dataclass(slots=True)
+class Columns:
+    """An object of arrays, one for each key of the rows; null where a row has none."""
+
+    write: Write
+    separator: bytes = b"\n"
+    _columns: dict[str, "_Column"] = field(default_factory=dict)
+    _rows: int = 0
+
+    def block(self, rows: bytes) -> None:
+        """Take the items of some rows."""
+        for each in rows.split(b"\n"):
+            for key, item in _members(each).items():
+                column = self._columns.get(key)
+                if column is None:
+                    column = self._columns[key] = _Column()
+                column.add(bytes(item), self._rows)
+            self._rows += 1
+
+    def close(self, header: Row) -> None:
+        """Write the columns, below the name of the component if there is one."""
+        component = header.get("component")
+        self.write(b"{" if component is None else b"{" + encode(component) + b": {")
+        for number, (key, column) in enumerate(self._columns.items()):
+            self.write((b",\n" if number else b"\n") + encode(key) + b": [")
+            column.copy(self.write, self._rows)
+            self.write(b"]")
+        self.write(b"\n}\n" if component is None else b"\n}}\n")
+
+
+@dataclass(slots=True)
+class _Column:
+    """The items of a column, in a temporary file."""
+
+    file: IO[bytes] = field(default_factory=lambda: SpooledTemporaryFile(HELD))
+    items: int = 0
+
+    def add(self, item: bytes, place: int) -> None:
+        """Take the item of the row at `place`; rows passed over have null."""
+        self.fill(place)
+        self.file.write((b", " if self.items else b"") + item)
+        self.items += 1
+
+    def fill(self, rows: int) -> None:
+        """Have an item for each of the first `rows` rows."""
+        missing = rows - self.items
+        if missing > 0:
+            nulls = b", ".join([b"null"] * min(missing, 10_000))
+            self.file.write((b", " if self.items else b"") + nulls)
+            self.items += min(missing, 10_000)
+            self.fill(rows)
+
+    def copy(self, write: Write, rows: int) -> None:
+        """Write all items."""
+        self.fill(rows)
+        _copy(self.file, write)
+
+
+@dataclass(slots=True)
+class Table:
+    """Lines of fields below the names of the columns, which are known at the end."""
+
+    write: Write
+    #: Columns in their order; others come behind them as they turn up.
+    order: Sequence[str] = ()
+    #: Columns that are there even if no row has them.
+    always: Sequence[str] = ()
+    #: What a column is called in the file, if something else.
+    names: dict[str, str] = field(default_factory=dict)
+    #: Whether an empty text is told from none by quotes.
+    quotes_empty: bool = False
+    separator: bytes = b"\n"
+    _seen: dict[str, None] = field(default_factory=dict)
+    _rows: IO[bytes] = field(default_factory=lambda: SpooledTemporaryFile(HELD))
+
+    def block(self, rows: bytes) -> None:
+        """Take some rows."""
+        for each in rows.split(b"\n"):
+            row = msgspec.json.decode(each)
+            self._seen.update(dict.fromkeys(row))
+            self._rows.write(_size.pack(len(each)) + each)
+
+    def close(self, header: Row) -> None:  # noqa: ARG002 - a table has no header of ours
+        """Write the header and the rows."""
+        known = [each for each in self.order if each in {*self._seen, *self.always}]
+        columns = [*known, *(each for each in self._seen if each not in known)]
+        called = [self.names.get(each, each) for each in columns]
+        self.write(self._line(called))
+        self._rows.seek(0)
+        for each in _sized(self._rows):
+            row = msgspec.json.decode(each)
+            self.write(self._line([row.get(column) for column in columns]))
+        self._rows.close()
+
+    def _line(self, texts: Iterable[str | None]) -> bytes:
+        cells = [self._cell(each) for each in texts]
+        # A line with nothing on it would not be a row.
+        line = ",".join(cells) or '""'
+        return line.encode() + b"\n"
+
+    def _cell(self, text: str | None) -> str:
+        if text is None:
+            return ""
+        if text == "":
+            return '""' if self.quotes_empty else ""
+        if any(each in text for each in ',"\r\n'):
+            return '"' + text.replace('"', '""') + '"'
+        return text
+
+
+def _sized(file: IO[bytes]) -> Iterator[bytes]:
+    while size := file.read(_size.size):
+        yield file.read(_size.unpack(size)[0])
+
+
+def _copy(file: IO[bytes], write: Write) -> None:
+    file.seek(0)
+    for block in iter(lambda: file.read(BLOCK), b""):
+        write(block)
+    file.close()
+
+
+def joined(rows: Iterable[Any], separator: bytes) -> bytes:
+    """Return rows as one block."""
+    return separator.join(map(encode, rows))
