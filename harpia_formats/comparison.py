@@ -33,6 +33,8 @@ from harpia_formats.taking import Taken
 
 #: Files that the records of a side are spread over, and bytes that memory holds.
 FILES, HELD = 64, 64 * 1024
+#: Fields that are compared, or left out, by themselves.
+_apart = frozenset({"outputs", "scores", "extra"})
 _head = struct.Struct("<QII")
 _parts = msgspec.json.Decoder(tuple[str, msgspec.Raw]).decode
 
@@ -163,7 +165,8 @@ class Comparison:
             return record
         changes: dict[str, Any] = {}
         for name in Record.__struct_fields__:
-            if name not in {"outputs", "extra"} and not self._is_common(name):
+            held = getattr(record, name) is not UNSET and name not in _apart
+            if held and not self._is_common(name):
                 changes[name] = UNSET
         if self._one_reference and record.references:
             changes["references"] = record.references[:1]
@@ -176,7 +179,9 @@ class Comparison:
         changes = {
             name: UNSET
             for name in output.__struct_fields__
-            if name != "scores" and not self._is_common(f"outputs.{name}")
+            if getattr(output, name) is not UNSET
+            and name not in _apart
+            and not self._is_common(f"outputs.{name}")
         }
         changes["extra"] = UNSET
         if output.scores is not UNSET:
@@ -191,7 +196,8 @@ class Comparison:
             changes = {
                 name: UNSET
                 for name in score.__struct_fields__
-                if not self._is_common(f"outputs.scores.{name}")
+                if getattr(score, name) is not UNSET
+                and not self._is_common(f"outputs.scores.{name}")
             }
             narrowed.append(replace(score, **changes))
         return narrowed

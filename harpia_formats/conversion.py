@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.bulk import Bulk, suits_bulk
 from harpia_formats.constants import constants_for
 from harpia_formats.convert_options import (
     ContainerKind,
@@ -22,9 +23,11 @@ from harpia_formats.digests import Digests
 from harpia_formats.exact import encode
 from harpia_formats.filling import filling_of
 from harpia_formats.format import Format
+from harpia_formats.framing import Chunk
 from harpia_formats.grouping import KEYS, Grouping
 from harpia_formats.identity import Identity
 from harpia_formats.inputs import Input
+from harpia_formats.judge import Judge
 from harpia_formats.losses import Losses
 from harpia_formats.needs import (
     ConversionError,
@@ -40,6 +43,7 @@ from harpia_formats.reading import Reading
 from harpia_formats.record import Header, Record
 from harpia_formats.registry import all_rules, spoke_of
 from harpia_formats.report import FileCount, Report
+from harpia_formats.row import Row as PlacedRow
 from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
 from harpia_formats.spoke import Row, Spoke
 from harpia_formats.targets import (
@@ -161,6 +165,7 @@ class Conversion:
         #: Messages about what was taken where there was a choice.
         self.said: list[str] = []
         self._held: list[Taken] = []
+        self._bulk: Bulk | None = None
         self._variants: list[Variant] = []
         group = options.group
         self._grouping = Grouping(group) if group is not None else None
@@ -216,7 +221,9 @@ class Conversion:
             self._quarantine.discard()
 
     def _run(self) -> Iterator[Problem]:
-        flow = self._reading.problems(self._receive, self._begin, self._refuse)
+        flow = self._reading.problems(
+            self._receive, self._begin, self._refuse, self._accepted
+        )
         try:
             for each in flow:
                 if self._quarantine is not None:
@@ -229,6 +236,7 @@ class Conversion:
         finally:
             flow.close()
         yield from self._said()
+        self._count_plans()
         if not self._may_finish():
             return
         try:
@@ -276,6 +284,7 @@ class Conversion:
 
     def _begin(self, variant: Variant, count: FileCount) -> None:
         """Get ready for a file; raises `ConversionError`."""
+        self._count_plans()
         spoke = spoke_of(variant.format)
         self._files.append(FileLosses(count.path, variant.format))
         self._counts.append(count)
@@ -285,6 +294,57 @@ class Conversion:
             self._check(variant)
         elif not holds_answers(spoke):
             self._settle(fitting(self._targets, answered=False))
+
+    def _bulk_of(self, variant: Variant) -> Bulk | None:
+        """Return what converts many rows at once, if nothing stands against it."""
+        options = self._options
+        if self._grouping is not None or self._filling is not None:
+            return None
+        source = spoke_of(variant.format)
+        if self._outputs.is_split or options.prefix_ids:
+            return None
+        if not suits_bulk(source, self._spoke, self._pairing.choices):
+            return None
+        return Bulk(variant, source, self._pairing)
+
+    def _accepted(self, chunk: Chunk, values: list[Any], judge: Judge) -> bool:
+        """Convert rows that a lane accepted; tell whether that was done."""
+        if self._target is None or judge.lane is None:
+            return False
+        if self._bulk is None:
+            self._bulk = self._bulk_of(self._variants[-1])
+        if self._bulk is None:
+            return False
+        made = self._bulk.made(values, judge.lane, judge.lane_schema, self._records)
+        if made is None:
+            return False
+        path, before = self._counts[-1].path, self._records
+        for paths, notes, first, times in made.shapes:
+
+            def place(first: int = first) -> Place:
+                start = chunk.start_of(first)
+                row = PlacedRow(path, chunk.rows[first], start, before + first + 1)
+                return row.place(0, 1, ())
+
+            self._files[-1].losses.add(paths, notes, place, times)
+        self._records += len(values)
+        if made.rows:
+            self._add_rows(made.rows, "")
+        self._stop_at_loss()
+        return True
+
+    def _count_plans(self) -> None:
+        """Count what plans were followed for in the last file."""
+        if self._bulk is not None:
+            for paths, notes, times in self._bulk.counted():
+                self._files[-1].losses.add(paths, notes, lambda: None, times)
+        self._bulk = None
+
+    def _stop_at_loss(self) -> None:
+        """End the run where a loss is a failure and there is one."""
+        if self._options.on_loss is OnLoss.FAIL and self._has_loss():
+            self._failed_by_loss = True
+            raise _Enough
 
     def _check(self, variant: Variant) -> None:
         """Raise `ConversionError` if a format never has what is asked for."""
@@ -371,9 +431,7 @@ class Conversion:
         except Unconvertible as error:
             self._cannot(error, place(), file, text)
             return
-        if self._options.on_loss is OnLoss.FAIL and self._has_loss():
-            self._failed_by_loss = True
-            raise _Enough
+        self._stop_at_loss()
 
     def _add_rows(self, rows: list[Row], model: str) -> None:
         if self._identity is not None:

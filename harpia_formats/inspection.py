@@ -269,7 +269,8 @@ class Inspection:
             chunk, active = self._until_first_error(chunk, active)
             blank = [each for each in verdict.blank if each < len(chunk)]
             records = len(chunk) - len(blank)
-            verdict = Verdict(records, blank, active, verdict.keys)
+            accepted = verdict.accepted
+            verdict = Verdict(records, blank, active, verdict.keys, accepted)
         if self._unique is not None:
             self._unique.add(verdict.keys)
         numbers = Numbers(self._part.records, verdict.blank)
@@ -282,10 +283,12 @@ class Inspection:
         self._count_records(verdict.records)
         if verdict.records:
             self._last = chunk
-        if self._taker is not None:
-            self._take(self._taker, chunk, numbers, active, unread)
-        row_of = partial(self._row, chunk, numbers)
         part = self._part
+        if self._taker is not None:
+            judged = self._taker.bulk is not None and verdict.accepted is not None
+            if not (judged and self._taker.accepted(chunk, verdict, part.judge)):
+                self._take(self._taker, chunk, numbers, active, unread)
+        row_of = partial(self._row, chunk, numbers)
         yield from self._speaker.findings(active, row_of, part.schema, part.path)
 
     def _take(

@@ -51,6 +51,8 @@ class Verdict:
     findings: "list[Finding]" = field(default_factory=list)
     #: What tells each record from others, as far as it says so.
     keys: list[str] = field(default_factory=list)
+    #: The rows as the lane decoded them, if it accepted all of them at once.
+    accepted: list[Any] | None = None
 
 
 class Disagreement(Exception):  # noqa: N818 - reads as what happened
@@ -123,6 +125,11 @@ class Judge:
         self._failures = 0
 
     @property
+    def lane_schema(self) -> Schema:
+        """The schema that the fast lane is made of."""
+        return self._learner.schema
+
+    @property
     def lane(self) -> Lane | None:
         """The fast lane, once there is one."""
         return self._learner.lane
@@ -135,6 +142,7 @@ class Judge:
             self._judge_rows(chunk.rows, verdict)
         else:
             self._note_keys(values, self.lane, verdict)
+            verdict.accepted = values
         verdict.records = len(chunk) - len(verdict.blank)
         if self._brief.second_opinion is not None:
             self._compare(chunk.rows, verdict, self._brief.second_opinion)
@@ -284,7 +292,7 @@ class Learner:
 
     def __init__(self, schema: Schema, *, formats: bool) -> None:
         self.lane: Lane | None = None
-        self._schema = schema
+        self.schema = schema
         self._survey = Survey()
         self._rows = 0
         #: Whether keys were seen that the lane does not know.
@@ -297,17 +305,17 @@ class Learner:
         if not self._lanes_left:
             return
         self._rows += 1
-        self._news |= self._survey.take(self._schema, value)
+        self._news |= self._survey.take(self.schema, value)
         if self._rows >= ROWS_BEFORE_LANE and (self._news or self.lane is None):
             self._build()
 
     def _build(self) -> None:
-        if isinstance(self._schema, bool):
+        if isinstance(self.schema, bool):
             return
         self._lanes_left -= 1
         self._rows = 0
         self._news = False
         try:
-            self.lane = lane_of(self._schema, dict(self._survey.extras))
+            self.lane = lane_of(self.schema, dict(self._survey.extras))
         except Unsuitable:
             self._lanes_left = 0

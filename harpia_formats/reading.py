@@ -19,7 +19,7 @@ from harpia_formats.report import FileCount
 from harpia_formats.rules import selected_rules
 from harpia_formats.second_look import SecondLook
 from harpia_formats.source import Reader, Source, open_source
-from harpia_formats.taking import Receive, Taker
+from harpia_formats.taking import Receive, TakeAccepted, Taker
 from harpia_formats.tally import Tally
 
 #: Rules that say nothing of whether a record can be read.
@@ -74,7 +74,11 @@ class Reading:
         self.headers: list[Header | None] = []
 
     def problems(
-        self, receive: Receive, begin: Begin, refuse: Callable[[bytes], None]
+        self,
+        receive: Receive,
+        begin: Begin,
+        refuse: Callable[[bytes], None],
+        bulk: TakeAccepted | None = None,
     ) -> Generator[Problem, None, None]:
         """Yield what is wrong; hand each valid record to `receive`.
 
@@ -84,7 +88,7 @@ class Reading:
             if isinstance(each, SourceError):
                 self.tally.begin(each.path).reason = each.reason
                 continue
-            yield from self._file(each, receive, begin, refuse)
+            yield from self._file(each, receive, begin, refuse, bulk)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
 
@@ -94,6 +98,7 @@ class Reading:
         receive: Receive,
         begin: Begin,
         refuse: Callable[[bytes], None],
+        bulk: TakeAccepted | None,
     ) -> Generator[Problem, None, None]:
         count = self.tally.begin(source.name)
         taker = Taker(
@@ -101,6 +106,7 @@ class Reading:
             receive,
             refuse,
             lambda variant: begin(_converting(variant, count), count),
+            bulk,
             self._fields,
         )
         inspection = Inspection(

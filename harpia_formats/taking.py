@@ -12,6 +12,7 @@ from harpia_formats.detection import Variant
 from harpia_formats.exact import decode
 from harpia_formats.format import Container
 from harpia_formats.framing import Chunk, Cursor
+from harpia_formats.judge import Judge, Verdict
 from harpia_formats.kept import restored, taken_out
 from harpia_formats.marks import Marks, Numbers
 from harpia_formats.problem import Path
@@ -25,6 +26,9 @@ from harpia_formats.table import TableRow
 #: Bytes that a temporary file holds in memory.
 HELD = 1024 * 1024
 _head = struct.Struct("<QQQI")
+
+#: Takes the rows of a chunk as a lane decoded them; tells whether it did.
+TakeAccepted = Callable[[Chunk, list[Any], Judge], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Taker:
     refuse: Callable[[bytes], None]
     #: Called once the format is known; it may refuse to go on.
     begin: Callable[[Variant], None]
+    #: Called with rows that a lane accepted all; it may leave them to `receive`.
+    bulk: "TakeAccepted | None" = None
     #: The name of the field in each column of a table, where they are mapped.
     fields: dict[str, str] = field(default_factory=dict)
     #: What was around the records.
@@ -85,6 +91,12 @@ class Taker:
                 value = decode(text)
                 start = chunk.start_of(number)
                 self._hand_on(value, text, start, numbers.of(number))
+
+    def accepted(self, chunk: Chunk, verdict: Verdict, judge: Judge) -> bool:
+        """Hand on rows that the lane accepted; tell whether anybody took them."""
+        if self.bulk is None or self._columns is not None:
+            return False
+        return self.bulk(chunk, verdict.accepted or [], judge)
 
     def refused(self, chunk: Chunk, rows: set[int]) -> None:
         """Hand on the bytes of rows that are not valid."""

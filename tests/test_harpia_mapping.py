@@ -38,6 +38,9 @@ KEYS = st.sampled_from(
 KEPT = st.dictionaries(
     KEYS, VALUES | TEXTS | st.lists(TEXTS, max_size=2), min_size=1, max_size=3
 )
+NAMED = st.dictionaries(
+    st.sampled_from(["in_a_list", "a"]), st.just(True) | VALUES, min_size=1
+)
 
 
 def documents_in(path: Path) -> list[dict[str, Any]]:
@@ -146,6 +149,15 @@ def test_a_list_is_several_answers() -> None:
     assert record.outputs == [Output(index=0, text="a"), Output(index=1, text="b")]
 
 
+def test_a_list_of_one_answer() -> None:
+    """One answer keeps that it stood in a list, which only HarpIA asks for."""
+    alone = Output(text="a", extra={"harpia": {"in_a_list": True}})
+    several = Record(id="1", prompt="q", outputs=[alone, Output(text="b", index=1)])
+
+    assert LAB_INPUT.read(QUESTION | {"actual-output": ["a"]}).outputs == [alone]
+    assert "outputs.extra.harpia.in_a_list" in written(several)[1]
+
+
 def test_bare_reference_is_a_list_of_one() -> None:
     """One text where a list is documented is read as a list."""
     assert LAB_INPUT.read(QUESTION | {"expectedOutput": "a"}).references == ["a"]
@@ -217,11 +229,14 @@ def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> 
         assert noted == {}
 
 
-@given(record=records(), kept=KEPT)
-def test_what_differs_was_noted(record: Record, kept: dict[str, Any]) -> None:
+@given(record=records(), kept=KEPT, named=NAMED)
+def test_what_differs_was_noted(
+    record: Record, kept: dict[str, Any], named: dict[str, Any]
+) -> None:
     """A field differs if and only if that was noted, also in lists of answers."""
-    bare = [replace(each, model=UNSET, turns=UNSET) for each in record.outputs]
-    record = replace(filled(record), outputs=bare, extra={"harpia": kept})
+    changes = {"model": UNSET, "turns": UNSET, "extra": {"harpia": named}}
+    outputs = [replace(each, **changes) for each in record.outputs]
+    record = replace(filled(record), outputs=outputs, extra={"harpia": kept})
     found = Pairing(LAB_INPUT, AS_LIST).written(record)
     (row,) = found.rows
     noted = {each.path for each in found.notes}

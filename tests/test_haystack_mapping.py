@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.haystack.columns import FORMAT
@@ -27,7 +28,10 @@ ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
 ORDER = "query_id questions contexts ground_truth_answers predicted_answers".split()
 COLUMN = st.sampled_from([*ORDER, "responses", "retrieved_documents", "n", KEY])
 ITEMS = VALUES | TEXTS | st.lists(TEXTS, max_size=2)
-ROWS = st.dictionaries(COLUMN, ITEMS | st.just("outputs.text"), min_size=1, max_size=4)
+ROWS = st.dictionaries(COLUMN, ITEMS, min_size=1, max_size=4)
+NAMED = st.dictionaries(
+    st.sampled_from(["column", "a"]), st.just("responses") | VALUES, min_size=1
+)
 
 
 def rows_in(path: Path) -> list[dict[str, Any]]:
@@ -101,8 +105,8 @@ def test_fields_of_a_row() -> None:
 @pytest.mark.parametrize(
     ("row", "text", "kept"),
     [
-        ({"predicted_answers": "a"}, "a", None),
-        ({"responses": "a"}, "a", {"responses": "outputs.text"}),
+        ({"predicted_answers": "a"}, "a", {}),
+        ({"responses": "a"}, "a", {}),
         (
             {"responses": "a", "predicted_answers": "b"},
             "a",
@@ -110,22 +114,30 @@ def test_fields_of_a_row() -> None:
         ),
         ({"responses": "a", "predicted_answers": 5}, "a", {"predicted_answers": 5}),
         ({"responses": ["a"], "predicted_answers": "b"}, "b", {"responses": ["a"]}),
-        (
-            {"responses": "a", "predicted_answers": None},
-            "a",
-            {"responses": "outputs.text"},
-        ),
+        ({"responses": "a", "predicted_answers": None}, "a", {}),
     ],
 )
-def test_two_names_of_answers(
-    row: dict[str, Any], text: str, kept: dict[str, Any] | None
-) -> None:
+def test_two_names_of_answers(row: dict[str, Any], text: str, kept: Any) -> None:
     """An answer is found under both of its names, and goes back to where it was."""
     record = COLUMNS.read(row)
 
     assert [each.text for each in record.outputs] == [text]
-    assert record.extra == ({"haystack": kept} if kept else Record().extra)
+    assert record.extra == ({"haystack": kept} if kept else UNSET)
     assert comes_back(row)
+
+
+def test_column_of_an_answer_is_kept() -> None:
+    """An answer knows that it stood in `responses`, which only Haystack asks for."""
+    kept = {"haystack": {"column": "responses"}}
+
+    assert COLUMNS.read({"responses": "a"}).outputs == [Output(text="a", extra=kept)]
+    assert written(Record(outputs=[Output(text=None, extra=kept)], prompt="q")) == (
+        {"questions": "q"},
+        {
+            "outputs.text": "left out for null",
+            "outputs.extra.haystack.column": "",
+        },
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,10 +218,14 @@ def test_any_row_comes_back(row: dict[str, Any]) -> None:
         assert all(same(item, row[column]) for column, item in again.items())
 
 
-@given(record=records(), kept=ROWS)
-def test_what_differs_was_noted(record: Record, kept: dict[str, Any]) -> None:
+@given(record=records(), kept=ROWS, named=NAMED)
+def test_what_differs_was_noted(
+    record: Record, kept: dict[str, Any], named: dict[str, Any]
+) -> None:
     """A field differs if and only if that was noted, whatever was kept."""
-    record = replace(filled(record), extra={"haystack": kept})
+    changes = {"turns": UNSET, "extra": {"haystack": named}}
+    outputs = [replace(each, **changes) for each in record.outputs]
+    record = replace(filled(record), outputs=outputs, extra={"haystack": kept})
     found = Pairing(COLUMNS, ONE_ROW).written(record)
     (row,) = found.rows
     noted = {each.path for each in found.notes}
@@ -221,9 +237,9 @@ def test_what_differs_was_noted(record: Record, kept: dict[str, Any]) -> None:
 
 
 @given(st.lists(records(), min_size=2, max_size=3), st.booleans())
-def test_rows_of_one_file(chosen: list[Record], is_kept: bool) -> None:  # noqa: FBT001 - drawn
-    """Null where other rows have an item changes nothing."""
-    choices = replace_kept(is_kept=is_kept)
+def test_rows_of_one_file(chosen: list[Record], is_kept: bool) -> None:
+    """Null where other rows have an item changes nothing but unknown columns."""
+    choices = one_row_each(is_kept=is_kept)
     rows = [Pairing(COLUMNS, choices).written(filled(each)).rows[0] for each in chosen]
     columns = dict.fromkeys(column for each in rows for column in each)
     for row in rows:
@@ -236,7 +252,7 @@ def test_rows_of_one_file(chosen: list[Record], is_kept: bool) -> None:  # noqa:
         } == set()
 
 
-def replace_kept(*, is_kept: bool) -> Choices:
+def one_row_each(*, is_kept: bool) -> Choices:
     """Return choices of one row each, perhaps with what would be lost."""
     return Choices(
         references=References.FIRST, responses=Responses.FIRST, keep_extra=is_kept

@@ -1,5 +1,6 @@
 """Which field of a record each key of EvalEval's records is, in three shapes."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 from harpia_converters.eee import form as forms
 from harpia_converters.eee.answers import answers_in, fitting_answers, output_of
 from harpia_converters.eee.attribution import read_attribution, write_attribution
-from harpia_converters.eee.form import Form, as_text
+from harpia_converters.eee.form import Form, as_text, is_whole_float
 from harpia_converters.eee.measures import (
     write_performance,
     write_usage,
@@ -27,6 +28,7 @@ _root = (
     "sample_id sample_hash interaction_type input output interactions messages "
     "answer_attribution evaluation token_usage performance error metadata"
 ).split()
+_in_closed_only = frozenset({"evaluation_result_id"})
 _input = ("raw", "formatted", "reference", "choices")
 
 
@@ -161,37 +163,53 @@ def _with_answers(record: Record, output: Any) -> Record:
     return replace(record, outputs=outputs, extra={VENDOR: kept})
 
 
-def _write(record: Record, notes: Notes, table: Table, form: Form) -> Row:
-    kept = kept_of(record.extra)
+def _write(
+    record: Record, notes: Notes, table: Table, form: Form, order: Sequence[str]
+) -> Row:
+    record, kept = _with_own_id(record, kept_of(record.extra), form)
     record = fitting_answers(record, form, notes)
     metadata = written_metadata(record.metadata, form, notes)
-    bare = replace(record, metadata=metadata, extra=UNSET, id=_id_of(record, kept))
+    bare = replace(record, metadata=metadata, extra=UNSET)
     row = {"schema_version": form.label, **table.write(bare, notes)}
     if form.turns not in row:
         row["output"] = output_of(record.outputs, form)
     put_back(row, kept, form, notes)
     row["input"] = _ordered(row["input"], _input)
-    return _ordered(row, _root)
+    return _ordered(row, order)
 
 
-def _id_of(record: Record, kept: Row) -> Any:
-    """Return the id of a record; an integer that is spelled 3.0 is no id, but kept."""
-    return kept.get("sample_id", UNSET) if record.id is UNSET else record.id
+def _with_own_id(record: Record, kept: Row, form: Form) -> tuple[Record, Row]:
+    """Return a record with the id of its row, and what else was kept of that.
+
+    An id such as 3.0 is valid in an open shape, but no id of a record.
+    """
+    own = kept.get("sample_id")
+    if record.id is not UNSET or form.is_closed or not is_whole_float(own):
+        return record, kept
+    rest = {key: value for key, value in kept.items() if key != "sample_id"}
+    return replace(record, id=own), rest
 
 
-def _ordered(row: Row, keys: Any) -> Row:
+def _ordered(row: Row, keys: Sequence[str]) -> Row:
     """Return `row` with `keys` in front, in their order."""
     return {**{key: row[key] for key in keys if key in row}, **row}
 
 
+def _order_of(form: Form) -> tuple[str, ...]:
+    """Return the keys of a row of a shape, in the order in which it documents them."""
+    turns = {forms.SEED.turns, forms.CURRENT.turns} - {form.turns}
+    unknown = turns if form.is_closed else turns | _in_closed_only
+    return tuple(each for each in _root if each not in unknown)
+
+
 def _spoke(form: Form, holds: Holds) -> Spoke:
-    table = Table(VENDOR, (*_question(form), *_rest(form)))
     question, rest = _question(form), _rest(form)
+    table = Table(VENDOR, (*question, *rest))
     return Spoke(
         vendor=VENDOR,
         fields=(*question, *_answer(form), *rest),
         read=partial(_read, table=table, form=form),
-        write=partial(_write, table=table, form=form),
+        write=partial(_write, table=table, form=form, order=_order_of(form)),
         holds=holds,
         room=("metadata",),
         room_of_text=True,

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.eee.answers import SINGLE
-from harpia_converters.eee.form import Form, is_count, is_texts, is_whole_float
+from harpia_converters.eee.form import Form, is_count, is_texts
 from harpia_converters.eee.sample_hash import RECIPES, recipe_of
 from harpia_formats.notes import Notes
 from harpia_formats.spoke import Row
@@ -55,7 +55,7 @@ _open: Mapping[str, Mapping[str, Check]] = {
         **dict.fromkeys(("interaction_type", "input", "answer_attribution"), _never),
         **dict.fromkeys(("evaluation", "error", "metadata"), _never),
         "evaluation_result_id": _is_no_text,
-        "sample_id": is_whole_float,
+        "sample_id": _never,
         _HASH: _is_text,
         "token_usage": _is_null,
         "performance": _is_null,
@@ -72,7 +72,6 @@ _closed: Mapping[str, Mapping[str, Check]] = {
     "": {
         **_open[""],
         "evaluation_result_id": _never,
-        "sample_id": _never,
         _HASH: _or_null(_is_text),
         "metadata": _is_null,
     },

@@ -17,8 +17,8 @@ _answer, _references = ANSWER[0], REFERENCES[0]
 _spellings = (ANSWER, REFERENCES)
 #: What fields are read of, in every spelling.
 _known = frozenset({"id", "input", *ANSWER, *REFERENCES})
-#: What is kept of a list of one answer once that is taken out of it.
-_emptied: list[Any] = []
+#: What an answer keeps that stood alone in a list.
+_in_a_list = "in_a_list"
 
 
 def _listed(value: Any) -> Any:
@@ -49,10 +49,10 @@ def _read(row: Row) -> Record:
     answers = row.get(_answer)
     if not answers or not _are_texts(answers):
         return _table.read(row)
-    if len(answers) == 1:
-        record = _table.read({**row, _answer: answers[0]})
-        return _keeping(record, {_answer: _emptied})
     record = _table.read({key: each for key, each in row.items() if key != _answer})
+    if len(answers) == 1:
+        alone = {_vendor: {_in_a_list: True}}
+        return replace(record, outputs=[Output(text=answers[0], extra=alone)])
     outputs = [Output(index=place, text=each) for place, each in enumerate(answers)]
     return replace(record, outputs=outputs)
 
@@ -69,15 +69,9 @@ def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(each) is str for each in value)
 
 
-def _kept_of(record: Record) -> Row:
-    """Return what `record` has of HarpIA beside its fields."""
-    return {} if record.extra is UNSET else record.extra.get(_vendor, {})
-
-
-def _keeping(record: Record, more: Row) -> Record:
-    """Return `record`, which was just read, with more beside its fields."""
-    kept = {**_kept_of(record), **more}
-    return replace(record, extra={_vendor: dict(sorted(kept.items()))})
+def _kept_of(owner: Record | Output) -> Row:
+    """Return what a record or an answer has of HarpIA beside its fields."""
+    return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
 def _write(record: Record, notes: Notes) -> Row:
@@ -90,9 +84,9 @@ def _write(record: Record, notes: Notes) -> Row:
     row = _table.write(bare, notes)
     if len(answers) > 1:
         row[_answer] = _texts(answers, notes)
-    elif answers and kept.get(_answer) == _emptied:
-        del kept[_answer]
+    elif answers and _kept_of(answers[0]).get(_in_a_list) is True:
         row[_answer] = [row[_answer]]
+    _note_kept(answers, row, notes)
     _put_back(kept, row, notes)
     return row
 
@@ -116,6 +110,15 @@ def _answers(record: Record, notes: Notes) -> list[Output]:
         elif each.index != place:
             notes.changed("outputs.index", "the place in the list")
     return answers
+
+
+def _note_kept(answers: list[Output], row: Row, notes: Notes) -> None:
+    """Note what answers keep, but for what says that one stands in a list."""
+    is_alone = len(answers) == 1 and type(row[_answer]) is list
+    for each in answers:
+        for key in _kept_of(each):
+            if not is_alone or key != _in_a_list:
+                notes.dropped(f"outputs.extra.{_vendor}.{key}")
 
 
 def _texts(answers: list[Output], notes: Notes) -> list[str]:
@@ -151,5 +154,5 @@ LAB_INPUT = Spoke(
     read_header=read_header,
     write_header=write_header,
     header_fields=("metrics", f"extra.{_vendor}"),
-    carries=frozenset({"outputs.index"}),
+    carries=frozenset({"outputs.index", f"outputs.extra.{_vendor}"}),
 )

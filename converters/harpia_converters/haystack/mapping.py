@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from harpia_formats.kept import KEY
 from harpia_formats.mapping import Table
 from harpia_formats.notes import Notes, Unconvertible
-from harpia_formats.record import Header, Record
+from harpia_formats.record import Header, Output, Record
 from harpia_formats.spoke import (
     NOTHING_FOR_NULL,
     ONE,
@@ -24,8 +24,8 @@ from harpia_formats.spoke import (
 _vendor = "haystack"
 #: The two names of the column of answers; the first is written for other vendors.
 _predicted, _responses = "predicted_answers", "responses"
-#: Kept under the name of the second where that is the only one, so that it is again.
-_taken = "outputs.text"
+#: What an answer keeps that stood in the column of the second name.
+_column = "column"
 
 
 def _first(texts: list[str]) -> Any:
@@ -62,10 +62,8 @@ def _read(row: Row) -> Record:
     if type(there.get(_responses)) is not str:
         return _in_predicted.read(there)
     record = _in_responses.read(there)
-    if _predicted in there:
-        return record
-    kept = {**_kept_of(record), _responses: _taken}
-    return replace(record, extra={_vendor: dict(sorted(kept.items()))})
+    named = {_vendor: {_column: _responses}}
+    return replace(record, outputs=[replace(record.outputs[0], extra=named)])
 
 
 def _of_nulls(row: Row) -> Record:
@@ -74,24 +72,22 @@ def _of_nulls(row: Row) -> Record:
     return Record(extra={_vendor: nulls}) if nulls else Record()
 
 
-def _kept_of(owner: Record | Header) -> Row:
-    """Return what a record or a header has of Haystack beside its fields."""
+def _kept_of(owner: Record | Output | Header) -> Row:
+    """Return what a record, an answer or a header has of Haystack beside its fields."""
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
 def _write(record: Record, notes: Notes) -> Row:
-    kept = dict(_kept_of(record))
-    is_marked = kept.get(_responses) == _taken
-    if is_marked:
-        del kept[_responses]
-    has_other = kept.get(_predicted) is not None
-    table = _in_responses if is_marked or has_other else _in_predicted
+    answer = record.outputs[0] if record.outputs else None
+    named = {} if answer is None else _kept_of(answer)
+    table = _in_responses if named.get(_column) == _responses else _in_predicted
     row = table.write(replace(record, extra=UNSET), notes)
-    if record.outputs and record.outputs[0].text is UNSET:
+    if answer is not None and answer.text is UNSET:
         notes.dropped("outputs", "without a text")
-    if is_marked and (_responses not in row or has_other):
-        notes.dropped(f"extra.{_vendor}.{_responses}", "the column tells it")
-    _put_back(kept, row, notes)
+    for key in named:
+        if key != _column or _responses not in row:
+            notes.dropped(f"outputs.extra.{_vendor}.{key}")
+    _put_back(_kept_of(record), row, notes)
     if not row:
         reason = "the record has nothing for any column"
         raise Unconvertible("prompt", reason, "give it with --set questions=VALUE")
@@ -148,4 +144,5 @@ COLUMNS = Spoke(
     read_header=_read_header,
     write_header=_write_header,
     header_fields=(f"extra.{_vendor}",),
+    carries=frozenset({f"outputs.extra.{_vendor}"}),
 )

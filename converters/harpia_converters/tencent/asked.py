@@ -17,7 +17,7 @@ MESSAGE_KEYS = ("role", "content")
 #: What is done to a message that says nothing.
 EMPTIED = "empty text for null"
 #: What is done to a chat that a row has no room for.
-CUT = "the last of the user"
+CUT = "cut to one prompt"
 _roles = {"prompt": "user", "system": "system"}
 
 

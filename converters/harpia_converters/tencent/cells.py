@@ -14,7 +14,8 @@ from harpia_formats.notes import Notes
 from harpia_formats.record import Record
 from harpia_formats.spoke import Row
 
-_columns = frozenset({"system", "prompt", "response"})
+#: The columns of a table, in the order of the page.
+COLUMNS = ("system", "prompt", "response")
 
 
 def read_cells(row: Row) -> Record:
@@ -23,7 +24,7 @@ def read_cells(row: Row) -> Record:
         prompt=row["prompt"],
         system=row.get("system") or UNSET,
         references=[row["response"]],
-        **as_extra(without(row, _columns)),
+        **as_extra(without(row, COLUMNS)),
     )
 
 
@@ -41,7 +42,7 @@ def write_cells(record: Record, notes: Notes) -> Row:
         "prompt": record.prompt,
         "response": expected_answer(record, "response", notes),
     }
-    return put_back(row, _texts_of(record, notes), _columns, "extra", notes)
+    return put_back(row, _texts_of(record, notes), COLUMNS, "extra", notes)
 
 
 def _texts_of(record: Record, notes: Notes) -> Row:

@@ -5,7 +5,12 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.tencent.answers import read_answers, write_answers
-from harpia_converters.tencent.cells import read_cells, with_response, write_cells
+from harpia_converters.tencent.cells import (
+    COLUMNS,
+    read_cells,
+    with_response,
+    write_cells,
+)
 from harpia_converters.tencent.chats import read_chat, write_chat
 from harpia_converters.tencent.leftovers import KEY, as_extra, kept_of, put_back
 from harpia_converters.tencent.turns import read_turns, write_turns
@@ -159,4 +164,6 @@ TABLE = Spoke(
     write=write_cells,
     holds=Holds(references=Many.ONE, outputs=Many.NONE),
     straight={"answer": with_response},
+    columns=COLUMNS,
+    all_columns=COLUMNS,
 )

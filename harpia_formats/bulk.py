@@ -1,0 +1,141 @@
+"""Convert many rows at once that a fast lane has accepted, by plans where there are any."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.choices import Choices
+from harpia_formats.detection import Variant
+from harpia_formats.express import Express
+from harpia_formats.lane import Lane
+from harpia_formats.notes import Note, Notes, Unconvertible
+from harpia_formats.pairing import Pairing
+from harpia_formats.record import FREE, TEXTS, Record
+from harpia_formats.schema import Schema
+from harpia_formats.spoke import Row, Spoke
+from harpia_formats.taking import read_record
+
+#: Fields whose inner values a plan cannot look into.
+_deep = frozenset(
+    {
+        *FREE,
+        *(TEXTS - {"references"}),
+        "outputs.attribution",
+        "outputs.token_usage",
+        "outputs.performance",
+    }
+)
+_structured = frozenset({"messages", "outputs", "outputs.turns"})
+_no_plan: Any = object()
+
+
+@dataclass(slots=True)
+class Made:
+    """The rows of some records, and what is to be counted of them."""
+
+    rows: list[Row]
+    #: Paths and notes of like records, the first of them, and how many there are.
+    shapes: list[tuple[tuple[str, ...], tuple[Note, ...], int, int]]
+
+
+@dataclass(slots=True)
+class Bulk:
+    """The conversion of the rows of one file, many at a time."""
+
+    variant: Variant
+    source: Spoke
+    pairing: Pairing
+    _express: Express | None = None
+    #: What plans for earlier lanes were followed for.
+    _settled: list[tuple[tuple[str, ...], tuple[Note, ...], int]] = field(
+        default_factory=list
+    )
+
+    def made(
+        self, values: Sequence[Any], lane: Lane, schema: Schema, before: int
+    ) -> Made | None:
+        """Return the rows of `values`, which `lane` accepted.
+
+        `before` is the number of records before them. None if one of them cannot be
+        converted.
+        """
+        express = self._express
+        if express is None or express.lane is not lane:
+            if not isinstance(schema, dict):
+                return None
+            express = Express(lane, schema, self.source, self.ordinary)
+            self._settled += list(self.counted())
+            self._express = express
+        try:
+            return self._made(values, express, before)
+        except Unconvertible:
+            return None
+
+    def _made(self, values: Sequence[Any], express: Express, before: int) -> Made:
+        rows: list[Row] = []
+        shapes: list[tuple[tuple[str, ...], tuple[Note, ...], int, int]] = []
+        plans, shape_of = express.plans, express.shape_of
+        for at, value in enumerate(values):
+            shape = shape_of(value)
+            plan = plans.get(shape, _no_plan)
+            if plan is _no_plan:
+                plan = express.plan_for(value, shape)
+            made = plan.make(value, before + at + 1) if plan is not None else None
+            if plan is None or made is None:
+                found, paths, notes = self.ordinary(
+                    msgspec.to_builtins(value), before + at + 1
+                )
+                shapes.append((paths, notes, at, 1))
+                rows += found
+                continue
+            if plan.count == 0:
+                # Said at once, so that the first record is known; counted at the end.
+                shapes.append((plan.paths, plan.notes, at, 0))
+            plan.count += 1
+            rows += made
+        return Made(rows, shapes)
+
+    def counted(self) -> Iterator[tuple[tuple[str, ...], tuple[Note, ...], int]]:
+        """Yield paths and notes of what plans were followed for, and how often."""
+        yield from self._settled
+        self._settled = []
+        express, self._express = self._express, None
+        for plan in express.plans.values() if express is not None else ():
+            if plan is not None and plan.count:
+                yield plan.paths, plan.notes, plan.count
+
+    def ordinary(
+        self, value: Row, number: int
+    ) -> tuple[list[Row], tuple[str, ...], tuple[Note, ...]]:
+        """Return the rows of one row, the paths of its fields and the notes on them."""
+        record = read_record(value, self.source, self.variant)
+        record, notes = numbered(record, number, self.pairing)
+        written = self.pairing.written(record)
+        said = tuple(dict.fromkeys([*notes.said, *written.notes]))
+        return written.rows, written.paths, said
+
+
+def numbered(record: Record, number: int, pairing: Pairing) -> tuple[Record, Notes]:
+    """Return `record` with its number for an id, where it needs one and has none."""
+    notes = Notes()
+    if record.id is UNSET and pairing.needs_id:
+        record = replace(record, id=str(number))
+        notes.defaulted("id", "is the number of the record")
+    return record, notes
+
+
+def suits_bulk(source: Spoke, target: Spoke, choices: Choices) -> bool:
+    """Tell whether plans can say all that is to be said of rows of `source`."""
+    if target.vendor == source.vendor or target.carried("extra"):
+        return False
+    if choices.keep_extra or choices.model is not None:
+        return False
+    hubs = {each.hub for each in source.fields}
+    if any(target.carried(each) for each in hubs & _deep):
+        return False
+    is_chat = target.holds.messages or target.holds.turns
+    return not (is_chat and hubs & _structured)
