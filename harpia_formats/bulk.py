@@ -103,10 +103,11 @@ class Bulk:
         """Yield paths and notes of what plans were followed for, and how often."""
         yield from self._settled
         self._settled = []
-        express, self._express = self._express, None
-        for plan in express.plans.values() if express is not None else ():
+        plans = self._express.plans.values() if self._express is not None else ()
+        for plan in plans:
             if plan is not None and plan.count:
                 yield plan.paths, plan.notes, plan.count
+                plan.count = 0
 
     def ordinary(
         self, value: Row, number: int

@@ -1,5 +1,6 @@
 """Convert files: from bytes to records to rows of another format, and what was lost."""
 
+import os
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from harpia_formats.digests import Digests
 from harpia_formats.exact import encode
 from harpia_formats.filling import filling_of
 from harpia_formats.format import Format
-from harpia_formats.framing import Chunk
+from harpia_formats.framing import Chunk, Cursor
 from harpia_formats.grouping import KEYS, Grouping
 from harpia_formats.identity import Identity
 from harpia_formats.inputs import Input
@@ -45,6 +46,8 @@ from harpia_formats.registry import all_rules, spoke_of
 from harpia_formats.report import FileCount, Report
 from harpia_formats.row import Row as PlacedRow
 from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
+from harpia_formats.sharding import Shards
+from harpia_formats.shards import Done, Job
 from harpia_formats.spoke import Row, Spoke
 from harpia_formats.targets import (
     LOOKED_AT,
@@ -222,7 +225,7 @@ class Conversion:
 
     def _run(self) -> Iterator[Problem]:
         flow = self._reading.problems(
-            self._receive, self._begin, self._refuse, self._accepted
+            self._receive, self._begin, self._refuse, self._accepted, self._shards()
         )
         try:
             for each in flow:
@@ -332,6 +335,50 @@ class Conversion:
             self._add_rows(made.rows, "")
         self._stop_at_loss()
         return True
+
+    def _shards(self) -> Shards:
+        """Return what has large files done in several processes."""
+        jobs = self._options.jobs or os.cpu_count() or 1
+        return Shards(jobs, self._job_for, self._deliver, self._counts_records)
+
+    def _job_for(self, variant: Variant, path: Path) -> Job | None:
+        if self._target is None or self._bulk_of(variant) is None:
+            return None
+        if self._options.on_loss is OnLoss.FAIL:
+            return None
+        source = variant.format
+        return Job(
+            str(path),
+            source.id,
+            source.dialects.index(variant.dialect),
+            self._target.id,
+            self._pairing.choices,
+            self._separator,
+            self._options.max_row_bytes,
+        )
+
+    def _counts_records(self) -> bool:
+        """Tell whether rows may get the number of their record for an id."""
+        return self._pairing.needs_id
+
+    def _deliver(self, done: Done, start: Cursor, before: int) -> None:
+        """Take what became of a range."""
+        self._flush()
+        path, losses = self._counts[-1].path, self._files[-1].losses
+        for paths, notes, (offset, line, record), times in done.shapes:
+
+            def place(offset: int = offset, line: int = line, record: int = record) -> Place:
+                at = Cursor(start.offset + offset, start.line + line)
+                number = before + record + 1
+                return Place(path, at.line, 1, 2, at.offset, number)
+
+            losses.add(paths, notes, place, times)
+        if done.count:
+            self._outputs.write(done.rows)
+            self._written_rows += done.count
+        if done.keys:
+            self._digests.add(done.keys)
+        self._records += done.records
 
     def _count_plans(self) -> None:
         """Count what plans were followed for in the last file."""

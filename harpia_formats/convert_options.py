@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from harpia_formats.choices import Choices, References, Responses, Turns
 from harpia_formats.column_map import checked
 from harpia_formats.framing import ROW_LIMIT
-from harpia_formats.source import Reader
+from harpia_formats.source import Measured
 
 
 class OnLoss(StrEnum):
@@ -70,8 +70,8 @@ class ConvertOptions:
     max_row_bytes: int = ROW_LIMIT
     #: Worker processes; 0 for as many as there are processors.
     jobs: int = 0
-    #: Called now and then with the reader of the present file.
-    progress: Callable[[Reader], None] | None = None
+    #: Called now and then with the file that is read, as far as it is.
+    progress: Callable[[Measured], None] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():

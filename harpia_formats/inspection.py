@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from harpia_formats.format import Container, Format
 from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
 from harpia_formats.head import Cut, begin, cut_of, frames_again
 from harpia_formats.judge import Disagreement, Judge, Verdict
-from harpia_formats.layout import Opening, opening_of
+from harpia_formats.layout import Layout, Opening, opening_of
 from harpia_formats.marks import Numbers, Outcomes
 from harpia_formats.naming import misleading
 from harpia_formats.options import Options
@@ -50,6 +51,16 @@ if TYPE_CHECKING:  # what is wrong costs its import only where something is
 _of_files = ("J", "S2", "S3")
 
 
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Where the inspection of a file of lines goes on, and as what."""
+
+    variant: Variant
+    start: Cursor
+    #: Records before that place.
+    records: int
+
+
 class InternalError(Exception):
     """We contradict ourselves: a bug of ours, with the place that shows it."""
 
@@ -65,10 +76,12 @@ class Inspection:
         formats: tuple[Format, ...],
         schema: tuple[str, Schema] | None,
         taker: "Taker | None" = None,
+        resume: Resume | None = None,
     ) -> None:
         self._options = options
         #: Takes the records that are valid, if anybody wants them.
         self._taker = taker
+        self._resume = resume
         self._rules = rules
         self._tally = tally
         self._formats = formats
@@ -86,6 +99,11 @@ class Inspection:
         self._cut_short = False
         #: The items of each column, by its path.
         self._lengths: dict[Path, int] = {}
+
+    @property
+    def variant(self) -> Variant | None:
+        """What the file was taken for."""
+        return self._variant
 
     @property
     def format(self) -> Format | None:
@@ -111,7 +129,7 @@ class Inspection:
         self._count, self._outcomes = count, Outcomes(count)
         self._blocks = blocks
         self._speaker = Speaker(self._rules, self._tally, count.path)
-        opening = opening_of(blocks)
+        opening = self._opening(blocks)
         for flaw in opening.flaws:
             # A source that could not be read says so, and not that it is empty.
             if flaw.kind != "empty" or blocks.error is None:
@@ -119,7 +137,8 @@ class Inspection:
         asked = () if self._given is not None else self._formats
         limit, known = self._options.max_row_bytes, tuple(all_formats().values())
         beginning = begin(opening, limit, asked, count.path, known)
-        yield from self._name_note(beginning.head)
+        if self._resume is None:
+            yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
         if self._taker is not None:
             self._taker.open(self._variant)
@@ -134,6 +153,8 @@ class Inspection:
             self._options, self._rules, self._variant, self._schema, identity
         )
         self._part = self._parts.of_records(cut)
+        if self._resume is not None:
+            self._part.records = self._resume.records
         if cut is Cut.TABLE:
             yield from self._table(opening, blocks)
         else:
@@ -211,8 +232,18 @@ class Inspection:
         codes = {each.code for each in found.sayings}
         count.folded = OTHER_SHAPE in codes & self._rules.keys()
 
+    def _opening(self, blocks: Blocks) -> Opening:
+        """Tell the container of a file, or go on with lines."""
+        if self._resume is None:
+            return opening_of(blocks)
+        opening = opening_of(blocks, self._resume.start)
+        opening.layout, opening.flaws = Layout.LINES, []
+        return opening
+
     def _recognition(self, head: Head) -> Recognition:
         options = self._options
+        if self._resume is not None:
+            return Recognition(self._resume.variant)
         if options.format is None:
             found = recognise(head, self._formats)
         else:

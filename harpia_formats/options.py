@@ -7,7 +7,7 @@ from typing import Any
 
 from harpia_formats.column_map import checked
 from harpia_formats.framing import ROW_LIMIT
-from harpia_formats.source import Reader
+from harpia_formats.source import Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Options:
     #: Ask the reference engine about every record.
     cross_check: bool = False
     max_row_bytes: int = ROW_LIMIT
-    #: Called now and then with the reader of the present file.
-    progress: Callable[[Reader], None] | None = None
+    #: Called now and then with the file that is read, as far as it is.
+    progress: Callable[[Measured], None] | None = None
 
     def __post_init__(self) -> None:
         if self.format is not None and self.schema is not None:

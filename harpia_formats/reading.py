@@ -1,15 +1,17 @@
 """Read records from anything, whatever its format, and say what is wrong with it."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harpia_formats.blocks import Blocks
 from harpia_formats.bytestream import SourceError
 from harpia_formats.column_map import checked
 from harpia_formats.detection import Variant
-from harpia_formats.framing import ROW_LIMIT
+from harpia_formats.framing import ROW_LIMIT, Cursor
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
-from harpia_formats.inspection import Inspection
+from harpia_formats.inspection import Inspection, Resume
 from harpia_formats.needs import ConversionError
 from harpia_formats.options import Options
 from harpia_formats.problem import Problem, Severity
@@ -17,10 +19,14 @@ from harpia_formats.record import Header
 from harpia_formats.registry import all_formats, all_rules, formats_named, record_formats
 from harpia_formats.report import FileCount
 from harpia_formats.rules import selected_rules
+from harpia_formats.shards import bytes_of
 from harpia_formats.second_look import SecondLook
-from harpia_formats.source import Reader, Source, open_source
+from harpia_formats.source import Measured, Source, open_source
 from harpia_formats.taking import Receive, TakeAccepted, Taker
 from harpia_formats.tally import Tally
+
+if TYPE_CHECKING:  # most files are too small for it
+    from harpia_formats.sharding import Shards
 
 #: Rules that say nothing of whether a record can be read.
 _left_out = ("X", "L")
@@ -43,7 +49,7 @@ class Reading:
         columns: Mapping[str, str] | None = None,
         fail_fast: bool = True,
         max_row_bytes: int = ROW_LIMIT,
-        progress: Callable[[Reader], None] | None = None,
+        progress: Callable[[Measured], None] | None = None,
     ) -> None:
         self.inputs = checked_inputs(inputs)
         if columns is not None:
@@ -79,6 +85,7 @@ class Reading:
         begin: Begin,
         refuse: Callable[[bytes], None],
         bulk: TakeAccepted | None = None,
+        shards: "Shards | None" = None,
     ) -> Generator[Problem, None, None]:
         """Yield what is wrong; hand each valid record to `receive`.
 
@@ -88,17 +95,18 @@ class Reading:
             if isinstance(each, SourceError):
                 self.tally.begin(each.path).reason = each.reason
                 continue
-            yield from self._file(each, receive, begin, refuse, bulk)
+            yield from self._file(each, receive, begin, refuse, bulk, shards)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
 
-    def _file(
+    def _file(  # noqa: PLR0913, PLR0917 - what is done with a record, in each case
         self,
         source: Source,
         receive: Receive,
         begin: Begin,
         refuse: Callable[[bytes], None],
         bulk: TakeAccepted | None,
+        shards: "Shards | None",
     ) -> Generator[Problem, None, None]:
         count = self.tally.begin(source.name)
         taker = Taker(
@@ -109,30 +117,82 @@ class Reading:
             bulk,
             self._fields,
         )
-        inspection = Inspection(
-            self._options, self._rules, self.tally, self._formats, None, taker
-        )
         try:
-            with SecondLook(source) as again, open_source(source) as reader:
-                blocks = Blocks(reader, count)
-                with closing(_as_generator(inspection, blocks, count, again)) as flow:
-                    yield from flow
-                if not inspection.stopped:
-                    taker.close()
+            if shards is not None and shards.suits(source):
+                yield from self._in_shards(source, count, taker, shards)
+            else:
+                yield from self._whole(source, count, taker)
         except SourceError as error:
             count.reason = error.reason
             return
         self.headers.append(taker.header)
-        if not inspection.stopped:
-            count.complete = blocks.error is None
+
+    def _whole(
+        self, source: Source, count: FileCount, taker: Taker
+    ) -> Generator[Problem, None, None]:
+        """Inspect a file from its beginning to its end."""
+        with SecondLook(source) as again, open_source(source) as reader:
+            blocks = Blocks(reader, count)
+            inspection = self._inspection(taker)
+            yield from _closed(inspection.problems(blocks, count, again))
+            if not inspection.stopped:
+                taker.close()
+        count.complete = not inspection.stopped and blocks.error is None
         if blocks.error is not None:
             count.reason = blocks.error.reason
 
+    def _in_shards(
+        self, source: Source, count: FileCount, taker: Taker, shards: "Shards"
+    ) -> Generator[Problem, None, None]:
+        """Inspect the beginning of a file, and have the rest of it done in ranges."""
+        assert isinstance(source.origin, Path)  # noqa: S101 - only files have ranges
+        progress = self._options.progress or (lambda _: None)
+        ranges = shards.ranges(source.origin)
+        place, variant = Cursor(), None
+        for work, done in ranges:
+            if done is not None and variant is not None:
+                shards.deliver(done, place, count.records)
+                count.records += done.records
+                count.bytes += work.end - work.begin
+                place = Cursor(work.end, place.line + done.lines)
+            else:
+                data = bytes_of(source.origin, work.begin, work.end)
+                resume = None if variant is None else Resume(variant, place, count.records)
+                part = Source(source.name, data)
+                inspection = self._inspection(taker, resume)
+                with SecondLook(part) as again, open_source(part) as reader:
+                    blocks = Blocks(reader, count)
+                    yield from _closed(inspection.problems(blocks, count, again))
+                if inspection.stopped or inspection.variant is None:
+                    return
+                place = Cursor(work.end, place.line + data.count(b"\n"))
+                if variant is None:
+                    variant = inspection.variant
+                    shards.begin(variant)
+            progress(Part(source.name, shards.size, work.end))
+        count.complete = True
 
-def _as_generator(
-    inspection: Inspection, blocks: Blocks, count: FileCount, again: SecondLook
-) -> Generator[Problem, None, None]:
-    yield from inspection.problems(blocks, count, again)
+    def _inspection(self, taker: Taker, resume: Resume | None = None) -> Inspection:
+        return Inspection(
+            self._options, self._rules, self.tally, self._formats, None, taker, resume
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How far a file was read."""
+
+    name: str
+    total: int | None
+    consumed: int
+
+
+def _closed(flow: Iterator[Problem]) -> Generator[Problem, None, None]:
+    """Yield from `flow`, which is closed with it."""
+    try:
+        yield from flow
+    finally:
+        flow.close()  # type: ignore[attr-defined]  # it is a generator
 
 
 def _converting(variant: Variant, count: FileCount) -> Variant:

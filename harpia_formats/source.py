@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, Protocol, Self
 
 from harpia_formats.bytestream import BLOCK, SourceError, Steady, plain
 from harpia_formats.compression import LONGEST_MAGIC, Members, codec_of
@@ -33,6 +33,22 @@ def open_source(source: Source, size: int = BLOCK) -> "Reader":
     if size < 1:
         raise ValueError(f"a block of {size} bytes")
     return Reader(source, size)
+
+
+class Measured(Protocol):
+    """Something that is read, as far as a progress bar wants to know."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, as shown to the user."""
+
+    @property
+    def total(self) -> int | None:
+        """Its bytes, if they are known."""
+
+    @property
+    def consumed(self) -> int:
+        """Those that were taken so far."""
 
 
 class Reader:

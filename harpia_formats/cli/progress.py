@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from harpia_formats.safe import safe
-from harpia_formats.source import Reader
+from harpia_formats.source import Measured
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -25,7 +25,7 @@ class Progress:
         self._start = time.monotonic()
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._reader: Reader | None = None
+        self._reader: Measured | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -43,7 +43,7 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def update(self, reader: Reader) -> None:
+    def update(self, reader: Measured) -> None:
         """Show how much of `reader` was consumed."""
         if not self._shown or time.monotonic() - self._start < PATIENCE:
             return

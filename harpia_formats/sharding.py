@@ -1,0 +1,101 @@
+"""Convert one large file of lines in several processes, its rows in order."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harpia_formats.bytestream import SourceError
+from harpia_formats.compression import LONGEST_MAGIC, codec_of
+from harpia_formats.detection import Variant
+from harpia_formats.framing import Cursor
+from harpia_formats.layout import Layout, opening_of
+from harpia_formats.naming import plain_name
+from harpia_formats.recognition import HEAD_BYTES
+from harpia_formats.shards import (
+    RANGE,
+    Done,
+    Job,
+    Range,
+    bytes_of,
+    in_order,
+    pool_of,
+    ranges_of,
+)
+from harpia_formats.source import Source
+
+#: Bytes of a file that are worth a second process.
+WORTH = 6 * RANGE
+
+
+@dataclass(slots=True)
+class Shards:
+    """The ranges of one file after the other, and who does the work on them."""
+
+    jobs: int
+    #: Returns what is to be done with rows of a format, if it can be done in ranges.
+    job_for: Callable[[Variant, Path], Job | None]
+    #: Called with what became of a range, where it begins and the records before it.
+    deliver: Callable[[Done, Cursor, int], None]
+    #: Tells whether rows must know the numbers of their records.
+    counts: Callable[[], bool]
+    size: int = 0
+    _job: Job | None = None
+    _path: Path = field(default_factory=Path)
+    _lines: int = 0
+
+    def suits(self, source: Source) -> bool:
+        """Tell whether a source is a large plain file of lines."""
+        origin = source.origin
+        if self.jobs < 2 or not isinstance(origin, Path) or not origin.is_file():  # noqa: PLR2004 - two are several
+            return False
+        self.size = origin.stat().st_size
+        if self.size < WORTH or plain_name(source.name).endswith(".csv"):
+            return False
+        try:
+            head = bytes_of(origin, 0, HEAD_BYTES)
+            if codec_of(source.name, head[:LONGEST_MAGIC]) is not None:
+                return False
+        except (OSError, SourceError):
+            return False
+        return opening_of(iter([head])).layout is Layout.LINES
+
+    def ranges(self, path: Path) -> Iterator[tuple[Range, Done | None]]:
+        """Yield the ranges of a file with what became of them.
+
+        The first is handed out undone; what is to be done is told by `begin` then.
+        """
+        self._job, self._path = None, path
+        begin = 0
+        for _, end in ranges_of(path, 0):
+            begin = end
+            if begin >= min(HEAD_BYTES, self.size):
+                break
+        first = Range(0, begin)
+        yield first, None
+        rest = ranges_of(path, begin)
+        job = self._job
+        if job is None:
+            for one, end in rest:
+                yield Range(one, end), None
+            return
+        works = self._numbered(rest, bytes_of(path, 0, begin).count(b"\n"))
+        with pool_of(self.jobs) as pool:
+            yield from in_order(pool, job, works, self.jobs)
+
+    def begin(self, variant: Variant) -> None:
+        """Say what the first range was."""
+        self._job = self.job_for(variant, self._path)
+
+    def _numbered(
+        self, ranges: Iterator[tuple[int, int]], before: int
+    ) -> Iterator[Range]:
+        """Yield ranges with the records before them, where anybody wants to know.
+
+        Each line is taken for a record: where that is wrong the range is done again.
+        """
+        counts = self.counts()
+        for begin, end in ranges:
+            yield Range(begin, end, before)
+            if counts:
+                before += bytes_of(self._path, begin, end).count(b"\n")
+

@@ -1,0 +1,252 @@
+"""Ranges of a file of lines, and the work on them in several processes.
+
+A range that has anything to say for itself is not converted here: it is handed back, and
+goes the way that a whole file goes.
+"""
+
+import gc
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.bulk import Bulk
+from harpia_formats.choices import Choices
+from harpia_formats.contract import record_schema
+from harpia_formats.detection import Variant
+from harpia_formats.exact import decode
+from harpia_formats.framing import Chunk, Cursor, Feed, Flaw, line_rows
+from harpia_formats.identity import Identity
+from harpia_formats.judge import Brief, Judge
+from harpia_formats.notes import Note, Unconvertible
+from harpia_formats.pairing import Pairing
+from harpia_formats.registry import all_formats, spoke_of
+from harpia_formats.spoke import Row
+from harpia_formats.writers import joined
+
+#: Bytes of a range, and of the pieces that are judged at once.
+RANGE, PIECE = 4 * 1024 * 1024, 64 * 1024
+#: Ranges that wait for each process.
+AHEAD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be done with every range: plain data, the same for all of them."""
+
+    path: str
+    #: The format of the rows, and which of its dialects.
+    source: str
+    dialect: int
+    target: str
+    choices: Choices
+    separator: bytes
+    max_row_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Some whole lines of a file."""
+
+    begin: int
+    end: int
+    #: Records before it, where rows need their number.
+    before: int = 0
+
+
+#: Paths and notes of like records, where the first of them is from the start of the
+#: range (byte, line, record), and how many there are.
+Shape = tuple[tuple[str, ...], tuple[Note, ...], tuple[int, int, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of a range."""
+
+    rows: bytes
+    #: Rows that were written, records and lines that were read.
+    count: int
+    records: int
+    lines: int
+    shapes: list[Shape]
+    #: What tells the rows that were written apart.
+    keys: list[str]
+
+
+def ranges_of(path: Path, begin: int) -> Iterator[tuple[int, int]]:
+    """Yield where ranges of whole lines begin and end, from `begin` on."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        while begin < size:
+            file.seek(min(begin + RANGE, size))
+            file.readline()
+            end = file.tell()
+            yield begin, end
+            begin = end
+
+
+def bytes_of(path: Path, begin: int, end: int) -> bytes:
+    """Return the bytes of a range."""
+    with path.open("rb", buffering=0) as file:
+        file.seek(begin)
+        parts = []
+        while begin < end and (part := file.read(end - begin)):
+            parts.append(part)
+            begin += len(part)
+    return b"".join(parts)
+
+
+@dataclass(slots=True)
+class _Worker:
+    """What a process needs for one job, and keeps from range to range."""
+
+    job: Job
+    variant: Variant
+    judge: Judge
+    bulk: Bulk
+    identity: Identity | None
+
+    def run(self, work: Range) -> Done | None:
+        """Convert a range; None if it is not all plain valid rows."""
+        data = bytes_of(Path(self.job.path), work.begin, work.end)
+        rows: list[Row] = []
+        shapes: list[Shape] = []
+        records = 0
+        for chunk in _chunks(data, Cursor(0, 0), self.job.max_row_bytes):
+            if chunk is None:
+                return None
+            verdict = self.judge.judge(chunk)
+            if verdict.findings or verdict.blank:
+                return None
+            made = self._made(chunk, verdict.accepted, work.before + records)
+            if made is None:
+                return None
+            found, told = made
+            for paths, notes, row, times in told:
+                start = chunk.start_of(row)
+                place = (start.offset, start.line, records + row)
+                shapes.append((paths, notes, place, times))
+            rows += found
+            records += len(chunk)
+        lines = data.count(b"\n")
+        counted = [(paths, notes, (0, 0, 0), times) for paths, notes, times in self.bulk.counted()]
+        keys = self._keys(rows)
+        block = joined(rows, self.job.separator)
+        return Done(block, len(rows), records, lines, [*shapes, *counted], keys)
+
+    def _made(self, chunk: Chunk, values: Any, before: int) -> Any:
+        lane = self.judge.lane
+        if values is not None and lane is not None:
+            made = self.bulk.made(values, lane, self.judge.lane_schema, before)
+            return None if made is None else (made.rows, made.shapes)
+        rows: list[Row] = []
+        shapes = []
+        try:
+            for number, text in enumerate(chunk.rows):
+                found, paths, notes = self.bulk.ordinary(
+                    decode(text), before + number + 1
+                )
+                rows += found
+                shapes.append((paths, notes, number, 1))
+        except Unconvertible:
+            return None
+        return rows, shapes
+
+    def _keys(self, rows: list[Row]) -> list[str]:
+        if self.identity is None:
+            return []
+        return [key for each in rows for key in self.identity.of_value(each)]
+
+
+def _chunks(data: bytes, start: Cursor, limit: int) -> Iterator[Chunk | None]:
+    pieces = (data[at : at + PIECE] for at in range(0, len(data), PIECE))
+    for each in line_rows(Feed(pieces), start, limit):
+        yield None if isinstance(each, Flaw) else each
+
+
+def _worker_for(job: Job) -> _Worker:
+    source, target = all_formats()[job.source], all_formats()[job.target]
+    variant = Variant(source, source.dialects[job.dialect])
+    dialect = variant.dialect
+    strict = record_schema(dialect, strict=True) if dialect.strict else None
+    brief = Brief(
+        advise=source.advise, remarks=dialect.remarks, lane_schema=strict
+    )
+    judge = Judge(record_schema(dialect), brief)
+    bulk = Bulk(variant, spoke_of(source), Pairing(spoke_of(target), job.choices))
+    identity = None
+    if target.id_key:
+        paths = ((target.id_key,), *target.id_with)
+        identity = Identity(paths, by_text=target.id_by_text)
+    return _Worker(job, variant, judge, bulk, identity)
+
+
+#: What this process works with, for the job that it got last.
+_present: list[_Worker] = []
+
+
+def converted(job: Job, work: Range) -> Done | None:
+    """Convert a range in whatever process this is."""
+    if not _present or _present[0].job != job:
+        _present[:] = [_worker_for(job)]
+    return _present[0].run(work)
+
+
+def pool_of(jobs: int) -> Executor:
+    """Return an executor with so many processes."""
+    methods = ("forkserver", "spawn") if os.name == "posix" else ("spawn",)
+    return ProcessPoolExecutor(jobs, get_context(methods[0]), _begin_process)
+
+
+def _begin_process() -> None:
+    """Leave interrupts to the process that hands out the work."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Rows have no cycles, and looking for some takes as long as judging them.
+    gc.disable()
+
+
+def in_order(
+    executor: Executor,
+    job: Job,
+    ranges: Iterator[Range],
+    jobs: int,
+    run: Callable[[Job, Range], Done | None] = converted,
+) -> Iterator[tuple[Range, Done | None]]:
+    """Yield what became of each range, in order, with a few of them under way.
+
+    Where processes die, what is left is handed back undone.
+    """
+    waiting: deque[tuple[Range, Future[Done | None] | None]] = deque()
+    for each in ranges:
+        waiting.append((each, _submitted(executor, run, job, each)))
+        if len(waiting) >= AHEAD * jobs:
+            yield _first_of(waiting)
+    while waiting:
+        yield _first_of(waiting)
+
+
+def _submitted(
+    executor: Executor, run: Any, job: Job, work: Range
+) -> "Future[Done | None] | None":
+    try:
+        return executor.submit(run, job, work)
+    except BrokenProcessPool:
+        return None
+
+
+def _first_of(
+    waiting: "deque[tuple[Range, Future[Done | None] | None]]",
+) -> tuple[Range, Done | None]:
+    work, future = waiting.popleft()
+    if future is None:
+        return work, None
+    try:
+        return work, future.result()
+    except BrokenProcessPool:
+        return work, None
