@@ -341,7 +341,7 @@ class Conversion:
         jobs = self._options.jobs or os.cpu_count() or 1
         return Shards(jobs, self._job_for, self._deliver, self._counts_records)
 
-    def _job_for(self, variant: Variant, path: Path) -> Job | None:
+    def _job_for(self, variant: Variant, path: Path, folder: str) -> Job | None:
         if self._target is None or self._bulk_of(variant) is None:
             return None
         if self._options.on_loss is OnLoss.FAIL:
@@ -355,6 +355,7 @@ class Conversion:
             self._pairing.choices,
             self._separator,
             self._options.max_row_bytes,
+            folder,
         )
 
     def _counts_records(self) -> bool:
@@ -374,7 +375,9 @@ class Conversion:
 
             losses.add(paths, notes, place, times)
         if done.count:
-            self._outputs.write(done.rows)
+            file = Path(done.rows)
+            self._outputs.write(file.read_bytes())
+            file.unlink()
             self._written_rows += done.count
         if done.keys:
             self._digests.add(done.keys)

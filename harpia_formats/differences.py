@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
-from harpia_formats.exact import encode
+from harpia_formats.exact import as_json, encode
 from harpia_formats.record import FREE, KINDS, Output, Record, Score
 from harpia_formats.words import shown
 
+_sorted = msgspec.json.Encoder(enc_hook=as_json, order="sorted").encode
 _of_record = tuple(each for each in KINDS if "." not in each)
 _of_output = tuple(each for each in Output.__struct_fields__ if each != "scores")
 _of_score = Score.__struct_fields__
@@ -37,6 +39,20 @@ def same(left: Any, right: Any) -> bool:
     if left is UNSET or right is UNSET:
         return left is right
     return encode(left) == encode(right)
+
+
+def _same_in_any_order(left: Any, right: Any) -> bool:
+    """Tell the same of what is kept of rows, whose keys have no order."""
+    if left is UNSET or right is UNSET:
+        return left is right
+    return _sorted(left) == _sorted(right)
+
+
+def _without_empty(extra: Any) -> Any:
+    """Return what is kept by vendors, without those of whom nothing is."""
+    if not isinstance(extra, dict):
+        return extra
+    return {key: value for key, value in extra.items() if value} or UNSET
 
 
 def differences(left: Record, right: Record) -> Iterator[Difference]:
@@ -80,6 +96,8 @@ def _missing_scores(left: Output, right: Output) -> Iterator[Difference]:
 
 
 def _of_field(path: str, left: Any, right: Any) -> Iterator[Difference]:
+    if path.endswith("extra"):
+        left, right = _without_empty(left), _without_empty(right)
     if left is right or same(left, right):
         return
     depth = 2 if path.endswith("extra") else int(path in FREE)
@@ -91,11 +109,12 @@ def _of_field(path: str, left: Any, right: Any) -> Iterator[Difference]:
 
 
 def _members(path: str, left: Any, right: Any, depth: int) -> Iterator[Difference]:
+    in_any_order = "extra" in path
     ours = left if isinstance(left, dict) else {}
     theirs = right if isinstance(right, dict) else {}
     for key in dict.fromkeys([*ours, *theirs]):
         one, other = ours.get(key, UNSET), theirs.get(key, UNSET)
-        if same(one, other):
+        if same(one, other) or (in_any_order and _same_in_any_order(one, other)):
             continue
         if depth > 1 and one and other:
             yield from _members(f"{path}.{key}", one, other, depth - 1)

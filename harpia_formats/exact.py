@@ -20,7 +20,9 @@ class ExactFloat(float):
 
 def _number(text: str) -> float:
     value = float(text)
-    return value if repr(value) == text else ExactFloat(text)
+    if repr(value) == text or msgspec.json.encode(value) == text.encode():
+        return value
+    return ExactFloat(text)
 
 
 def as_json(value: Any) -> msgspec.Raw:

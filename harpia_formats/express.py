@@ -106,7 +106,8 @@ class _ShapeWriter:
         if place in self.source.sensitive:
             return value
         hubs = {each.hub for each in self.source.fields if each.path == place}
-        if place in self.lane.attributes:
+        is_field = bool(hubs)
+        if place in self.lane.attributes and not is_field:
             text = self._of_object(_object_in(node), place, value)
             if fixed:
                 return text

@@ -172,7 +172,21 @@ def _messages_as_prompt(record: Record, choices: Choices, notes: Notes) -> Recor
             reason = "no message is of the user, so nothing is asked"
             raise Unconvertible("messages", reason, "or take --turns transcript")
         notes.changed("messages", "the last of the user")
+        record = _with_system(record, notes)
     return _asking(replace(record, messages=UNSET), prompt, "the messages", notes)
+
+
+def _with_system(record: Record, notes: Notes) -> Record:
+    """Return `record` with the system message that its chat begins with."""
+    messages = record.messages or []
+    first = messages[0] if messages else {}
+    text = first.get("content")
+    if record.system is not UNSET or first.get("role") != "system":
+        return record
+    if not isinstance(text, str) or not text:
+        return record
+    notes.defaulted("system", "of the messages")
+    return replace(record, system=text)
 
 
 def _asking(record: Record, prompt: str, where: str, notes: Notes) -> Record:
@@ -210,10 +224,12 @@ def _turns_as_answer(
 
 def _turns_as_messages(record: Record, notes: Notes) -> Record:
     """Take a conversation for the chat before an answer, and the answer."""
-    if len({each.turns is UNSET for each in record.outputs}) != 1:
+    if not any(each.turns for each in record.outputs):
         return record
-    if len(record.outputs) != 1 or not record.outputs[0].turns:
-        return record
+    if len(record.outputs) != 1:
+        # Several conversations have no chat in common, so only their answers stay.
+        answers = [_answer_of(each, notes) for each in record.outputs]
+        return replace(record, outputs=answers)
     before, answer = _parted(record.outputs[0].turns)
     if not before:
         return _answered(record, answer, notes)
@@ -225,16 +241,28 @@ def _turns_as_messages(record: Record, notes: Notes) -> Record:
     return _answered(replace(record, messages=before), answer, notes)
 
 
+def _answer_of(output: Output, notes: Notes) -> Output:
+    """Return an answer with the last one of its conversation, if it is one."""
+    if not output.turns:
+        return output
+    notes.changed("outputs.turns", "the last answer")
+    return _told(output, _parted(output.turns)[1], notes)
+
+
 def _answered(record: Record, answer: dict[str, Any] | None, notes: Notes) -> Record:
     """Return `record` with the last turn of its conversation as the answer."""
-    output = record.outputs[0]
+    return replace(record, outputs=[_told(record.outputs[0], answer, notes)])
+
+
+def _told(output: Output, answer: dict[str, Any] | None, notes: Notes) -> Output:
+    """Return `output` with a turn for its text and its reasoning."""
     changes: dict[str, Any] = {"turns": UNSET}
     if answer is not None:
         for name, key in (("text", "content"), ("reasoning", "reasoning")):
             if getattr(output, name) is UNSET and answer.get(key) is not None:
                 notes.defaulted(f"outputs.{name}", "of the last answer in the turns")
                 changes[name] = answer[key]
-    return _with(record, **changes)
+    return replace(output, **changes)
 
 
 def _messages_as_turns(record: Record, notes: Notes) -> Record:
@@ -277,10 +305,15 @@ def _parted(
     turns: list[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
     """Return the turns before the last answer, and that answer."""
-    for place in range(len(turns) - 1, -1, -1):
-        if turns[place].get("role") == "assistant":
-            return turns[:place], turns[place]
-    return turns, None
+    said = [
+        place for place, each in enumerate(turns) if each.get("role") == "assistant"
+    ]
+    # A turn that only calls a tool is no answer if there is another one.
+    texts = [place for place in said if turns[place].get("content") is not None]
+    if not said:
+        return turns, None
+    last = (texts or said)[-1]
+    return turns[:last], turns[last]
 
 
 def last_of(messages: list[dict[str, Any]], role: str) -> Any:

@@ -268,7 +268,7 @@ def _lines_within(
     data: bytes, start: Cursor, limit: int
 ) -> Generator[Chunk | Flaw, None, Cursor]:
     """Yield the lines of `data`, without those beyond the limit; return their end."""
-    ends = _newlines(data)
+    ends = newlines(data)
     chunk = Chunk(data, start, ends=ends)
     if len(data) <= limit or max(map(len, chunk.rows)) <= limit:
         yield chunk
@@ -279,13 +279,13 @@ def _lines_within(
         if len(each) > limit:
             yield Flaw("oversize", start, len(each), record=True)
         else:
-            yield Chunk(line, start, ends=_newlines(line))
+            yield Chunk(line, start, ends=newlines(line))
         at += len(line)
         start = _behind_lines(start, len(line), 1)
     return start
 
 
-def _newlines(data: bytes) -> list[int]:
+def newlines(data: bytes) -> list[int]:
     """Return the places of all newlines; a search is faster than a split."""
     find, ends = data.find, []
     place = find(b"\n")

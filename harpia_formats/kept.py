@@ -40,7 +40,7 @@ def keep(
         if "outputs" in names and len(record.outputs) != len(part.outputs):
             # A row that is one answer of several keeps that one only.
             fragment["outputs"] = _own_outputs(record, parts, part)
-        _put(row, target, fragment)
+        _put(row, target, fragment, record.extra)
     notes.said = [
         each for each in notes.said if each.fate in {Fate.DEFAULTED, Fate.SPLIT}
     ]
@@ -55,15 +55,21 @@ def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[
     return record.outputs[before : before + sizes[place]]
 
 
-def _put(row: Row, target: Spoke, fragment: Row) -> None:
-    room = target.room or ()
-    for each in room:
-        if row.get(each) == {}:
-            fragment[each] = {}
-        row = row.setdefault(each, {})
+def _put(row: Row, target: Spoke, fragment: Row, record_extra: Any) -> None:
     given = {name: value for name, value in fragment.items() if value is not UNSET}
-    if given:
-        row[KEY] = encode(given).decode() if target.room_of_text else given
+    if not given:
+        return
+    for each in target.room or ():
+        inner = row.get(each)
+        if inner == {}:
+            given[each] = {}
+        elif inner is None and each in row:
+            # Null has no room, and is put back with the rest.
+            given["extra"] = record_extra
+        # The object may be the record's own.
+        row[each] = dict(inner or {})
+        row = row[each]
+    row[KEY] = encode(given).decode() if target.room_of_text else given
 
 
 def taken_out(row: Row, source: Spoke) -> tuple[Row, Row]:

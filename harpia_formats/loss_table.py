@@ -58,9 +58,15 @@ def names_of(source: Format | None) -> dict[str, str]:
     if source is None:
         return {}
     spoke = spoke_of(source)
-    names = {f"extra.{spoke.vendor}.": ""}
+    names: dict[str, str] = {}
     for each in spoke.fields:
         names.setdefault(each.hub, each.name)
+    shared = Counter(names.values())
+    names = {
+        hub: f"{name} ({hub})" if shared[name] > 1 else name
+        for hub, name in names.items()
+    }
+    names[f"extra.{spoke.vendor}."] = ""
     return names
 
 
@@ -73,7 +79,10 @@ def name_in(names: dict[str, str], path: str) -> str:
         return f"{names[owner]}.{member}"
     for start, name in names.items():
         if not name and path.startswith(start):
-            return path.removeprefix(start)
+            key = path.removeprefix(start)
+            # A field that is an object may be kept in part.
+            rests = {each.partition(".")[0].partition(" ")[0] for each in names.values()}
+            return f"{key} (rest)" if key in rests else key
     return path
 
 

@@ -73,7 +73,7 @@ class Table:
         owners = _owners_of(record)
         for each in self._leaves:
             owner = owners[each.level]
-            value = UNSET if owner is None else getattr(owner, each.name)
+            value = held = UNSET if owner is None else getattr(owner, each.name)
             if value is not UNSET and each.field.codec is not None:
                 value = each.field.codec.write(value)
             if type(value) is Altered:
@@ -81,11 +81,15 @@ class Table:
                 value = value.value
             if value is UNSET:
                 value = _lacking(each.field, notes)
+                if held is not UNSET and value is UNSET:
+                    notes.changed(each.field.hub, "left out")
             if value is not UNSET:
                 _put(row, each.field.path, value)
         row = {**row, **self.constants} if self.constants else row
         if record.extra is not UNSET and self.vendor in record.extra:
-            merge(row, record.extra[self.vendor])
+            kept = record.extra[self.vendor]
+            for key in merge(row, kept):
+                notes.dropped(f"extra.{self.vendor}.{key}", "its place is taken")
         return row
 
 
@@ -148,11 +152,16 @@ def _put(row: Row, path: Iterable[str], value: Any) -> None:
     row[key] = value
 
 
-def merge(row: Row, rest: Row) -> None:
-    """Put what was kept of a row back into it, where nothing else is."""
+def merge(row: Row, rest: Row) -> list[str]:
+    """Put what was kept of a row back into it, where nothing else is.
+
+    Return the keys of which something found its place taken.
+    """
+    taken = []
     for key, value in rest.items():
         mine = row.get(key, UNSET)
         if mine is UNSET:
             row[key] = value
-        elif type(mine) is dict and type(value) is dict:
-            merge(mine, value)
+        elif type(mine) is not dict or type(value) is not dict or merge(mine, value):
+            taken.append(key)
+    return taken

@@ -10,12 +10,15 @@ from msgspec.structs import replace
 from harpia_formats.choices import Choices
 from harpia_formats.fitting import fitted
 from harpia_formats.kept import keep
-from harpia_formats.notes import Note, Notes
-from harpia_formats.record import Output, Record, Score, paths_in
+from harpia_formats.notes import Fate, Note, Notes
+from harpia_formats.record import KINDS, Output, Record, Score, paths_in
 from harpia_formats.spoke import Many, Row, Spoke
 
 #: Gives scores to the answers of a record that have none.
 Scorer = Callable[[Record, Notes], Record]
+
+#: Fields that are told of as a whole, so that it is known whether a record had them.
+_told_whole = frozenset(KINDS) - {"params", "metadata", "extra", "outputs.extra"}
 
 
 @dataclass(slots=True)
@@ -57,19 +60,37 @@ class Pairing:
         notes = Notes()
         paths = tuple(paths_in(record))
         if self._constants:
-            record = completed(record, self._constants, notes)
+            turns = self.target.holds.turns
+            record = completed(record, self._constants, notes, turns=turns)
         if self.scorer is not None:
             record = self.scorer(record, notes)
         parts = list(fitted(record, self.target.holds, self.choices, notes))
         rows = [self.target.write(each, notes) for each in parts]
-        for path in paths:
-            if not self._carries(path):
-                notes.dropped(path)
+        self._note_dropped(paths, notes)
         if self.target.holds.outputs is Many.NONE and record.outputs:
             _drop_bare_outputs(paths, notes)
         if self.choices.keep_extra:
             keep(record, parts, rows, self.target, notes)
         return Written(rows, paths, tuple(dict.fromkeys(notes.said)))
+
+    def _note_dropped(self, paths: tuple[str, ...], notes: Notes) -> None:
+        """Note what has no place, and forget what was filled in for nothing."""
+        lost = {Fate.DROPPED, Fate.MERGED}
+        passed_by = {
+            each.path
+            for each in notes.said
+            if each.fate in lost and each.path not in paths and each.path in _told_whole
+        }
+        notes.said = [
+            each
+            for each in notes.said
+            if each.path not in passed_by
+            and (each.fate is not Fate.DEFAULTED or self._carries(each.path))
+        ]
+        told = {each.path for each in notes.said}
+        for path in paths:
+            if path not in told and not self._carries(path):
+                notes.dropped(path)
 
     def _carries(self, path: str) -> bool:
         known = self._carried.get(path)
@@ -86,8 +107,13 @@ def _drop_bare_outputs(paths: tuple[str, ...], notes: Notes) -> None:
         notes.dropped("outputs")
 
 
-def completed(record: Record, constants: Mapping[str, Any], notes: Notes) -> Record:
-    """Return `record` with constants for the fields that it lacks."""
+def completed(
+    record: Record, constants: Mapping[str, Any], notes: Notes, *, turns: bool
+) -> Record:
+    """Return `record` with constants for the fields that it lacks.
+
+    `turns` tells whether a row holds a conversation in the place of a text.
+    """
     own: dict[str, Any] = {}
     of_outputs: dict[str, Any] = {}
     of_scores: dict[str, Any] = {}
@@ -106,7 +132,8 @@ def completed(record: Record, constants: Mapping[str, Any], notes: Notes) -> Rec
         outputs = [Output()]
     if of_outputs or of_scores:
         outputs = [
-            _completed_output(each, of_outputs, of_scores, notes) for each in outputs
+            _completed_output(each, of_outputs, of_scores, notes, turns=turns)
+            for each in outputs
         ]
     return replace(record, **own, outputs=outputs)
 
@@ -121,13 +148,26 @@ def _complete_member(
         notes.defaulted(path, "--set")
 
 
+def _is_answered(output: Output) -> bool:
+    """Tell whether the conversation that came of it holds an answer."""
+    said = (each for each in output.turns or () if each.get("role") == "assistant")
+    return any(each.get("content") is not None for each in said)
+
+
 def _completed_output(
-    output: Output, own: Mapping[str, Any], of_scores: Mapping[str, Any], notes: Notes
+    output: Output,
+    own: Mapping[str, Any],
+    of_scores: Mapping[str, Any],
+    notes: Notes,
+    *,
+    turns: bool,
 ) -> Output:
+    # A conversation is an answer without a text of its own.
+    answered = {"text"} if output.turns and (turns or _is_answered(output)) else set()
     changes = {
         name: _said(f"outputs.{name}", value, notes)
         for name, value in own.items()
-        if getattr(output, name) is UNSET
+        if getattr(output, name) is UNSET and name not in answered
     }
     if of_scores:
         scores = output.scores or [Score()]

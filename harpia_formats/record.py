@@ -17,8 +17,8 @@ class Score(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one metric says of one answer."""
 
     metric: str | UnsetType = UNSET
-    #: None where the metric gave no value.
-    value: int | float | bool | None | UnsetType = UNSET
+    #: A number, or true or false; None where the metric gave no value.
+    value: Any = UNSET
     #: Whether it counts as a right answer.
     is_correct: bool | UnsetType = UNSET
     #: The evaluation run that the score is of.

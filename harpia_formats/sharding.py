@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from harpia_formats.bytestream import SourceError
 from harpia_formats.compression import LONGEST_MAGIC, codec_of
@@ -33,7 +34,7 @@ class Shards:
 
     jobs: int
     #: Returns what is to be done with rows of a format, if it can be done in ranges.
-    job_for: Callable[[Variant, Path], Job | None]
+    job_for: Callable[[Variant, Path, str], Job | None]
     #: Called with what became of a range, where it begins and the records before it.
     deliver: Callable[[Done, Cursor, int], None]
     #: Tells whether rows must know the numbers of their records.
@@ -41,7 +42,7 @@ class Shards:
     size: int = 0
     _job: Job | None = None
     _path: Path = field(default_factory=Path)
-    _lines: int = 0
+    _folder: str = ""
 
     def suits(self, source: Source) -> bool:
         """Tell whether a source is a large plain file of lines."""
@@ -64,7 +65,11 @@ class Shards:
 
         The first is handed out undone; what is to be done is told by `begin` then.
         """
-        self._job, self._path = None, path
+        with TemporaryDirectory(prefix="harpia-formats-") as folder:
+            yield from self._ranges(path, folder)
+
+    def _ranges(self, path: Path, folder: str) -> Iterator[tuple[Range, Done | None]]:
+        self._job, self._path, self._folder = None, path, folder
         begin = 0
         for _, end in ranges_of(path, 0):
             begin = end
@@ -84,7 +89,7 @@ class Shards:
 
     def begin(self, variant: Variant) -> None:
         """Say what the first range was."""
-        self._job = self.job_for(variant, self._path)
+        self._job = self.job_for(variant, self._path, self._folder)
 
     def _numbered(
         self, ranges: Iterator[tuple[int, int]], before: int

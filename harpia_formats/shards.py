@@ -7,6 +7,8 @@ goes the way that a whole file goes.
 import gc
 import os
 import signal
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -21,7 +23,7 @@ from harpia_formats.choices import Choices
 from harpia_formats.contract import record_schema
 from harpia_formats.detection import Variant
 from harpia_formats.exact import decode
-from harpia_formats.framing import Chunk, Cursor, Feed, Flaw, line_rows
+from harpia_formats.framing import Chunk, Cursor, newlines
 from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Judge
 from harpia_formats.notes import Note, Unconvertible
@@ -48,6 +50,8 @@ class Job:
     choices: Choices
     separator: bytes
     max_row_bytes: int
+    #: Where rows are put for whoever hands out the work: quicker than a pipe.
+    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ Shape = tuple[tuple[str, ...], tuple[Note, ...], tuple[int, int, int], int]
 class Done:
     """What became of a range."""
 
-    rows: bytes
+    #: The file with the rows, "" if there are none.
+    rows: str
     #: Rows that were written, records and lines that were read.
     count: int
     records: int
@@ -118,8 +123,8 @@ class _Worker:
         rows: list[Row] = []
         shapes: list[Shape] = []
         records = 0
-        for chunk in _chunks(data, Cursor(0, 0), self.job.max_row_bytes):
-            if chunk is None:
+        for chunk in _chunks(data):
+            if len(chunk.data) > self.job.max_row_bytes:
                 return None
             verdict = self.judge.judge(chunk)
             if verdict.findings or verdict.blank:
@@ -134,11 +139,19 @@ class _Worker:
                 shapes.append((paths, notes, place, times))
             rows += found
             records += len(chunk)
-        lines = data.count(b"\n")
         counted = [(paths, notes, (0, 0, 0), times) for paths, notes, times in self.bulk.counted()]
         keys = self._keys(rows)
-        block = joined(rows, self.job.separator)
-        return Done(block, len(rows), records, lines, [*shapes, *counted], keys)
+        file = self._kept(joined(rows, self.job.separator), work.begin)
+        # No line is blank, so there are as many as records.
+        return Done(file, len(rows), records, records, [*shapes, *counted], keys)
+
+    def _kept(self, block: bytes, begin: int) -> str:
+        """Put a block of rows into a file; return its name."""
+        if not block:
+            return ""
+        file = Path(self.job.folder, str(begin))
+        file.write_bytes(block)
+        return str(file)
 
     def _made(self, chunk: Chunk, values: Any, before: int) -> Any:
         lane = self.judge.lane
@@ -164,10 +177,16 @@ class _Worker:
         return [key for each in rows for key in self.identity.of_value(each)]
 
 
-def _chunks(data: bytes, start: Cursor, limit: int) -> Iterator[Chunk | None]:
-    pieces = (data[at : at + PIECE] for at in range(0, len(data), PIECE))
-    for each in line_rows(Feed(pieces), start, limit):
-        yield None if isinstance(each, Flaw) else each
+def _chunks(data: bytes) -> Iterator[Chunk]:
+    """Yield the lines of `data`, a piece at a time; their places begin with 0."""
+    at = line = 0
+    while at < len(data):
+        end = data.rfind(b"\n", at, at + PIECE) + 1
+        end = end or data.find(b"\n", at) + 1 or len(data)
+        piece = data[at:end]
+        chunk = Chunk(piece, Cursor(at, line), ends=newlines(piece))
+        yield chunk
+        at, line = end, line + len(chunk)
 
 
 def _worker_for(job: Job) -> _Worker:
@@ -200,8 +219,14 @@ def converted(job: Job, work: Range) -> Done | None:
 
 def pool_of(jobs: int) -> Executor:
     """Return an executor with so many processes."""
-    methods = ("forkserver", "spawn") if os.name == "posix" else ("spawn",)
-    return ProcessPoolExecutor(jobs, get_context(methods[0]), _begin_process)
+    return ProcessPoolExecutor(jobs, get_context(_method()), _begin_process)
+
+
+def _method() -> str:
+    """Return how processes are begun: a copy is quick, but not safe with threads."""
+    if sys.platform == "linux" and threading.active_count() == 1:
+        return "fork"
+    return "forkserver" if os.name == "posix" else "spawn"
 
 
 def _begin_process() -> None:

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from harpia_formats.choices import Choices, References, Responses
 from harpia_formats.contract import record_schema
 from harpia_formats.differences import differences
+from harpia_formats.format import Container
 from harpia_formats.kept import restored, taken_out
 from harpia_formats.notes import Fate, Unconvertible
 from harpia_formats.pairing import Pairing
@@ -16,7 +17,7 @@ from harpia_formats.referee import referee_of
 from harpia_formats.registry import record_formats, spoke_of
 from harpia_formats.testing import filled, records
 
-TARGETS = [name for name, each in record_formats().items() if (__import__('pathlib').Path('converters')/ (each.spoke.partition(':')[0].replace('.','/')+'.py')).exists()]  # TEMP
+TARGETS = list(record_formats())
 ROOMS = [
     name for name in TARGETS if spoke_of(record_formats()[name]).room is not None
 ]
@@ -42,6 +43,11 @@ def completed_for(record: Record, target: str) -> Choices:
     )
 
 
+def is_without_value(error: Unconvertible) -> bool:
+    """Tell whether a score is null, which few formats can say."""
+    return error.path == "outputs.scores.value"
+
+
 def covers(note: str, path: str) -> bool:
     """Tell whether a note on one path speaks of another."""
     return (
@@ -60,9 +66,10 @@ def test_what_differs_is_what_was_declared(
     choices = completed_for(record, target) if is_completed else ONE_ROW
     try:
         written = Pairing(spoke, choices).written(filled(record))
-    except Unconvertible:
+    except Unconvertible as error:
         assume(is_completed)
         assume(record.outputs != [])
+        assume(not is_without_value(error))
         raise
     (row,) = written.rows
     back = spoke.read(row)
@@ -82,8 +89,15 @@ def test_what_is_written_is_valid(target: str, record: Record) -> None:
     spoke = spoke_of(format_)
     choices = Choices(constants=CONSTANTS)
     assume(record.outputs != [])
-    rows = Pairing(spoke, choices).written(filled(record)).rows
-    referee = referee_of(record_schema(format_.dialects[0]))
+    try:
+        rows = Pairing(spoke, choices).written(filled(record)).rows
+    except Unconvertible as error:
+        assume(not is_without_value(error))
+        raise
+    dialect = format_.dialects[0]
+    if dialect.container is Container.COLUMNS:
+        rows = [{key: [item] for key, item in row.items()} for row in rows]
+    referee = referee_of(record_schema(dialect))
 
     for row in rows:
         errors = [str(each) for each in referee.iter_errors(row)]
@@ -104,7 +118,11 @@ def test_what_is_kept_comes_back(target: str, record: Record) -> None:
         keep_extra=True,
     )
     record = filled(record)
-    written = Pairing(spoke, choices).written(record)
+    try:
+        written = Pairing(spoke, choices).written(record)
+    except Unconvertible as error:
+        assume(not is_without_value(error))
+        raise
     (row,) = written.rows
     bare, fragment = taken_out(row, spoke)
     back = restored(spoke.read(bare), fragment)

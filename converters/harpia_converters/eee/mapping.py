@@ -103,6 +103,7 @@ def _spoke(form: Form, holds: Holds) -> Spoke:
     return Spoke(
         vendor=VENDOR,
         fields=(*question, *answer_fields(form), *rest),
+        sensitive=frozenset({("interaction_type",), ("schema_version",)}),
         read=partial(_read, table=table, form=form),
         write=partial(_write, table=table, form=form, order=_order_of(form)),
         holds=holds,

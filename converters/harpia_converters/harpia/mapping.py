@@ -39,7 +39,13 @@ _table = Table(
             "references",
             Codec(_listed, _as_is, "one text is a list of one"),
         ),
-        Field((_answer,), "outputs.text", EMPTY_FOR_NULL, note="a list for several"),
+        Field(
+            (_answer,),
+            "outputs.text",
+            EMPTY_FOR_NULL,
+            required=True,
+            note="a list for several",
+        ),
     ),
 )
 
