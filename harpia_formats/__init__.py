@@ -1,4 +1,4 @@
-"""Validate LLM-evaluation data, with line, column and reason.
+"""Validate LLM-evaluation data, with line, column and reason, and convert it.
 
 >>> import harpia_formats
 >>> report = harpia_formats.validate(b'{"score": NaN}')
@@ -8,9 +8,9 @@ False
 ('J106', 11)
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.detected import Detected
 from harpia_formats.problem import (
@@ -23,6 +23,11 @@ from harpia_formats.problem import (
 )
 from harpia_formats.report import FileCount, Group, Report, ValidationFailed
 
+if TYPE_CHECKING:  # importing us is cheap
+    from harpia_formats.conversion import ConversionReport
+    from harpia_formats.record import Header, Output, Record, Score
+    from harpia_formats.round_trip import DifferenceReport
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -32,14 +37,23 @@ __all__ = [
     "FileCount",
     "Fix",
     "Group",
+    "Header",
+    "Output",
     "Place",
     "Problem",
+    "Record",
     "Report",
+    "Score",
     "Severity",
     "ValidationFailed",
+    "convert",
     "detect",
+    "diff",
     "iter_problems",
+    "read",
+    "roundtrip",
     "validate",
+    "write",
 ]
 
 
@@ -91,3 +105,85 @@ def detect(*inputs: Any) -> tuple[Detected, ...]:
     from harpia_formats.inputs import checked_inputs  # noqa: PLC0415
 
     return tuple(looked_at(checked_inputs(inputs)))
+
+
+def convert(
+    *inputs: Any, to: str, output: Any = None, **options: Any
+) -> "ConversionReport":
+    """Convert `inputs` into the format `to`, and return what became of it.
+
+    The inputs are those of `validate`; `output` is a path, an open binary file, or None
+    for standard output. The options are the fields of
+    `harpia_formats.convert_options.ConvertOptions`, such as `references="expand"`,
+    `constants={"model": "org/m"}`, `on_loss="fail"`. One process does the work unless
+    `jobs` says otherwise. Nothing is written unless all was read and is good: ask the
+    report, or let it raise by `raise_for_errors`. What cannot be done at all raises
+    `ConversionError`, `SinkError`, `UnknownFormat`, `MapError` or `ValueError`.
+    """
+    from harpia_formats.conversion import Conversion  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415
+
+    run = Conversion(inputs, to, output, ConvertOptions(**{"jobs": 1} | options))
+    problems = tuple(run)
+    report = run.report()
+    return replace(report, report=replace(report.report, problems=problems))
+
+
+def read(*inputs: Any, format: str | None = None, **options: Any) -> "Iterator[Record]":  # noqa: A002 - as in `validate`
+    """Yield the records of `inputs`, whatever their format.
+
+    The inputs are those of `validate`, the options `columns` and `max_row_bytes`. A row
+    that is not valid ends it with `ValidationFailed`, after all records before it.
+    """
+    from harpia_formats.records_in import records_in  # noqa: PLC0415 - importing us is cheap
+
+    return records_in(inputs, format, **options)
+
+
+def write(
+    records: "Iterable[Record]", *, to: str, output: Any = None, **options: Any
+) -> "ConversionReport":
+    """Write `records` in the format `to`, and return what became of it.
+
+    The rest is as in `convert`.
+    """
+    from harpia_formats.records_in import lines_of  # noqa: PLC0415 - importing us is cheap
+
+    return convert(lines_of(records), to=to, output=output, from_="record", **options)
+
+
+def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
+    """Convert `inputs` into the format `via` and back; return what differs.
+
+    Nothing is written. The rest is as in `convert`.
+    """
+    from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.round_trip import RoundTrip  # noqa: PLC0415
+
+    run = RoundTrip(inputs, via, ConvertOptions(**options))
+    for _ in run:
+        continue
+    return run.report()
+
+
+def diff(left: Any, right: Any, **options: Any) -> "DifferenceReport":
+    """Compare two data sets of any formats record by record; return what differs.
+
+    Records are matched by their ids, or by their prompts where one side has no ids.
+    """
+    from harpia_formats.comparison import Comparison  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415
+
+    run = Comparison([left], [right], ConvertOptions(**options))
+    for _ in run:
+        continue
+    return run.report()
+
+
+def __getattr__(name: str) -> Any:
+    """Return a part of a record, which is imported only if it is asked for."""
+    if name in {"Header", "Output", "Record", "Score"}:
+        from harpia_formats import record  # noqa: PLC0415 - importing us is cheap
+
+        return getattr(record, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

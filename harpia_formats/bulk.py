@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from harpia_formats.choices import Choices
 from harpia_formats.detection import Variant
-from harpia_formats.express import Express
+from harpia_formats.express import Express, Plan
 from harpia_formats.lane import Lane
 from harpia_formats.notes import Note, Notes, Unconvertible
 from harpia_formats.pairing import Pairing
@@ -78,6 +78,7 @@ class Bulk:
     def _made(self, values: Sequence[Any], express: Express, before: int) -> Made:
         rows: list[Row] = []
         shapes: list[tuple[tuple[str, ...], tuple[Note, ...], int, int]] = []
+        followed: list[Plan] = []
         plans, shape_of = express.plans, express.shape_of
         for at, value in enumerate(values):
             shape = shape_of(value)
@@ -86,9 +87,15 @@ class Bulk:
                 plan = express.plan_for(value, shape)
             made = plan.make(value, before + at + 1) if plan is not None else None
             if plan is None or made is None:
-                found, paths, notes = self.ordinary(
-                    msgspec.to_builtins(value), before + at + 1
-                )
+                try:
+                    found, paths, notes = self.ordinary(
+                        msgspec.to_builtins(value), before + at + 1
+                    )
+                except Unconvertible:
+                    # All of these rows go another way, and are counted there.
+                    for each in followed:
+                        each.count -= 1
+                    raise
                 shapes.append((paths, notes, at, 1))
                 rows += found
                 continue
@@ -96,6 +103,7 @@ class Bulk:
                 # Said at once, so that the first record is known; counted at the end.
                 shapes.append((plan.paths, plan.notes, at, 0))
             plan.count += 1
+            followed.append(plan)
             rows += made
         return Made(rows, shapes)
 

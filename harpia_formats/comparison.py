@@ -27,7 +27,7 @@ from harpia_formats.reading import Reading
 from harpia_formats.record import Record
 from harpia_formats.registry import spoke_of
 from harpia_formats.report import FileCount
-from harpia_formats.roundtrip import Changed, DifferenceReport
+from harpia_formats.round_trip import Changed, DifferenceReport
 from harpia_formats.spoke import Many, Spoke
 from harpia_formats.taking import Taken
 
@@ -66,7 +66,6 @@ class _Side:
     def spread(self, *, by_id: bool) -> None:
         """Spread the records over files by what they are matched by."""
         self.files = [SpooledTemporaryFile(HELD) for _ in range(FILES)]
-
 
         for number, (_, place, text) in enumerate(_items(self.records)):
             record = msgspec.convert(decode(text), Record)
@@ -154,9 +153,7 @@ class Comparison:
 
     def _narrow(self) -> None:
         spokes = [*self._left.spokes, *self._right.spokes]
-        self._one_reference = any(
-            each.holds.references is Many.ONE for each in spokes
-        )
+        self._one_reference = any(each.holds.references is Many.ONE for each in spokes)
         self._spokes = list({id(each): each for each in spokes}.values())
 
     def _narrowed(self, record: Record) -> Record:
@@ -254,5 +251,3 @@ class Comparison:
             line.example = Difference(self.matched_by, key.removeprefix("="), UNSET)
             line.place = pickle.loads(place)  # noqa: S301 - written by ourselves a moment ago
             self._examples[where] = (number, line)
-
-

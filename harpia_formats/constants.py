@@ -30,7 +30,9 @@ def constants_for(spoke: Spoke, given: Mapping[str, Any]) -> dict[str, Any]:
 
             known = [each.name for each in spoke.fields]
             near = nearest(name, known)
-            hint = f"; did you mean {near}?" if near else f" (known: {', '.join(known)})"
+            hint = (
+                f"; did you mean {near}?" if near else f" (known: {', '.join(known)})"
+            )
             raise ConversionError(f"no field is called {name!r}{hint}")
         try:
             found[path] = as_value(path, value)

@@ -43,12 +43,13 @@ from harpia_formats.quarantine import Quarantine
 from harpia_formats.reading import Reading
 from harpia_formats.record import Header, Record
 from harpia_formats.registry import all_rules, spoke_of
-from harpia_formats.report import FileCount, Report
+from harpia_formats.report import FileCount, Report, ValidationFailed
 from harpia_formats.row import Row as PlacedRow
 from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
 from harpia_formats.sharding import Shards
 from harpia_formats.shards import Done, Job
 from harpia_formats.spoke import Row, Spoke
+from harpia_formats.taking import Taken
 from harpia_formats.targets import (
     LOOKED_AT,
     fitting,
@@ -56,7 +57,6 @@ from harpia_formats.targets import (
     is_told_by_answers,
     targets_named,
 )
-from harpia_formats.taking import Taken
 from harpia_formats.writers import joined
 
 #: Rows that are written together.
@@ -99,6 +99,12 @@ class ConversionReport:
     def ok(self) -> bool:
         """Whether all that was asked for was done."""
         return self.written and not self.report.failures
+
+    def raise_for_errors(self) -> None:
+        """Raise `ValidationFailed` unless it is `ok`."""
+        self.report.raise_for_errors()
+        if not self.ok:
+            raise ValidationFailed(self.report)
 
     @property
     def lossless(self) -> bool:
@@ -154,7 +160,6 @@ class Conversion:
         self._pending: list[Problem] = []
         self._rows: list[Row] = []
         self._written_rows = self._records = self._skipped = 0
-        self._header: Header = Header()
         self._digests = Digests()
         self._done = False
         self._failed_by_loss = False
@@ -167,7 +172,8 @@ class Conversion:
             )
         #: Messages about what was taken where there was a choice.
         self.said: list[str] = []
-        self._held: list[Taken] = []
+        #: Records that wait for the format, with their files and prefixes.
+        self._held: list[tuple[Taken, int, str]] = []
         self._bulk: Bulk | None = None
         self._variants: list[Variant] = []
         group = options.group
@@ -296,7 +302,7 @@ class Conversion:
         if self._target is not None:
             self._check(variant)
         elif not holds_answers(spoke):
-            self._settle(fitting(self._targets, answered=False))
+            self._settle_now()
 
     def _bulk_of(self, variant: Variant) -> Bulk | None:
         """Return what converts many rows at once, if nothing stands against it."""
@@ -368,7 +374,9 @@ class Conversion:
         path, losses = self._counts[-1].path, self._files[-1].losses
         for paths, notes, (offset, line, record), times in done.shapes:
 
-            def place(offset: int = offset, line: int = line, record: int = record) -> Place:
+            def place(
+                offset: int = offset, line: int = line, record: int = record
+            ) -> Place:
                 at = Cursor(start.offset + offset, start.line + line)
                 number = before + record + 1
                 return Place(path, at.line, 1, 2, at.offset, number)
@@ -413,8 +421,8 @@ class Conversion:
         if self._target is None:
             self._settle(fitting(self._targets, answered=False))
         held, self._held = self._held, []
-        for each in held:
-            self._take(each)
+        for taken, file, prefix in held:
+            self._take(taken, file, prefix)
 
     def _refuse(self, text: bytes) -> None:
         self._skipped += 1
@@ -423,30 +431,30 @@ class Conversion:
 
     def _receive(self, taken: Taken) -> None:
         if self._target is None:
-            self._held.append(taken)
+            self._held.append((taken, len(self._files) - 1, self._prefix))
             if has_answer(taken.record):
                 self._settle(fitting(self._targets, answered=True))
             elif len(self._held) < LOOKED_AT:
                 return
             self._settle_now()
         else:
-            self._take(taken)
+            self._take(taken, len(self._files) - 1, self._prefix)
 
-    def _take(self, taken: Taken) -> None:
+    def _take(self, taken: Taken, file: int, prefix: str) -> None:
         record, notes = taken.record, Notes()
         if self._options.prefix_ids and record.id is not UNSET:
-            record = replace(record, id=f"{self._prefix}{record.id}")
+            record = replace(record, id=f"{prefix}{record.id}")
             notes.changed("id", "with the name of its file in front")
         self._records += 1
         if self._grouping is not None:
-            origin = (len(self._files) - 1, taken.row.place(0, 1, ()))
+            origin = (file, taken.row.place(0, 1, ()))
             self._grouping.add(record, pickle.dumps(origin))
             return
 
         def place() -> Place:
             return taken.row.place(0, 1, ())
 
-        self._convert(record, notes, place, taken.row.text)
+        self._convert(record, notes, place, taken.row.text, file)
 
     def _write_groups(self) -> None:
         if self._grouping is None:
@@ -454,7 +462,11 @@ class Conversion:
         for each in self._grouping.groups():
             number, place = pickle.loads(each.place)  # noqa: S301 - written by ourselves a moment ago
             self._convert(
-                each.record, each.notes, lambda place=place: place, b"", number
+                each.record,
+                each.notes,
+                lambda place=place: place,
+                encode(each.record),
+                number,
             )
 
     def _convert(
@@ -463,19 +475,19 @@ class Conversion:
         notes: Notes,
         place: Any,
         text: bytes,
-        file: int = -1,
+        file: int,
     ) -> None:
         if record.id is UNSET and self._pairing.needs_id:
             record = replace(record, id=str(self._records))
             notes.defaulted("id", "is the number of the record")
         parts = [("", record)]
         if self._outputs.is_split:
-            parts = list(_by_model(record, notes))
+            parts = list(_by_model(record, notes, self._options.model))
         losses = self._files[file].losses
         try:
             for model, part in parts:
                 written = self._pairing.written(part)
-                self._add_rows(written.rows, model)
+                self._add_rows(written.rows, self._file_of(model))
                 said = tuple(dict.fromkeys([*notes.said, *written.notes]))
                 losses.add(written.paths, said, place)
         except Unconvertible as error:
@@ -483,9 +495,21 @@ class Conversion:
             return
         self._stop_at_loss()
 
+    def _file_of(self, model: str) -> str:
+        """Return what the name of the output has for a model, "" if it has nothing."""
+        if not self._outputs.is_split:
+            return ""
+        return model or str(self._constants.get("outputs.model", "")) or "model"
+
     def _add_rows(self, rows: list[Row], model: str) -> None:
         if self._identity is not None:
-            self._digests.add([key for each in rows for key in self._identity.of_value(each)])
+            self._digests.add(
+                [
+                    f"{model}\n{key}" if model else key
+                    for each in rows
+                    for key in self._identity.of_value(each)
+                ]
+            )
         if model:
             self._outputs.write(joined(rows, self._separator), model)
             self._written_rows += len(rows)
@@ -512,10 +536,16 @@ class Conversion:
         path = tuple(error.path.split("."))
         if self._tally.wants(rule, path):
             problem = Problem(
-                rule.code, rule.name, rule.severity, place, error.reason, help=error.help
+                rule.code,
+                rule.name,
+                rule.severity,
+                place,
+                error.reason,
+                help=error.help,
             )
             if self._tally.add(problem, path):
                 self._pending.append(problem)
+        self._tally.resume(self._counts[-1])
         if self._options.on_invalid is OnInvalid.FAIL:
             raise _Enough
         if self._quarantine is not None:
@@ -530,41 +560,55 @@ class Conversion:
         help_ = "--prefix-ids puts the name of its file in front of each id"
         if len(self._files) == 1:
             help_ = "give each record an id of its own"
+        elif self._options.prefix_ids:
+            help_ = "files of the same name need other names"
         place = Place(count.path, 1, 1, 2, 0)
         if self._tally.wants(rule, ()):
-            problem = Problem(rule.code, rule.name, rule.severity, place, message, help=help_)
+            problem = Problem(
+                rule.code, rule.name, rule.severity, place, message, help=help_
+            )
             if self._tally.add(problem, ()):
                 yield problem
 
     def _header_row(self) -> Row:
         """Return the header that is written, and note what it loses."""
-        notes = Notes()
-        header = Header()
-        for file, given in zip(self._files, self._reading.headers, strict=False):
-            if given is None or given == Header():
-                continue
-            if header == Header():
-                header = given
-            elif given != header:
-                file.losses.add((), (Note(Fate.DROPPED, "header", "of a further file"),), lambda: None)
-        if header == Header():
+        chosen = self._chosen_header()
+        if chosen is None:
             return {}
+        file, header = chosen
+        notes = Notes()
         row: Row = {}
-        if self._spoke.write_header is not None:
-            row = self._spoke.write_header(header, notes)
-        for name in header.__struct_fields__:
-            if getattr(header, name) is UNSET:
-                continue
-            if not any(each.partition(".")[0] == name for each in self._spoke.header_fields):
-                notes.dropped(f"header.{name}")
-        paths = tuple(
-            f"header.{each}"
+        names = [
+            each
             for each in header.__struct_fields__
             if getattr(header, each) is not UNSET
-        )
-        if self._files:
-            self._files[0].losses.add(paths, tuple(notes.said), lambda: None)
+        ]
+        if self._outputs.headed and not self._written_rows:
+            for name in names:
+                notes.dropped(f"header.{name}", "there is no record to carry it")
+        else:
+            if self._spoke.write_header is not None:
+                row = self._spoke.write_header(header, notes)
+            held = {each.partition(".")[0] for each in self._spoke.header_fields}
+            for name in names:
+                if name not in held:
+                    notes.dropped(f"header.{name}")
+        paths = tuple(f"header.{each}" for each in names)
+        file.losses.add(paths, tuple(notes.said), lambda: None)
         return row
+
+    def _chosen_header(self) -> tuple[FileLosses, Header] | None:
+        """Return the first header with its file; note that others are dropped."""
+        given = [
+            (file, header)
+            for file, headers in zip(self._files, self._reading.headers, strict=False)
+            for header in headers
+        ]
+        for file, header in given[1:]:
+            if header != given[0][1]:
+                note = Note(Fate.DROPPED, "header", "another one came first")
+                file.losses.add((), (note,), lambda: None)
+        return given[0] if given else None
 
     def report(self) -> ConversionReport:
         """Return what came of it."""
@@ -584,13 +628,17 @@ class Conversion:
         )
 
 
-def _by_model(record: Record, notes: Notes) -> Iterator[tuple[str, Record]]:
-    """Yield the answers of each model by themselves."""
-    models = dict.fromkeys(
-        each.model if each.model is not UNSET else "" for each in record.outputs
-    )
+def _by_model(
+    record: Record, notes: Notes, wanted: str | None
+) -> Iterator[tuple[str, Record]]:
+    """Yield the answers of each model by themselves, of one model if it is `wanted`."""
+    models = dict.fromkeys(each.model or "" for each in record.outputs)
+    if wanted is not None:
+        if models.keys() - {wanted}:
+            notes.dropped("outputs", "of another model")
+        models = {wanted: None}
     if len(models) > 1:
         notes.split("outputs", "a file for each model")
-    for model in models:
+    for model in models or {"": None}:
         kept = [each for each in record.outputs if (each.model or "") == model]
-        yield str(model) or "model", replace(record, outputs=kept)
+        yield model, replace(record, outputs=kept)

@@ -1,6 +1,6 @@
 """JSON values whose numbers come out again as they went in."""
 
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -11,7 +11,7 @@ class ExactFloat(float):
     __slots__ = ("text",)
     text: str
 
-    def __new__(cls, text: str) -> "ExactFloat":
+    def __new__(cls, text: str) -> Self:
         """Return the number that `text` is."""
         made = super().__new__(cls, text)
         made.text = text

@@ -130,7 +130,9 @@ class _ShapeWriter:
         inner = _ItemWriter(self, items, len(place)).text(_array_in(node))
         name = f"i{len(place)}"
         text = f"tuple([{inner} for {name} in {value}])"
-        return text if fixed else f"({text} if type({value}) is list else type({value}))"
+        return (
+            text if fixed else f"({text} if type({value}) is list else type({value}))"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +206,7 @@ def _planned(row: Any, express: Express) -> Plan | None:
     number = _numbers[0]
     try:
         rows, paths, notes = express.ordinary(value, number)
-        first, second = (
-            _Traced.of(value, salt, express.source) for salt in ("a", "b")
-        )
+        first, second = (_Traced.of(value, salt, express.source) for salt in ("a", "b"))
         moved = express.ordinary(first.value, number)[0]
         again = express.ordinary(second.value, _numbers[1])[0]
     except Unconvertible:
@@ -283,9 +283,7 @@ class _PlanWriter:
         """Return an expression for each row, None if values are not only moved."""
         if len(ours) != len(theirs):
             return None
-        texts = [
-            self._of(one, other) for one, other in zip(ours, theirs, strict=True)
-        ]
+        texts = [self._of(one, other) for one, other in zip(ours, theirs, strict=True)]
         known = [each for each in texts if each is not None]
         return known if len(known) == len(texts) else None
 
@@ -341,7 +339,9 @@ class _PlanWriter:
         in two places decide on what is said of a row.
         """
         texts = [
-            text for place, text in self.moved.items() if isinstance(_at(value, place), str)
+            text
+            for place, text in self.moved.items()
+            if isinstance(_at(value, place), str)
         ]
         conditions = [f"{each} != ''" for each in texts]
         for each in self.express.source.fields:

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.metrics import METRICS, Metric
+from harpia_formats.needs import ConversionError
 from harpia_formats.notes import Notes, Unconvertible
 from harpia_formats.record import Output, Record, Score
 
@@ -68,8 +69,8 @@ def answer_of(output: Output) -> str | None:
 
 
 def filling_of(name: str) -> Filling:
-    """Return what scores by the metric called `name`; raises `ValueError`."""
+    """Return what scores by the metric called `name`; raises `ConversionError`."""
     if name not in METRICS:
         known = ", ".join(METRICS)
-        raise ValueError(f"no metric is called {name!r} (known: {known})")
+        raise ConversionError(f"no metric is called {name!r} (known: {known})")
     return Filling(METRICS[name])

@@ -230,7 +230,7 @@ def _turns_as_messages(record: Record, notes: Notes) -> Record:
         # Several conversations have no chat in common, so only their answers stay.
         answers = [_answer_of(each, notes) for each in record.outputs]
         return replace(record, outputs=answers)
-    before, answer = _parted(record.outputs[0].turns)
+    before, answer = _parted(record.outputs[0].turns or [])
     if not before:
         return _answered(record, answer, notes)
     notes.changed("outputs.turns", "messages and the answer")

@@ -79,7 +79,9 @@ class Grouping:
             values += [record.messages, record.system]
         if all(each is UNSET for each in values):
             return f"#{self._count}"
-        return "=" + encode([None if each is UNSET else each for each in values]).decode()
+        return (
+            "=" + encode([None if each is UNSET else each for each in values]).decode()
+        )
 
 
 def _items(file: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:

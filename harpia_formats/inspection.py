@@ -20,7 +20,7 @@ from harpia_formats.marks import Numbers, Outcomes
 from harpia_formats.naming import misleading
 from harpia_formats.options import Options
 from harpia_formats.parts import Parts
-from harpia_formats.problem import Path, Problem
+from harpia_formats.problem import PAUSE, Path, Problem
 from harpia_formats.recognition import (
     OTHER_SHAPE,
     Head,
@@ -181,6 +181,8 @@ class Inspection:
                 yield from self._header(frame)
             else:
                 yield from self._flaw(frame)
+            if self._taker is not None and self._taker.pauses:
+                yield PAUSE
             if self._options.progress is not None:
                 self._options.progress(blocks.reader)
 

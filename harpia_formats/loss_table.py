@@ -81,7 +81,9 @@ def name_in(names: dict[str, str], path: str) -> str:
         if not name and path.startswith(start):
             key = path.removeprefix(start)
             # A field that is an object may be kept in part.
-            rests = {each.partition(".")[0].partition(" ")[0] for each in names.values()}
+            rests = {
+                each.partition(".")[0].partition(" ")[0] for each in names.values()
+            }
             return f"{key} (rest)" if key in rests else key
     return path
 

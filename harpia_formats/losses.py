@@ -1,10 +1,10 @@
 """What became of each field over a whole conversion: exact counts, and one example."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harpia_formats.notes import Fate, Note
+from harpia_formats.notes import Note
 from harpia_formats.problem import Place
 
 #: Members of free objects that are told one by one.
@@ -50,16 +50,6 @@ class Losses:
         for each in notes:
             self._loss(each, place)
 
-    def merge(self, other: "Losses") -> None:
-        """Count what `other` counted as well; its examples come later than ours."""
-        self._settle()
-        other._settle()
-        for path, count in other.carried.items():
-            self._carry(path, count)
-        for each in other.losses.values():
-            place = each.place
-            self._loss(each.note, lambda place=place: place).count += each.count  # type: ignore[misc]  # bound at once
-
     def settled(self) -> "Losses":
         """Return itself with every count up to date."""
         self._settle()
@@ -95,8 +85,3 @@ class Losses:
         self._members += 1
         self.carried[path] = 0
         return path
-
-
-def real(losses: Iterable[Loss]) -> list[Loss]:
-    """Return what is a loss, which a default is not."""
-    return [each for each in losses if each.note.fate is not Fate.DEFAULTED]

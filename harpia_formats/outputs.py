@@ -68,7 +68,8 @@ class Outputs:
 
     def discard(self) -> None:
         """Leave nothing of what was written."""
-        for sink, _ in self._files.values():
+        for sink, writer in self._files.values():
+            writer.drop()
             sink.discard()
 
     def _file(self, model: str) -> tuple[Sink, Writer]:
@@ -144,6 +145,3 @@ def name_of(output: Output) -> str:
     if isinstance(output, (str, PathLike)):
         return fspath(output)
     return str(getattr(output, "name", "<stream>"))
-
-
-

@@ -171,7 +171,9 @@ def _completed_output(
     }
     if of_scores:
         scores = output.scores or [Score()]
-        changes["scores"] = [_completed_score(each, of_scores, notes) for each in scores]
+        changes["scores"] = [
+            _completed_score(each, of_scores, notes) for each in scores
+        ]
     return replace(output, **changes)
 
 
@@ -187,4 +189,3 @@ def _completed_score(score: Score, own: Mapping[str, Any], notes: Notes) -> Scor
 def _said(path: str, value: Any, notes: Notes) -> Any:
     notes.defaulted(path, "--set")
     return value
-

@@ -91,6 +91,10 @@ class Problem:
     key: str = ""
 
 
+#: Comes between problems where whoever iterates wants to go on after some rows.
+PAUSE: Problem = object.__new__(Problem)
+
+
 def pointer_of(path: Path, *, wildcard: bool = False) -> str:
     """Return the JSON pointer of `path`, array indices as `*` if `wildcard`.
 

@@ -14,13 +14,18 @@ from harpia_formats.inputs import Input, checked_inputs, sources_behind
 from harpia_formats.inspection import Inspection, Resume
 from harpia_formats.needs import ConversionError
 from harpia_formats.options import Options
-from harpia_formats.problem import Problem, Severity
+from harpia_formats.problem import PAUSE, Problem, Severity
 from harpia_formats.record import Header
-from harpia_formats.registry import all_formats, all_rules, formats_named, record_formats
+from harpia_formats.registry import (
+    all_formats,
+    all_rules,
+    formats_named,
+    record_formats,
+)
 from harpia_formats.report import FileCount
 from harpia_formats.rules import selected_rules
-from harpia_formats.shards import bytes_of
 from harpia_formats.second_look import SecondLook
+from harpia_formats.shards import bytes_of
 from harpia_formats.source import Measured, Source, open_source
 from harpia_formats.taking import Receive, TakeAccepted, Taker
 from harpia_formats.tally import Tally
@@ -50,6 +55,7 @@ class Reading:
         fail_fast: bool = True,
         max_row_bytes: int = ROW_LIMIT,
         progress: Callable[[Measured], None] | None = None,
+        pauses: bool = False,
     ) -> None:
         self.inputs = checked_inputs(inputs)
         if columns is not None:
@@ -76,8 +82,9 @@ class Reading:
         }
         self._fields = {column: name for name, column in (columns or {}).items()}
         self.tally = Tally()
-        #: What was around the records of each file.
-        self.headers: list[Header | None] = []
+        self._pauses = pauses
+        #: What was around the records of each file whose format is known.
+        self.headers: list[list[Header]] = []
 
     def problems(
         self,
@@ -116,6 +123,7 @@ class Reading:
             lambda variant: begin(_converting(variant, count), count),
             bulk,
             self._fields,
+            self._pauses,
         )
         try:
             if shards is not None and shards.suits(source):
@@ -125,7 +133,8 @@ class Reading:
         except SourceError as error:
             count.reason = error.reason
             return
-        self.headers.append(taker.header)
+        if taker.is_open:
+            self.headers.append(taker.headers)
 
     def _whole(
         self, source: Source, count: FileCount, taker: Taker
@@ -136,7 +145,9 @@ class Reading:
             inspection = self._inspection(taker)
             yield from _closed(inspection.problems(blocks, count, again))
             if not inspection.stopped:
-                taker.close()
+                for _ in taker.close():
+                    if taker.pauses:
+                        yield PAUSE
         count.complete = not inspection.stopped and blocks.error is None
         if blocks.error is not None:
             count.reason = blocks.error.reason
@@ -157,7 +168,9 @@ class Reading:
                 place = Cursor(work.end, place.line + done.lines)
             else:
                 data = bytes_of(source.origin, work.begin, work.end)
-                resume = None if variant is None else Resume(variant, place, count.records)
+                resume = (
+                    None if variant is None else Resume(variant, place, count.records)
+                )
                 part = Source(source.name, data)
                 inspection = self._inspection(taker, resume)
                 with SecondLook(part) as again, open_source(part) as reader:

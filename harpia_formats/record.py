@@ -39,8 +39,8 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     index: int | UnsetType = UNSET
     #: The prompt as the model received it.
     formatted_prompt: str | UnsetType = UNSET
-    text: str | None | UnsetType = UNSET
-    reasoning: str | None | UnsetType = UNSET
+    text: str | UnsetType | None = UNSET
+    reasoning: str | UnsetType | None = UNSET
     #: The conversation that came of it.
     turns: list[dict[str, Any]] | UnsetType = UNSET
     #: "single_turn", "multi_turn" or "agentic".
@@ -51,7 +51,7 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     token_usage: dict[str, Any] | UnsetType = UNSET
     #: Times in milliseconds, by kind.
     performance: dict[str, Any] | UnsetType = UNSET
-    error: str | None | UnsetType = UNSET
+    error: str | UnsetType | None = UNSET
     #: What vendors give beside this: an object of each, by the vendor's name.
     extra: dict[str, dict[str, Any]] | UnsetType = UNSET
 

@@ -103,4 +103,3 @@ class Shards:
             yield Range(begin, end, before)
             if counts:
                 before += bytes_of(self._path, begin, end).count(b"\n")
-

@@ -1,6 +1,6 @@
 """Ranges of a file of lines, and the work on them in several processes.
 
-A range that has anything to say for itself is not converted here: it is handed back, and
+A range of which there is anything to say is not converted here: it is handed back, and
 goes the way that a whole file goes.
 """
 
@@ -139,7 +139,10 @@ class _Worker:
                 shapes.append((paths, notes, place, times))
             rows += found
             records += len(chunk)
-        counted = [(paths, notes, (0, 0, 0), times) for paths, notes, times in self.bulk.counted()]
+        counted = [
+            (paths, notes, (0, 0, 0), times)
+            for paths, notes, times in self.bulk.counted()
+        ]
         keys = self._keys(rows)
         file = self._kept(joined(rows, self.job.separator), work.begin)
         # No line is blank, so there are as many as records.
@@ -194,9 +197,7 @@ def _worker_for(job: Job) -> _Worker:
     variant = Variant(source, source.dialects[job.dialect])
     dialect = variant.dialect
     strict = record_schema(dialect, strict=True) if dialect.strict else None
-    brief = Brief(
-        advise=source.advise, remarks=dialect.remarks, lane_schema=strict
-    )
+    brief = Brief(advise=source.advise, remarks=dialect.remarks, lane_schema=strict)
     judge = Judge(record_schema(dialect), brief)
     bulk = Bulk(variant, spoke_of(source), Pairing(spoke_of(target), job.choices))
     identity = None

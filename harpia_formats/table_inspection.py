@@ -10,7 +10,7 @@ from harpia_formats.format import Dialect, Remark
 from harpia_formats.framing import Cursor
 from harpia_formats.judge import Judge, Verdict
 from harpia_formats.marks import Outcomes
-from harpia_formats.problem import Place, Problem
+from harpia_formats.problem import PAUSE, Place, Problem
 from harpia_formats.row import Row
 from harpia_formats.schema import Schema
 from harpia_formats.speaker import Speaker
@@ -60,6 +60,8 @@ class TableInspection:
                 yield from self._header(piece)
             else:
                 yield from self._row(piece)
+            if self.taker is not None and self.taker.pauses:
+                yield PAUSE
 
     def _header(self, row: TableRow) -> Iterator[Problem]:
         """Take the names of the columns, and judge them as an empty record."""

@@ -9,7 +9,7 @@ from typing import IO, Any
 from msgspec import MsgspecError
 
 from harpia_formats.detection import Variant
-from harpia_formats.exact import decode
+from harpia_formats.exact import decode, encode
 from harpia_formats.format import Container
 from harpia_formats.framing import Chunk, Cursor
 from harpia_formats.judge import Judge, Verdict
@@ -25,6 +25,8 @@ from harpia_formats.table import TableRow
 
 #: Bytes that a temporary file holds in memory.
 HELD = 1024 * 1024
+#: What a row has that holds a header.
+HEADED = b'"header"'
 _head = struct.Struct("<QQQI")
 
 #: Takes the rows of a chunk as a lane decoded them; tells whether it did.
@@ -57,8 +59,10 @@ class Taker:
     bulk: "TakeAccepted | None" = None
     #: The name of the field in each column of a table, where they are mapped.
     fields: dict[str, str] = field(default_factory=dict)
-    #: What was around the records.
-    header: Header | None = None
+    #: Whether whoever iterates wants to go on after some rows.
+    pauses: bool = False
+    #: What was around the records, or in the first of them.
+    headers: list[Header] = field(default_factory=list)
     _spoke: Spoke | None = None
     _variant: Variant | None = None
     _columns: "_Columns | None" = None
@@ -96,6 +100,8 @@ class Taker:
         """Hand on rows that the lane accepted; tell whether anybody took them."""
         if self.bulk is None or self._columns is not None:
             return False
+        if self._has_headed_rows and HEADED in chunk.data:
+            return False
         return self.bulk(chunk, verdict.accepted or [], judge)
 
     def refused(self, chunk: Chunk, rows: set[int]) -> None:
@@ -129,23 +135,43 @@ class Taker:
             return
         assert self._variant is not None  # noqa: S101 - a spoke has a variant
         document.pop(self._variant.dialect.rows_at, None)
-        self.header = spoke.read_header(document)
+        self._note_header(spoke.read_header(document))
 
-    def close(self) -> None:
-        """Hand on what could not be before the end."""
+    def close(self) -> Iterator[None]:
+        """Hand on what could not be before the end, a record at each step."""
         columns, spoke = self._columns, self._spoke
         if columns is None or spoke is None:
             return
         for component in columns.components():
             if component and spoke.read_header is not None:
-                self.header = spoke.read_header({"component": component[0]})
+                self._note_header(spoke.read_header({"component": component[0]}))
             for number, start, value in columns.rows_of(component):
-                self._hand_on(value, b"{}", start, number)
+                self._hand_on(value, encode(value), start, number)
+                yield
+
+    def _note_header(self, header: Header) -> None:
+        if header != Header() and header not in self.headers:
+            self.headers.append(header)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the format of the file is known."""
+        return self._variant is not None
+
+    @property
+    def _has_headed_rows(self) -> bool:
+        """Whether a header is in a row, and not around them."""
+        variant, spoke = self._variant, self._spoke
+        if variant is None or spoke is None or spoke.read_header is None:
+            return False
+        return variant.dialect.container is Container.ROWS
 
     def _hand_on(self, value: Row, text: bytes, start: Cursor, number: int) -> None:
         variant, spoke = self._variant, self._spoke
         assert variant is not None  # noqa: S101 - the caller looked
         assert spoke is not None  # noqa: S101 - likewise
+        if self._has_headed_rows and spoke.read_header and "header" in value:
+            self._note_header(spoke.read_header(value["header"]))
         record = read_record(value, spoke, variant)
         id_key = variant.format.id_key
         placed = Placed(self.path, text, start, number, value, id_key)
@@ -213,7 +239,11 @@ class _Columns:
             if place is None:
                 break
             if number not in self.wrong:
-                yield number, place, {name: decode(each) for name, each in value.items()}
+                yield (
+                    number,
+                    place,
+                    {name: decode(each) for name, each in value.items()},
+                )
         for each in files.values():
             each.close()
 

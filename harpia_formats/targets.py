@@ -31,7 +31,9 @@ def targets_named(name: str) -> tuple[Format, ...]:
             near = nearest(name, names)
             hint = f"; did you mean {near}?" if near else ""
             listed = ", ".join(names)
-            raise ConversionError(f"no format is called {name!r}{hint} (known: {listed})")
+            raise ConversionError(
+                f"no format is called {name!r}{hint} (known: {listed})"
+            )
     found = tuple(each for each in formats_named(name) if each.spoke)
     if not found:
         listed = ", ".join(known)

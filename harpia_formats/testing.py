@@ -15,7 +15,18 @@ from harpia_formats.record import Output, Record, Score
 TEXTS: st.SearchStrategy[str] = st.one_of(
     st.text(max_size=12),
     st.sampled_from(
-        ["", "a", "1", "null", "x#1", 'a "b", c', "l1\nl2\r\n", "\0", "ação 模型 😀", " x "]
+        [
+            "",
+            "a",
+            "1",
+            "null",
+            "x#1",
+            'a "b", c',
+            "l1\nl2\r\n",
+            "\0",
+            "ação 模型 😀",
+            " x ",
+        ]
     ),
 )
 #: Integers of any size, and numbers that are easily changed.
@@ -50,7 +61,9 @@ def messages(last: str = "user") -> st.SearchStrategy[list[dict[str, Any]]]:
         {"role": role, "content": TEXTS}, optional={"name": TEXTS}
     )
     end = st.fixed_dictionaries({"role": st.just(last), "content": TEXTS})
-    return st.builds(lambda chat, turn: [*chat, turn], st.lists(message, max_size=3), end)
+    return st.builds(
+        lambda chat, turn: [*chat, turn], st.lists(message, max_size=3), end
+    )
 
 
 TOOL_CALL = some(id=TEXTS, name=TEXTS, arguments=OBJECTS)
@@ -66,7 +79,9 @@ TURN = st.fixed_dictionaries(
 ATTRIBUTION = st.fixed_dictionaries(
     {
         "turn_idx": st.integers(0, 3),
-        "source": st.sampled_from(["output.raw", "interactions[0].content", "turns[1]"]),
+        "source": st.sampled_from(
+            ["output.raw", "interactions[0].content", "turns[1]"]
+        ),
         "extracted_value": TEXTS,
         "extraction_method": TEXTS,
         "is_terminal": st.booleans(),
@@ -82,7 +97,9 @@ SCORES = some(
     signature=TEXTS,
 ).map(lambda given: Score(**given))
 USAGE = st.dictionaries(
-    st.sampled_from(["input_tokens", "output_tokens", "total_tokens", "reasoning_tokens"]),
+    st.sampled_from(
+        ["input_tokens", "output_tokens", "total_tokens", "reasoning_tokens"]
+    ),
     COUNTS,
     max_size=4,
 )

@@ -36,6 +36,9 @@ class Writer(Protocol):
     def close(self, header: Row) -> None:
         """Write what is behind the rows, and around them."""
 
+    def drop(self) -> None:
+        """Let go of what is not written."""
+
 
 @dataclass(slots=True)
 class Lines:
@@ -45,47 +48,78 @@ class Lines:
     #: Whether a header may come, so that the first row has to wait for it.
     headed: bool = False
     separator: bytes = b"\n"
-    _first: bytes = b""
-    _later: IO[bytes] | None = None
+    _waiting: "_Waiting | None" = None
 
     def block(self, rows: bytes) -> None:
         """Write some lines."""
         if not self.headed:
             self.write(rows + b"\n")
-            return
-        if self._later is None:
-            self._later = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `close`
-            self._first, _, rows = rows.partition(b"\n")
-        if rows:
-            self._later.write(rows + b"\n")
+        elif self._waiting is None:
+            self._waiting = _Waiting(*rows.split(self.separator, 1))
+        else:
+            self._waiting.add(self.separator + rows)
 
     def close(self, header: Row) -> None:
         """Write the first row with the header, and the rows behind it."""
-        if self._later is None:
-            return
+        if self._waiting is not None:
+            self._waiting.copy(self.write, header, self.separator)
+            self.write(b"\n")
+
+
+class _Waiting:
+    """Rows that wait for the header, which the first of them gets."""
+
+    def __init__(self, first: bytes, later: bytes | None = None) -> None:
+        self._first = first
+        self._later: IO[bytes] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `copy`
+        if later is not None:
+            self.add(later)
+
+    def add(self, rows: bytes) -> None:
+        """Take further rows, with what sets them apart from those before."""
+        self._later.write(rows)
+
+    def copy(self, write: Write, header: Row, separator: bytes) -> None:
+        """Write all rows, which `separator` sets apart."""
         first = self._first
         if header:
             first = first[:-1] + b',"header":' + encode(header) + b"}"
-        self.write(first + b"\n")
-        _copy(self._later, self.write)
+        write(first)
+        if self._later.tell():
+            write(separator)
+        _copy(self._later, write)
 
 
 @dataclass(slots=True)
 class Array:
-    """All rows are one array, one in each line."""
+    """All rows are one array, one in each line; the header is in the first."""
 
     write: Write
+    #: Whether a header may come, so that the first row has to wait for it.
+    headed: bool = False
     separator: bytes = b",\n"
     _begun: bool = False
+    _waiting: "_Waiting | None" = None
 
     def block(self, rows: bytes) -> None:
         """Write some items."""
-        self.write((b",\n" if self._begun else b"[\n") + rows)
+        if not self.headed:
+            self.write((b",\n" if self._begun else b"[\n") + rows)
+        elif self._waiting is None:
+            self._waiting = _Waiting(*rows.split(self.separator, 1))
+        else:
+            self._waiting.add(self.separator + rows)
         self._begun = True
 
-    def close(self, header: Row) -> None:  # noqa: ARG002 - an array has no header
+    def close(self, header: Row) -> None:
         """Close the array."""
+        if self._waiting is not None:
+            self.write(b"[\n")
+            self._waiting.copy(self.write, header, self.separator)
         self.write(b"\n]\n" if self._begun else b"[]\n")
+
+    def drop(self) -> None:
+        """Hold nothing, and so do nothing."""
 
 
 @dataclass(slots=True)
@@ -110,6 +144,9 @@ class Wrapped:
         for key, value in header.items():
             end += b",\n" + encode(key) + b": " + encode(value)
         self.write(end + b"\n}\n")
+
+    def drop(self) -> None:
+        """Hold nothing, and so do nothing."""
 
 
 @dataclass(slots=True)
@@ -140,6 +177,11 @@ class Columns:
             column.copy(self.write, self._rows)
             self.write(b"]")
         self.write(b"\n}\n" if component is None else b"\n}}\n")
+
+    def drop(self) -> None:
+        """Let go of the items of all columns."""
+        for each in self._columns.values():
+            each.file.close()
 
 
 @dataclass(slots=True)
@@ -185,10 +227,12 @@ class Table:
     quotes_empty: bool = False
     separator: bytes = b"\n"
     _seen: dict[str, None] = field(default_factory=dict)
-    _rows: IO[bytes] = field(default_factory=lambda: SpooledTemporaryFile(HELD))
+    _rows: IO[bytes] | None = None
 
     def block(self, rows: bytes) -> None:
         """Take some rows."""
+        if self._rows is None:
+            self._rows = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `drop`
         for each in rows.split(b"\n"):
             row = msgspec.json.decode(each)
             self._seen.update(dict.fromkeys(row))
@@ -200,11 +244,18 @@ class Table:
         columns = [*known, *(each for each in self._seen if each not in known)]
         called = [self.names.get(each, each) for each in columns]
         self.write(self._line(called))
+        if self._rows is None:
+            return
         self._rows.seek(0)
         for each in _sized(self._rows):
             row = msgspec.json.decode(each)
             self.write(self._line([row.get(column) for column in columns]))
-        self._rows.close()
+        self.drop()
+
+    def drop(self) -> None:
+        """Let go of the rows."""
+        if self._rows is not None:
+            self._rows.close()
 
     def _line(self, texts: Iterable[str | None]) -> bytes:
         cells = [self._cell(each) for each in texts]

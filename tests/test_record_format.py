@@ -30,11 +30,15 @@ NULLS = {
     "outputs/*/error",
     "outputs/*/turns/*/content",
     "outputs/*/turns/*/reasoning",
+    "outputs/*/turns/*/tool_calls",
+    "outputs/*/turns/*/tool_calls/*/arguments",
+    "outputs/*/turns/*/tool_call_id",
     "outputs/*/scores/*/value",
-    "outputs/*/performance/*",
 }
 #: Members that hold whatever they are given: what is inside may be null as well.
-FREE = frozenset("params metadata extra header attribution arguments".split())
+FREE = frozenset(
+    "params metadata extra header attribution arguments token_usage performance".split()
+)
 #: A key of the first record that the schema does not know.
 UNKNOWN = "messages/*/name"
 
@@ -83,7 +87,7 @@ def output_with(**members: Any) -> dict[str, Any]:
         ({"outputs": [], "messages": [{"content": "Olá"}]}, False),
         ({"outputs": [], "header": {"metrics": [1, {"a": None}]}}, True),
         ({"outputs": [], "header": {"metrics": {}}}, False),
-        (output_with(index=0, unknown=[None]), True),
+        (output_with(index=0, unknown=[None]), False),
         (output_with(index=0.5), False),
         (output_with(index=-1), False),
         (output_with(interaction_type="agentic"), True),
@@ -92,16 +96,18 @@ def output_with(**members: Any) -> dict[str, Any]:
         (output_with(turns=[{"role": "tool", "tool_call_id": ["a", "b"]}]), True),
         (output_with(turns=[{"role": "tool", "tool_call_id": [1]}]), False),
         (output_with(turns=[{"role": "x", "tool_calls": [{"arguments": []}]}]), False),
-        (output_with(attribution=["a"]), False),
+        (output_with(attribution=["a"]), True),
+        (output_with(extra={"nemo": {"a": None}}), True),
+        (output_with(extra={"nemo": 1}), False),
         (output_with(scores=[{"metric": "f1"}]), True),
-        (output_with(scores=[{"value": 1}]), False),
+        (output_with(scores=[{"value": 1}]), True),
+        (output_with(scores=[{"value": 1, "unknown": 1}]), False),
         (output_with(scores=[{"metric": "f1", "value": "1"}]), False),
         (output_with(token_usage={"総計": 3}), True),
-        (output_with(token_usage={"total": -1}), False),
-        (output_with(token_usage={"total": 1.5}), False),
+        (output_with(token_usage={"total": None}), True),
+        (output_with(token_usage=[]), False),
         (output_with(performance={"ms": 1.5, "ttft": None}), True),
-        (output_with(performance={"ms": -0.5}), False),
-        (output_with(performance={"ms": "1"}), False),
+        (output_with(performance="1"), False),
     ],
 )
 def test_schema_judges(row: Any, valid: bool) -> None:
@@ -135,8 +141,6 @@ def with_null_at(value: Any, path: tuple[Any, ...]) -> Any:
 def name_of(path: tuple[Any, ...]) -> str:
     """Return `path` without its indices, nor the names that are up to the user."""
     parts = ["*" if isinstance(each, int) else each for each in path]
-    if len(parts) == 4 and parts[2] in {"performance", "token_usage"}:
-        parts[3] = "*"
     return "/".join(parts)
 
 

@@ -12,13 +12,13 @@ from harpia_formats.cli.losses import loss_lines, written_line
 from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.settings import constants_of, split
 from harpia_formats.column_map import parsed
+from harpia_formats.conversion import Conversion, ConversionReport
 from harpia_formats.convert_options import (
     ContainerKind,
     ConvertOptions,
     OnInvalid,
     OnLoss,
 )
-from harpia_formats.conversion import Conversion, ConversionReport
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.problem import Problem
 
@@ -52,7 +52,9 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
     ] = "-",
     overwrite: Annotated[
         bool,
-        typer.Option("--overwrite", metavar="", help="Replace an output that is there."),
+        typer.Option(
+            "--overwrite", metavar="", help="Replace an output that is there."
+        ),
     ] = False,
     from_: Annotated[
         str | None,

@@ -14,7 +14,9 @@ from harpia_formats.convert_options import ConvertOptions
 
 
 def diff(
-    left: Annotated[str, typer.Argument(metavar="A", help="A file, folder or pattern.")],
+    left: Annotated[
+        str, typer.Argument(metavar="A", help="A file, folder or pattern.")
+    ],
     right: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     *,
     quiet: Annotated[
@@ -40,5 +42,7 @@ def diff(
         report = run.report()
         how = f"matched by {run.matched_by}"
         if run.left_out and not quiet:
-            say(f"not compared, since one side has no place for it: {', '.join(run.left_out)}\n")
+            say(
+                f"not compared, since one side has no place for it: {', '.join(run.left_out)}\n"
+            )
         raise SystemExit(print_differences(report, how, quiet=quiet))

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, say, write_to
 from harpia_formats.reporters.text import position
-from harpia_formats.roundtrip import Changed, DifferenceReport
+from harpia_formats.round_trip import Changed, DifferenceReport
 from harpia_formats.safe import safe
 from harpia_formats.words import shown
 
@@ -43,8 +43,7 @@ def _line(line: Changed) -> str:
         what = f"{left} became {right}" if example.path == line.path else left
     records = "record" if line.count == 1 else "records"
     return (
-        f"{start}: {safe(line.path)}: {safe(what, SENTENCE)} "
-        f"({line.count:,} {records})"
+        f"{start}: {safe(line.path)}: {safe(what, SENTENCE)} ({line.count:,} {records})"
     )
 
 

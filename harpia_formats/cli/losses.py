@@ -23,7 +23,9 @@ def loss_lines(report: ConversionReport) -> Iterator[str]:
             yield "nothing is lost"
         return
     rows = [_names, *(_cells(each) for each in touched)]
-    widths = [max(columns(each) for each in column) for column in zip(*rows, strict=True)]
+    widths = [
+        max(columns(each) for each in column) for column in zip(*rows, strict=True)
+    ]
     for row in rows:
         cells = (
             each + " " * (width - columns(each))

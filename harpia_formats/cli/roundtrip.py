@@ -12,7 +12,7 @@ from harpia_formats.cli.guard import guarded, say
 from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.settings import constants_of
 from harpia_formats.convert_options import ConvertOptions
-from harpia_formats.roundtrip import RoundTrip
+from harpia_formats.round_trip import RoundTrip
 
 
 def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
@@ -43,7 +43,9 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     ] = References.FIRST,
     responses: Annotated[
         Responses,
-        typer.Option(metavar="HOW", help="Several answers: expand, first, list or fail."),
+        typer.Option(
+            metavar="HOW", help="Several answers: expand, first, list or fail."
+        ),
     ] = Responses.EXPAND,
     turns: Annotated[
         Turns,

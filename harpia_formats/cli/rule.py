@@ -82,7 +82,8 @@ def _circumstances(each: Rule) -> str:
     """Return what the examples are called and validated with, where that matters."""
     parts = [f"as {each.named}"] if each.named else []
     if each.arguments:
-        parts.append(f"validated with {' '.join(each.arguments)}")
+        done = "converted" if each.command == "convert" else "validated"
+        parts.append(f"{done} with {' '.join(each.arguments)}")
     return f" ({', '.join(parts)})" if parts else ""
 
 

@@ -1,14 +1,15 @@
 """Prove what comes back: there into another format and back again, record by record."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace as changed
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.convert_options import ConvertOptions, OnInvalid
 from harpia_formats.constants import constants_for
+from harpia_formats.convert_options import ConvertOptions, OnInvalid
 from harpia_formats.detection import Variant
 from harpia_formats.differences import Difference, differences
 from harpia_formats.expanded import expanded_id
