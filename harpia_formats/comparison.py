@@ -39,6 +39,11 @@ _head = struct.Struct("<QII")
 _parts = msgspec.json.Decoder(tuple[str, msgspec.Raw]).decode
 
 
+def _held() -> IO[bytes]:
+    """Return a temporary file; whoever reads it closes it."""
+    return SpooledTemporaryFile(HELD)
+
+
 @dataclass(slots=True)
 class _Side:
     """The records of one data set, by what they are matched by."""
@@ -46,7 +51,7 @@ class _Side:
     reading: Reading
     spokes: list[Spoke] = field(default_factory=list)
     files: list[IO[bytes]] = field(default_factory=list)
-    records: IO[bytes] = field(default_factory=lambda: SpooledTemporaryFile(HELD))
+    records: IO[bytes] = field(default_factory=_held)
     has_ids: bool = True
 
     def problems(self) -> Iterator[Problem]:
@@ -65,13 +70,11 @@ class _Side:
 
     def spread(self, *, by_id: bool) -> None:
         """Spread the records over files by what they are matched by."""
-        self.files = [SpooledTemporaryFile(HELD) for _ in range(FILES)]
-
+        self.files = [_held() for _ in range(FILES)]
         for number, (_, place, text) in enumerate(_items(self.records)):
             record = msgspec.convert(decode(text), Record)
             key = _key_of(record, by_id=by_id)
-            line = encode(key) + b"," + text
-            whole = b"[" + line + b"]"
+            whole = b"[" + encode(key) + b"," + text + b"]"
             head = _head.pack(number, len(place), len(whole))
             self.files[digest_of(key) % FILES].write(head + place + whole)
 
@@ -88,8 +91,8 @@ def _key_of(record: Record, *, by_id: bool) -> str:
     if by_id:
         return f"={record.id}"
     asked: Any = record.prompt
-    if asked is UNSET and record.messages is not UNSET:
-        asked = last_of(record.messages, "user")
+    if asked is UNSET:
+        asked = last_of(record.messages or [], "user")
     return "?" if asked is UNSET else f"={asked}"
 
 

@@ -2,7 +2,7 @@
 
 import os
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -166,6 +166,7 @@ class Conversion:
         self._names: list[str] = []
         self._quarantine: Quarantine | None = None
         self._prefix = ""
+        check_output(output, overwrite=options.overwrite)
         if options.on_invalid is OnInvalid.QUARANTINE:
             self._quarantine = Quarantine.beside(
                 options.quarantine, output, overwrite=options.overwrite
@@ -178,7 +179,6 @@ class Conversion:
         self._variants: list[Variant] = []
         group = options.group
         self._grouping = Grouping(group) if group is not None else None
-        check_output(output, overwrite=options.overwrite)
         if not is_told_by_answers(self._targets):
             self._settle(self._targets[0])
 
@@ -215,7 +215,7 @@ class Conversion:
         for each in self._variants:
             self._check(each)
 
-    def __iter__(self) -> Iterator[Problem]:
+    def __iter__(self) -> Generator[Problem, None, None]:
         try:
             with self._digests:
                 yield from self._run()

@@ -53,13 +53,14 @@ class Filling:
             ("signature", self.metric.signature),
         ):
             if getattr(score, name) is UNSET:
-                notes.defaulted(f"outputs.scores.{name}", f"--score {self.metric.name}")
+                path = f"outputs.scores.{name}"
+                notes.defaulted(path, f"--score {self.metric.name}")
                 changes[name] = given
         return replace(score, **changes)
 
 
 def answer_of(output: Output) -> str | None:
-    """Return the text of an answer, that of its last turn where it is one of several."""
+    """Return the text of an answer, that of the last turn where it is several."""
     if isinstance(output.text, str):
         return output.text
     for each in reversed(output.turns or []):

@@ -23,7 +23,7 @@ class ConversionError(Exception):
     """A conversion that cannot be done, and why; nothing is written."""
 
 
-def check_needs(
+def check_needs(  # noqa: PLR0913 - two formats, and what is given beside
     source: Format,
     source_spoke: Spoke,
     target: Format,

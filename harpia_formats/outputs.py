@@ -113,7 +113,9 @@ class Outputs:
                 dict(self.columns),
                 quotes_empty=self.spoke.blank_is_absent,
             )
-        return Array(write) if self._is_array() else Lines(write, headed=self.headed)
+        if self._is_array():
+            return Array(write, headed=self.headed)
+        return Lines(write, headed=self.headed)
 
     def _is_array(self) -> bool:
         if self.container is not None:

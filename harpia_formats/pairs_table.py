@@ -1,8 +1,8 @@
 """What each ordered pair of record formats loses, read off what both of them hold."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, permutations
+from itertools import permutations
 from typing import Any, NamedTuple
 
 from harpia_formats.format import Format
@@ -10,8 +10,9 @@ from harpia_formats.needs import ConversionError, check_needs
 from harpia_formats.registry import record_formats, spoke_of
 from harpia_formats.spoke import Many, Spoke
 
-#: What stands for keys of rows that no field of a record is for.
-OTHER_KEYS = "other keys"
+#: What stands for keys of rows, and of answers, that no field of a record is for.
+OTHER_KEYS, REST_OF_ANSWERS = "other keys", "rest of answers"
+_header = "header"
 _several = frozenset({Many.ALL, Many.OF_ONE_MODEL})
 _chats, _conversations = "messages", "outputs.turns"
 #: Whether a row that holds chats also holds answers, and what a conversation becomes.
@@ -41,12 +42,17 @@ class Pair:
     target: str
     #: Spots that have no place, as the source calls them.
     dropped: tuple[str, ...]
-    #: The same in fewer words.
+    #: The same as paths in a record.
+    paths: tuple[str, ...]
+    #: Those of rows in fewer words, and those of the header.
     summary: str
+    header: str
     #: What is said in another way, or less of it, or in more rows.
     changed: tuple[str, ...]
     #: Keys that the target must have and the source never has.
     needs: tuple[str, ...]
+    #: The same in fewer words.
+    needed: str
     #: Whether --keep-extra keeps what has no place.
     keeps_extra: bool
 
@@ -73,35 +79,57 @@ def pair_of(source: Format, target: Format) -> Pair:
         if each.hub not in changed and not _arrives(each, ours, theirs)
     ]
     labels = _labels(spots)
+    words = {each: f"{labels[each]}{_part(each, theirs)}" for each in lost}
+    needs = {each: each.name for each in _needed(source, target)}
     return Pair(
-        source.id,
-        target.id,
-        tuple(dict.fromkeys(f"{labels[each]}{_part(each, theirs)}" for each in lost)),
-        _summary(spots, lost, theirs),
-        tuple(changed.values()),
-        tuple(_needed(source, target)),
-        theirs.room is not None,
+        source=source.id,
+        target=target.id,
+        dropped=tuple(words.values()),
+        paths=tuple(each.hub for each in lost),
+        summary=_summary(_apart(spots, header=False), words),
+        header=_summary(_apart(spots, header=True), words),
+        changed=tuple(changed.values()),
+        needs=tuple(needs.values()),
+        needed=", ".join(_grouped(spots_of(theirs), needs)),
+        keeps_extra=theirs.room is not None,
     )
 
 
 def spots_of(spoke: Spoke) -> list[Spot]:
     """Return the fields of rows, what is carried without one, and the header's."""
-    spots = [Spot(each.path, each.hub) for each in spoke.fields]
-    known = {each.hub for each in spots}
-    for each in sorted(spoke.carries - known):
-        if "extra" not in each and not any(hub.startswith(f"{each}.") for hub in known):
-            spots.append(Spot((each,), each))
+    # What a row always has at a place is read as one field, however it is written.
+    taken = {each.path: each.hub for each in reversed(spoke.fields) if each.required}
+    spots = [
+        Spot(each.path, each.hub)
+        for each in spoke.fields
+        if taken.get(each.path, each.hub) == each.hub
+    ]
+    known = [each.hub for each in spots]
+    spots += [
+        Spot((each,), each)
+        for each in sorted(spoke.carries)
+        if "extra" not in each and not any(hub.startswith(each) for hub in known)
+    ]
     if not spoke.carried("extra"):
         spots.append(Spot((OTHER_KEYS,), f"extra.{spoke.vendor}"))
-    for each in spoke.header_fields:
-        spots.append(Spot(("header", each.partition(".")[0]), f"header.{each}"))
-    return spots
+    of_answers = f"outputs.extra.{spoke.vendor}"
+    if of_answers in spoke.carries:
+        spots.append(Spot((REST_OF_ANSWERS,), of_answers))
+    return spots + [
+        Spot((_header, each.partition(".")[0]), f"{_header}.{each}")
+        for each in spoke.header_fields
+    ]
+
+
+def _apart(spots: Sequence[Spot], *, header: bool) -> list[Spot]:
+    """Return the spots of rows, or those of the header."""
+    return [each for each in spots if (each.path[0] == _header) is header]
 
 
 def _arrives(spot: Spot, source: Spoke, target: Spoke) -> bool:
-    if not spot.hub.startswith("header."):
+    if spot.path[0] != _header:
         return target.carried(spot.hub)
-    asked = spot.hub.removeprefix("header.")
+    asked = spot.hub.removeprefix(f"{_header}.")
     if asked == "extra":
         return "extra" in target.header_fields
     held = target.header_fields
@@ -109,7 +137,7 @@ def _arrives(spot: Spot, source: Spoke, target: Spoke) -> bool:
 
 
 def _changes(source: Spoke, target: Spoke) -> Iterator[tuple[str, str]]:
-    """Yield the path of each field that does not arrive as it is, and what it becomes."""
+    """Yield each field that does not arrive as it is, and what it becomes."""
     ours, theirs = source.holds, target.holds
     if ours.references is Many.ALL and theirs.references is Many.ONE:
         yield "references of several", "references: the first"
@@ -128,15 +156,15 @@ def _changes(source: Spoke, target: Spoke) -> Iterator[tuple[str, str]]:
             yield _conversations, "conversations: the last question and answer"
 
 
-def _needed(source: Format, target: Format) -> Iterator[str]:
-    """Yield the keys that have to be given before anything can be converted."""
+def _needed(source: Format, target: Format) -> Iterator[Spot]:
+    """Yield the spots that have to be filled before anything can be converted."""
     ours, theirs = spoke_of(source), spoke_of(target)
     for each in theirs.fields:
         one = replace(theirs, fields=(each,))
         try:
             check_needs(source, ours, target, one, (), scored=False)
         except ConversionError:
-            yield each.name
+            yield Spot(each.path, each.hub)
 
 
 def _part(spot: Spot, target: Spoke) -> str:
@@ -147,7 +175,7 @@ def _part(spot: Spot, target: Spoke) -> str:
 
 
 def _labels(spots: Sequence[Spot]) -> dict[Spot, str]:
-    """Return what each field is called, apart from others at the same place."""
+    """Return what each spot is called, apart from others at the same place."""
     names = [each.name for each in spots]
     return {
         each: f"{each.name} ({each.hub})"
@@ -158,41 +186,62 @@ def _labels(spots: Sequence[Spot]) -> dict[Spot, str]:
     }
 
 
-def _summary(spots: Sequence[Spot], lost: Collection[Spot], target: Spoke) -> str:
-    """Return what is lost in the fewest letters: by name, or all but what is not."""
-    if not lost:
+def _summary(spots: Sequence[Spot], words: Mapping[Spot, str]) -> str:
+    """Return what has a word in the fewest letters: by name, or all but the others."""
+    if not any(each in words for each in spots):
         return ""
     labels = _labels(spots)
-    words = {each: f"{labels[each]}{_part(each, target)}" for each in lost}
-    named = ", ".join(_grouped(spots, words, 0))
     rest = {each: labels[each] for each in spots if each not in words}
-    if not rest:
-        return "all"
-    others = f"all but {', '.join(_grouped(spots, rest, 0))}"
-    return others if len(others) < len(named) else named
+    named = ", ".join(_grouped(spots, words))
+    others = f"all but {', '.join(_grouped(spots, rest))}"
+    return others if rest and len(others) < len(named) else named
 
 
 def _grouped(
-    spots: Sequence[Spot], words: dict[Spot, str], depth: int
+    spots: Iterable[Spot], words: Mapping[Spot, str], depth: int = 1
 ) -> Iterator[str]:
-    """Yield a word for each of the fields that have one, one for all below a key."""
-
-    def key(spot: Spot) -> tuple[str, ...]:
-        return spot.path[: depth + 1]
-
-    for path, found in groupby(sorted(spots, key=key), key=key):
-        group = list(found)
+    """Yield a word for each spot that has one, and one for all that are below a key."""
+    groups: dict[tuple[str, ...], list[Spot]] = {}
+    for each in spots:
+        groups.setdefault(each.path[:depth], []).append(each)
+    for path, group in groups.items():
         told = [each for each in group if each in words]
         if len(told) == 1:
             yield words[told[0]]
         elif told and len(told) == len(group):
             is_one = any(each.path == path for each in group)
             yield ".".join(path) + ("" if is_one else ".*")
-        else:
-            ends = [each for each in told if len(each.path) == len(path)]
-            yield from (words[each] for each in ends)
-            deeper = [each for each in group if len(each.path) > len(path)]
-            yield from _grouped(deeper, words, depth + 1)
+        elif told:
+            yield from _at(path, told, words)
+            below = (each for each in group if each.path != path)
+            yield from _grouped(below, words, depth + 1)
+
+
+def _at(
+    path: tuple[str, ...], told: Sequence[Spot], words: Mapping[Spot, str]
+) -> Iterator[str]:
+    """Yield one word for the spots that are at `path` itself."""
+    here = [each for each in told if each.path == path]
+    if len(here) == 1:
+        yield words[here[0]]
+    elif here:
+        yield f"{here[0].name} ({', '.join(each.hub for each in here)})"
+
+
+def line_of(pair: Pair) -> str:
+    """Return what a pair loses as one line."""
+    parts = []
+    if pair.summary:
+        kept = " (not with --keep-extra)" if pair.keeps_extra else ""
+        parts.append(f"drops {pair.summary}{kept}")
+    if pair.header:
+        parts.append(f"drops {pair.header}")
+    parts += pair.changed
+    if not parts:
+        parts.append("no field")
+    if pair.needs:
+        parts.append(f"needs {pair.needed}")
+    return "; ".join(parts)
 
 
 def pair_as_dict(pair: Pair) -> dict[str, Any]:
@@ -201,6 +250,7 @@ def pair_as_dict(pair: Pair) -> dict[str, Any]:
         "source": pair.source,
         "target": pair.target,
         "dropped": list(pair.dropped),
+        "dropped_paths": list(pair.paths),
         "changed": list(pair.changed),
         "needs": list(pair.needs),
         "keeps_extra": pair.keeps_extra,

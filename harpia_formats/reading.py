@@ -159,7 +159,8 @@ class Reading:
         assert isinstance(source.origin, Path)  # noqa: S101 - only files have ranges
         progress = self._options.progress or (lambda _: None)
         ranges = shards.ranges(source.origin)
-        place, variant = Cursor(), None
+        place = Cursor()
+        variant: Variant | None = None
         for work, done in ranges:
             if done is not None and variant is not None:
                 shards.deliver(done, place, count.records)

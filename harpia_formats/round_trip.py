@@ -127,7 +127,10 @@ class RoundTrip:
         assert self._there is not None  # noqa: S101 - begun before the first record
         assert self._back is not None  # noqa: S101 - likewise
         record = taken.record
-        place = lambda: taken.row.place(0, 1, ())  # noqa: E731 - asked for at the first difference only
+
+        def place() -> Place:
+            return taken.row.place(0, 1, ())
+
         number = self._found.records + 1
         try:
             there = _with_id(record, self._there, number)

@@ -58,27 +58,35 @@ class FileSink:
     """A file that takes the place of another one once it is whole.
 
     It is compressed if its name says so. It is written beside its place, in a file
-    that nobody else takes for it.
+    that nobody else takes for it. What is no file, such as a pipe or `/dev/null`, is
+    written at once.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         # What a link points to is replaced, not the link.
         self._place = Path(os.path.realpath(path))
+        self._part: Path | None = None
         try:
-            number, name = tempfile.mkstemp(
-                prefix=f".{self._place.name}.", suffix=".part", dir=self._place.parent
-            )
+            self._raw = self._opened()
         except OSError as error:
             raise SinkError(str(path), plain(error)) from error
-        self._part = Path(name)
-        self._raw = open(number, "wb")  # noqa: SIM115 - closed by commit or discard
         self._stream: Any = self._raw
         try:
             self._stream = _compressing(path.name, self._raw)
         except ImportError as error:
             self.discard()
             raise SinkError(str(path), str(error)) from error
+
+    def _opened(self) -> IO[bytes]:
+        place = self._place
+        if place.exists() and not place.is_file():
+            return place.open("wb")
+        number, name = tempfile.mkstemp(
+            prefix=f".{place.name}.", suffix=".part", dir=place.parent
+        )
+        self._part = Path(name)
+        return os.fdopen(number, "wb")
 
     def write(self, data: bytes) -> None:
         """Write `data`; raises `SinkError`."""
@@ -92,6 +100,9 @@ class FileSink:
         if self._stream is not self._raw:
             self._stream.close()
         self._raw.flush()
+        if self._part is None:
+            self._raw.close()
+            return
         os.fsync(self._raw.fileno())
         self._raw.close()
         self._part.chmod(_mode_of(self._place))
@@ -111,7 +122,8 @@ class FileSink:
                 each.close()
             except OSError:
                 continue
-        self._part.unlink(missing_ok=True)
+        if self._part is not None:
+            self._part.unlink(missing_ok=True)
 
 
 def _mode_of(place: Path) -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from harpia_formats.fault import first_fault
 from harpia_formats.table_fields import FIELD_LIMIT
 
-_nul_bytes = re.compile(rb"\0+")
+#: What stands in quotes, or NUL bytes that do not.
+_nul_bytes = re.compile(rb'"[^"]*+"|(\0+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,9 @@ def wrong_within(record: bytes, limit: int) -> Wrong | None:
     """Return why `record` cannot be taken although its fields can be told apart."""
     if len(record) > limit:
         return too_long(limit)
-    if nul := _nul_bytes.search(record):
-        message = "a NUL byte stands in the table"
+    nul = next((each for each in _nul_bytes.finditer(record) if each[1]), None)
+    if nul:
+        message = "a NUL byte stands outside of quotes"
         mend = "remove it, or save the file as UTF-8 if it is UTF-16 or UTF-32"
         return Wrong("J302", nul.start(), message, mend, len(nul[0]))
     if fault := first_fault(record, None):

@@ -24,6 +24,11 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 Write = Callable[[bytes], None]
 
 
+def _held() -> IO[bytes]:
+    """Return a temporary file; whoever copies it closes it."""
+    return SpooledTemporaryFile(HELD)
+
+
 class Writer(Protocol):
     """Puts rows together."""
 
@@ -55,39 +60,47 @@ class Lines:
         if not self.headed:
             self.write(rows + b"\n")
         elif self._waiting is None:
-            self._waiting = _Waiting(*rows.split(self.separator, 1))
+            self._waiting = _Waiting(rows, self.separator)
         else:
-            self._waiting.add(self.separator + rows)
+            self._waiting.add(rows)
 
     def close(self, header: Row) -> None:
         """Write the first row with the header, and the rows behind it."""
         if self._waiting is not None:
-            self._waiting.copy(self.write, header, self.separator)
+            self._waiting.copy(self.write, header)
             self.write(b"\n")
+
+    def drop(self) -> None:
+        """Let go of the rows that wait for the header."""
+        if self._waiting is not None:
+            self._waiting.drop()
 
 
 class _Waiting:
     """Rows that wait for the header, which the first of them gets."""
 
-    def __init__(self, first: bytes, later: bytes | None = None) -> None:
-        self._first = first
-        self._later: IO[bytes] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `copy`
-        if later is not None:
+    def __init__(self, rows: bytes, separator: bytes) -> None:
+        self._separator = separator
+        self._first, _, later = rows.partition(separator)
+        self._later: IO[bytes] = _held()
+        if later:
             self.add(later)
 
     def add(self, rows: bytes) -> None:
-        """Take further rows, with what sets them apart from those before."""
-        self._later.write(rows)
+        """Take further rows."""
+        self._later.write(self._separator + rows)
 
-    def copy(self, write: Write, header: Row, separator: bytes) -> None:
-        """Write all rows, which `separator` sets apart."""
+    def copy(self, write: Write, header: Row) -> None:
+        """Write all rows, the first with `header` if there is one."""
         first = self._first
         if header:
             first = first[:-1] + b',"header":' + encode(header) + b"}"
         write(first)
-        if self._later.tell():
-            write(separator)
         _copy(self._later, write)
+
+    def drop(self) -> None:
+        """Let go of all rows."""
+        self._later.close()
 
 
 @dataclass(slots=True)
@@ -106,20 +119,22 @@ class Array:
         if not self.headed:
             self.write((b",\n" if self._begun else b"[\n") + rows)
         elif self._waiting is None:
-            self._waiting = _Waiting(*rows.split(self.separator, 1))
+            self._waiting = _Waiting(rows, self.separator)
         else:
-            self._waiting.add(self.separator + rows)
+            self._waiting.add(rows)
         self._begun = True
 
     def close(self, header: Row) -> None:
         """Close the array."""
         if self._waiting is not None:
             self.write(b"[\n")
-            self._waiting.copy(self.write, header, self.separator)
+            self._waiting.copy(self.write, header)
         self.write(b"\n]\n" if self._begun else b"[]\n")
 
     def drop(self) -> None:
-        """Hold nothing, and so do nothing."""
+        """Let go of the rows that wait for the header."""
+        if self._waiting is not None:
+            self._waiting.drop()
 
 
 @dataclass(slots=True)
@@ -188,7 +203,7 @@ class Columns:
 class _Column:
     """The items of a column, in a temporary file."""
 
-    file: IO[bytes] = field(default_factory=lambda: SpooledTemporaryFile(HELD))
+    file: IO[bytes] = field(default_factory=_held)
     items: int = 0
 
     def add(self, item: bytes, place: int) -> None:
@@ -268,7 +283,7 @@ class Table:
             return ""
         if text == "":
             return '""' if self.quotes_empty else ""
-        if any(each in text for each in ',"\r\n'):
+        if any(each in text for each in ',"\r\n\0'):
             return '"' + text.replace('"', '""') + '"'
         return text
 

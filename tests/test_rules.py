@@ -49,8 +49,13 @@ def options_of(rule: Rule, folder: Path) -> dict[str, Any]:
 def lost_codes_of(data: bytes, rule: Rule) -> Counter[str]:
     """Return how often each rule is broken by converting an example of `rule`."""
     words = dict(pairwise(rule.arguments))
-    source = str(rule.judged_by)
-    report = convert(data, to=words["--to"], output=BytesIO(), from_=source)
+    report = convert(
+        data,
+        to=words["--to"],
+        output=BytesIO(),
+        from_=str(rule.judged_by),
+        group=words.get("--group"),
+    )
     found = [*report.report.problems, *as_report(report).problems]
     return Counter(str(each.code) for each in found)
 

@@ -155,7 +155,7 @@ def test_what_is_no_score_is_kept(text: str) -> None:
     ("record", "row", "noted"),
     [
         (Record(id=10**30), {"id": "1" + "0" * 30}, {"id"}),
-        (Record(prompt="a\0b"), {"prompt": "a\ufffdb"}, {"prompt"}),
+        (Record(prompt="a\0b"), {"prompt": "a\0b"}, set()),
         (Record(references=["\0"]), {"references": '["\\u0000"]'}, set()),
         (
             Record(
@@ -175,7 +175,7 @@ def test_what_is_no_score_is_kept(text: str) -> None:
         (Record(extra={"csv": {}}), {"extra": '{"csv":{}}'}, set()),
         (
             Record(extra={"csv": {"a": "x", "b": 1, "id": "y", "c": "\0"}}),
-            {"extra": '{"csv":{"b":1,"id":"y","c":"\\u0000"}}', "a": "x"},
+            {"extra": '{"csv":{"b":1,"id":"y"}}', "a": "x", "c": "\0"},
             set(),
         ),
         (
@@ -214,8 +214,7 @@ def test_a_column_and_its_name_in_the_rest() -> None:
 def test_any_row_comes_back(row: dict[str, str]) -> None:
     """Any row is read as a record from which the same record is read again."""
     record = TABLE.read(row)
-    bare = not any("\0" in each for pair in row.items() for each in pair)
-    if record != Record() and bare:
+    if record != Record():
         again, noted = written(record)
 
         assert list(differences(record, TABLE.read(again))) == []
@@ -237,7 +236,6 @@ def test_what_differs_was_noted(
     differing = {each.path for each in differences(record, TABLE.read(row))}
 
     assert REFEREE.is_valid(row)
-    assert not any("\0" in each for pair in row.items() for each in pair)
     assert {each for each in differing if not is_told(each, noted)} == set()
     assert {each for each in noted if not is_told(each, differing)} == set()
 

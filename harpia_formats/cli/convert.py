@@ -1,6 +1,7 @@
 """`harpia-formats convert`."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -249,8 +250,9 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
             progress=progress.update,
         )
         run = Conversion(paths or ["-"], to, output, options)
-        with progress:
-            for each in run:
+        # A run that is broken off takes away what it wrote.
+        with progress, closing(iter(run)) as problems:
+            for each in problems:
                 progress.around(say)(problem_line(each))
         report = run.report()
         if loss_report is not None:

@@ -42,7 +42,6 @@ def diff(
         report = run.report()
         how = f"matched by {run.matched_by}"
         if run.left_out and not quiet:
-            say(
-                f"not compared, since one side has no place for it: {', '.join(run.left_out)}\n"
-            )
+            names = ", ".join(run.left_out)
+            say(f"not compared, since one side has no place for it: {names}\n")
         raise SystemExit(print_differences(report, how, quiet=quiet))

@@ -22,8 +22,8 @@ def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> int:
     sys.stdout.flush()
     report = found.report
     failures = report.failures if report is not None else ()
-    for each in failures:
-        complain(f"{each.path}: {each.reason}")
+    for count in failures:
+        complain(f"{count.path}: {count.reason}")
     if not quiet:
         say(_summary(found, how) + "\n")
     if failures:

@@ -20,9 +20,10 @@ RULES = (
         "J302",
         "nul-byte",
         Severity.ERROR,
-        "A table must not hold NUL bytes.",
+        "A table must not hold NUL bytes, except in quotes.",
         "Many programs end the text there, or refuse the file. Usually the file is "
-        "UTF-16, or was not written to its end; save it as UTF-8.",
+        "UTF-16, or was not written to its end; save it as UTF-8. In a quoted field it "
+        "is taken for the text that it is.",
         b"prompt,response\nWhat is 1\0+ 1?,2\n",
         b"prompt,response\nWhat is 1 + 1?,2\n",
         "csv",

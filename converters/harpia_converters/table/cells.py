@@ -10,10 +10,6 @@ from harpia_formats.record import fits
 from harpia_formats.scan import duplicates
 from harpia_formats.spoke import DECLINED, Altered, Codec
 
-#: What no table can hold, and what is written for it.
-NUL, _instead = "\0", "\ufffd"
-
-
 def as_json(text: str) -> Any:
     """Return the value that `text` is the JSON of, `DECLINED` if it is not.
 
@@ -45,20 +41,14 @@ def _as_is(text: str) -> Any:
     return text
 
 
-def _plain(text: str) -> Any:
-    if NUL in text:
-        return Altered(text.replace(NUL, _instead), "NUL as U+FFFD")
-    return text
-
-
 def _plain_or_nothing(text: str | None) -> Any:
-    return Altered(UNSET, "left out for null") if text is None else _plain(text)
+    return Altered(UNSET, "left out for null") if text is None else text
 
 
 def _plain_or_digits(given: int | str) -> Any:
     if isinstance(given, int):
         return Altered(json_of(given), "an integer as text")
-    return _plain(given)
+    return given
 
 
 def _texts(text: str) -> Any:
@@ -66,7 +56,7 @@ def _texts(text: str) -> Any:
     return value if fits("references", value) else [text]
 
 
-TEXT = Codec(_as_is, _plain, "")
+TEXT = Codec(_as_is, _as_is, "")
 MAYBE = Codec(_as_is, _plain_or_nothing, "null is left out")
 ID = Codec(_as_is, _plain_or_digits, "an integer becomes text")
 LIST = Codec(_texts, json_of, "a list as JSON; other text is a list of one")

@@ -10,7 +10,6 @@ from harpia_converters.table.cells import (
     JSON,
     LIST,
     MAYBE,
-    NUL,
     OBJECTS,
     TEXT,
     as_objects,
@@ -110,17 +109,17 @@ def _put_back(extra: dict[str, Row], row: Row) -> None:
 
 def _is_column(key: str, value: Any, row: Row) -> bool:
     """Tell whether a cell of the column `key` is read as what was kept under it."""
-    if type(value) is not str or NUL in value or key in row or key == _extra:
+    if type(value) is not str or key in row or key == _extra:
         return False
     # A byte order mark at the start of a file is not a part of its first column.
-    if NUL in key or key.startswith("\ufeff"):
+    if key.startswith("\ufeff"):
         return False
     return key not in _known or _table.read({key: value}).extra is not UNSET
 
 
 def _is_strange(value: Any) -> bool:
     """Tell whether `value` is a cell of the column of the rest, and not read as it."""
-    return type(value) is str and NUL not in value and as_objects(value) is DECLINED
+    return type(value) is str and as_objects(value) is DECLINED
 
 
 TABLE = Spoke(
