@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,7 +48,7 @@ from harpia_formats.report import FileCount, Report, ValidationFailed
 from harpia_formats.row import Row as PlacedRow
 from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
 from harpia_formats.sharding import Shards
-from harpia_formats.shards import Done, Job
+from harpia_formats.shards import Done, Job, PlanKey
 from harpia_formats.spoke import Row, Spoke
 from harpia_formats.taking import Taken
 from harpia_formats.targets import (
@@ -176,6 +177,9 @@ class Conversion:
         #: Records that wait for the format, with their files and prefixes.
         self._held: list[tuple[Taken, int, str]] = []
         self._bulk: Bulk | None = None
+        #: Plans of other processes, and how often they were followed.
+        self._plans: dict[PlanKey, tuple[tuple[str, ...], tuple[Note, ...]]] = {}
+        self._followed: Counter[PlanKey] = Counter()
         self._variants: list[Variant] = []
         group = options.group
         self._grouping = Grouping(group) if group is not None else None
@@ -372,7 +376,10 @@ class Conversion:
         """Take what became of a range."""
         self._flush()
         path, losses = self._counts[-1].path, self._files[-1].losses
-        for paths, notes, (offset, line, record), times in done.shapes:
+        for paths, notes, (offset, line, record), counted in done.shapes:
+            times = counted if isinstance(counted, int) else 0
+            if not isinstance(counted, int):
+                self._plans[counted] = paths, notes
 
             def place(
                 offset: int = offset, line: int = line, record: int = record
@@ -382,6 +389,8 @@ class Conversion:
                 return Place(path, at.line, 1, 2, at.offset, number)
 
             losses.add(paths, notes, place, times)
+        for plan, times in done.plans:
+            self._followed[plan] += times
         if done.count:
             file = Path(done.rows)
             self._outputs.write(file.read_bytes())
@@ -393,10 +402,13 @@ class Conversion:
 
     def _count_plans(self) -> None:
         """Count what plans were followed for in the last file."""
-        if self._bulk is not None:
-            for paths, notes, times in self._bulk.counted():
-                self._files[-1].losses.add(paths, notes, lambda: None, times)
+        counted = list(self._bulk.counted()) if self._bulk is not None else []
+        counted += [(*self._plans[key], times) for key, times in self._followed.items()]
+        for paths, notes, times in counted:
+            self._files[-1].losses.add(paths, notes, lambda: None, times)
         self._bulk = None
+        self._plans.clear()
+        self._followed.clear()
 
     def _stop_at_loss(self) -> None:
         """End the run where a loss is a failure and there is one."""

@@ -16,15 +16,18 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from harpia_formats.kept import KEY
 from harpia_formats.lane import Lane
 from harpia_formats.notes import Note, Unconvertible
 from harpia_formats.record import FREE
-from harpia_formats.spoke import Row, Spoke
+from harpia_formats.spoke import Row, Spoke, at_path
 
 #: Shapes that are looked into; rows of others go the ordinary way.
 MOST = 256
 #: Fields that are lists of objects, of which a plan has to know how many there are.
 _of_objects = frozenset({"messages", "outputs", "outputs.turns"})
+#: Fields that may be a list of texts, of which a plan has to know the same.
+_of_texts = frozenset({"references", "outputs.text", "outputs.reasoning"})
 #: Numbers of records that no row holds by chance.
 _numbers = (918_273_645_000_001, 918_273_645_000_002)
 
@@ -59,7 +62,7 @@ class Express:
 
     def __post_init__(self) -> None:
         text = _ShapeWriter(self.lane, self.source).text(self.schema)
-        self.shape_of = _compiled(f"lambda r: {text}", {"U": UNSET})
+        self.shape_of = _compiled(f"lambda r: {text}", {"U": UNSET, "same": _same})
 
     def plan_for(self, row: Any, shape: Any) -> Plan | None:
         """Return the plan for rows like `row`, whose shape is new."""
@@ -113,13 +116,22 @@ class _ShapeWriter:
                 return text
             is_there = f"{value} is not None and {value} is not U"
             return f"({text} if {is_there} else type({value}))"
-        if hubs & _of_objects:
+        if hubs & _of_objects or self._holds_fields(place):
             return self._of_items(node, place, value, fixed=fixed)
         if hubs & FREE:
             return f"(tuple({value}) if type({value}) is dict else type({value}))"
-        if "references" in hubs:
-            return f"(len({value}) if type({value}) is list else type({value}))"
+        if (hubs & _of_texts or not hubs) and _may_be_list(node):
+            # A list that is no field may be one in another spelling.
+            return _if_list(value, f"len({value})", fixed=fixed)
         return "" if fixed else f"type({value})"
+
+    def _holds_fields(self, place: tuple[str, ...]) -> bool:
+        """Tell whether the items of a list hold fields of records."""
+        size = len(place)
+        return (*place, "*") in self.lane.attributes and any(
+            len(each.path) > size and each.path[:size] == place
+            for each in self.source.fields
+        )
 
     def _of_items(
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
@@ -130,9 +142,29 @@ class _ShapeWriter:
         inner = _ItemWriter(self, items, len(place)).text(_array_in(node))
         name = f"i{len(place)}"
         text = f"tuple([{inner} for {name} in {value}])"
-        return (
-            text if fixed else f"({text} if type({value}) is list else type({value}))"
-        )
+        model = self._model(place)
+        if model:
+            text = f"({text}, same([{name}.{model} for {name} in {value}]))"
+        return _if_list(value, text, fixed=fixed)
+
+    def _model(self, place: tuple[str, ...]) -> str:
+        """Return the attribute for the model of an item, "" if items have none."""
+        attributes = self.lane.attributes[*place, "*"]
+        for each in self.source.fields:
+            *owner, key = each.path
+            if each.hub == "outputs.model" and tuple(owner) == place:
+                return attributes.get(key, "")
+        return ""
+
+
+def _if_list(value: str, text: str, *, fixed: bool) -> str:
+    """Return the expression for a value that is a list, always or sometimes."""
+    return text if fixed else f"({text} if type({value}) is list else type({value}))"
+
+
+def _same(values: list[Any]) -> tuple[int, ...]:
+    """Return for each value where it is for the first time."""
+    return tuple(map(values.index, values)) if len(values) > 1 else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +216,20 @@ def _has_one_type(node: Any) -> bool:
     return isinstance(node.get("type"), str) and node["type"] != "number"
 
 
+def _may_be_list(node: Any) -> bool:
+    """Tell whether `node` allows lists in as many words."""
+    if not isinstance(node, dict):
+        return False
+    for each in (node, *node.get("anyOf", ()), *node.get("oneOf", ())):
+        if "array" in (each.get("type"), *_listed(each.get("type"))):
+            return True
+    return False
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _object_in(node: Any) -> Mapping[str, Any]:
     """Return what of `node` speaks of objects."""
     if "properties" in node:
@@ -203,6 +249,8 @@ def _array_in(node: Any) -> Mapping[str, Any]:
 def _planned(row: Any, express: Express) -> Plan | None:
     """Return a plan for rows like `row`, None if they need to be looked at."""
     value = msgspec.to_builtins(row)
+    if _keeps(value, express.source):
+        return None
     number = _numbers[0]
     try:
         rows, paths, notes = express.ordinary(value, number)
@@ -222,6 +270,12 @@ def _planned(row: Any, express: Express) -> Plan | None:
     make = _compiled(f"lambda r, n: {body}", writer.names)
     plan = Plan(make, paths, notes)
     return plan if make(row, number) == rows else None
+
+
+def _keeps(value: Row, source: Spoke) -> bool:
+    """Tell whether a row keeps a part of a record, of which anything may come."""
+    room = UNSET if source.room is None else at_path(value, source.room)
+    return isinstance(room, dict) and KEY in room
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +399,9 @@ class _PlanWriter:
         ]
         conditions = [f"{each} != ''" for each in texts]
         for each in self.express.source.fields:
-            if each.hub == "id" and each.path in self.moved:
-                conditions.append(f"'#' not in str({self.moved[each.path]})")
+            if each.hub == "id" and isinstance(at_path(value, each.path), str):
+                # Something is said of it even where a row has no place for an id.
+                conditions.append(f"'#' not in {self._place(each.path)}")
             if each.hub == "prompt" and "prompt" in paths:
                 conditions += self._same_prompt(each.path, value, texts)
         return conditions

@@ -11,6 +11,14 @@ from harpia_formats.mapping import shown_default
 from harpia_formats.registry import record_formats, spoke_of
 from harpia_formats.spoke import Field, Many, Spoke
 
+_head = """\
+# Which key is which field
+
+Written by `harpia-formats formats --mapping`. Each table tells for one format which key
+of its rows is which field of a [record](record.md), what a row has where a record has
+nothing for it, and how one value becomes the other. `required` is what has to be given
+with `--set`, or with `--score`, where a record lacks it.
+"""
 _columns = ("key", "field", "must it be there", "how")
 _references = {
     Many.NONE: "no reference",
@@ -32,10 +40,10 @@ _scores = {
 }
 
 
-def mapping_tables() -> str:
+def mapping_page() -> str:
     """Return the tables of all record formats, in the order of their list."""
-    parts = [mapping_table(each) for each in record_formats().values()]
-    return "\n".join(parts)
+    tables = (mapping_table(each) for each in record_formats().values())
+    return "\n".join([_head, *tables])
 
 
 def mapping_table(format_: Format) -> str:

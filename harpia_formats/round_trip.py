@@ -9,19 +9,20 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.constants import constants_for
+from harpia_formats.choices import Responses
 from harpia_formats.convert_options import ConvertOptions, OnInvalid
 from harpia_formats.detection import Variant
-from harpia_formats.differences import Difference, differences
+from harpia_formats.differences import Difference, differences, same
 from harpia_formats.expanded import expanded_id
 from harpia_formats.filling import filling_of
 from harpia_formats.inputs import Input
 from harpia_formats.kept import restored, taken_out
 from harpia_formats.needs import check_needs
-from harpia_formats.notes import Unconvertible
+from harpia_formats.notes import Notes, Unconvertible
 from harpia_formats.pairing import Pairing
 from harpia_formats.problem import Place, Problem
 from harpia_formats.reading import Reading
-from harpia_formats.record import Record
+from harpia_formats.record import Header, Record
 from harpia_formats.registry import spoke_of
 from harpia_formats.report import FileCount, Report
 from harpia_formats.spoke import Row, Spoke
@@ -37,6 +38,8 @@ class Changed:
     count: int = 0
     example: Difference | None = None
     place: Place | None = None
+    #: Why there is nothing to compare, if there is not.
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -47,6 +50,8 @@ class DifferenceReport:
     #: Records that differ in something.
     differing: int = 0
     #: Records that only one side has.
+    #: Fields around the records that differ.
+    headers: int = 0
     only_left: int = 0
     only_right: int = 0
     fields: dict[str, Changed] = field(default_factory=dict)
@@ -56,7 +61,8 @@ class DifferenceReport:
     def ok(self) -> bool:
         """Whether all was read and nothing differs."""
         read = self.report is None or self.report.ok
-        return read and not (self.differing or self.only_left or self.only_right)
+        differs = self.differing or self.headers
+        return read and not (differs or self.only_left or self.only_right)
 
     def compare(self, left: Record, right: Record, place: Any) -> None:
         """Count where two records differ."""
@@ -92,7 +98,8 @@ class RoundTrip:
         self._filling = filling_of(options.score) if options.score else None
         self._there: Pairing | None = None
         self._back: Pairing | None = None
-        self._problems: list[Problem] = []
+        #: The path, the way there and the way back of each file.
+        self._legs: list[tuple[str, Spoke, Spoke]] = []
         self._found = DifferenceReport()
         #: The format that it goes through, once it is known.
         self.via = ""
@@ -100,6 +107,9 @@ class RoundTrip:
     def __iter__(self) -> Iterator[Problem]:
         flow = self._reading.problems(self._receive, self._begin, lambda _: None)
         yield from flow
+        for legs, headers in zip(self._legs, self._reading.headers, strict=False):
+            for header in headers:
+                self._compare_headers(header, *legs)
 
     def report(self) -> DifferenceReport:
         """Return what did not come back."""
@@ -107,7 +117,6 @@ class RoundTrip:
         return self._found
 
     def _begin(self, variant: Variant, count: FileCount) -> None:
-        del count
         source = spoke_of(variant.format)
         target = self._targets[0]
         if is_told_by_answers(self._targets):
@@ -120,8 +129,32 @@ class RoundTrip:
         scored = self._filling is not None
         check_needs(variant.format, source, target, spoke, constants, scored=scored)
         self._there = Pairing(spoke, self._options.choices(constants), self._filling)
-        back = changed(self._options, constants={}, model=None, keep_extra=False)
+        # What came of one row is one row again, if its format holds a list.
+        back = changed(
+            self._options,
+            constants={},
+            model=None,
+            keep_extra=False,
+            responses=Responses.LIST,
+        )
         self._back = Pairing(source, back.choices({}))
+        self._legs.append((count.path, spoke, source))
+
+    def _compare_headers(
+        self, header: Header, path: str, via: Spoke, own: Spoke
+    ) -> None:
+        after = _carried(_carried(header, via), own)
+        for name in header.__struct_fields__:
+            left, right = getattr(header, name), getattr(after, name)
+            if not same(left, right):
+                field_ = f"header.{name}"
+                place = Place(path, 1, 1, 2, 0)
+                lost = Difference(field_, left, right)
+                line = self._found.fields.setdefault(
+                    field_, Changed(field_, 0, lost, place)
+                )
+                line.count += 1
+                self._found.headers += 1
 
     def _receive(self, taken: Taken) -> None:
         assert self._there is not None  # noqa: S101 - begun before the first record
@@ -141,13 +174,20 @@ class RoundTrip:
         except Unconvertible as error:
             self._found.records += 1
             self._found.differing += 1
-            lost = Difference(error.path, error.reason, UNSET)
             line = self._found.fields.setdefault(
-                error.path, Changed(error.path, 0, lost, place())
+                f"{error.path} ",
+                Changed(error.path, 0, None, place(), error.reason),
             )
             line.count += 1
             return
         self._found.compare(record, after, place)
+
+
+def _carried(header: Header, spoke: Spoke) -> Header:
+    """Return what is left of a header behind a file of another format."""
+    if spoke.write_header is None or spoke.read_header is None:
+        return Header()
+    return spoke.read_header(spoke.write_header(header, Notes()))
 
 
 def _with_id(record: Record, pairing: Pairing, number: int) -> Record:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,11 @@ class Range:
     before: int = 0
 
 
+#: What tells the plans of all processes apart: the process, and a number.
+PlanKey = tuple[int, int]
 #: Paths and notes of like records, where the first of them is from the start of the
-#: range (byte, line, record), and how many there are.
-Shape = tuple[tuple[str, ...], tuple[Note, ...], tuple[int, int, int], int]
+#: range (byte, line, record), and how many there are or the plan that counts them.
+Shape = tuple[tuple[str, ...], tuple[Note, ...], tuple[int, int, int], int | PlanKey]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class Done:
     records: int
     lines: int
     shapes: list[Shape]
+    #: How many records each plan was followed for; it was told of before.
+    plans: list[tuple[PlanKey, int]]
     #: What tells the rows that were written apart.
     keys: list[str]
 
@@ -116,9 +120,22 @@ class _Worker:
     judge: Judge
     bulk: Bulk
     identity: Identity | None
+    #: The plans that were told of, by the identity of their notes, which are kept.
+    told: dict[int, tuple[PlanKey, tuple[Note, ...]]] = field(default_factory=dict)
+    #: How often they were forgotten.
+    forgotten: int = 0
 
     def run(self, work: Range) -> Done | None:
         """Convert a range; None if it is not all plain valid rows."""
+        done = self._run(work)
+        if done is None:
+            # It is done again elsewhere, and so must not count here.
+            list(self.bulk.counted())
+            self.told.clear()
+            self.forgotten += 1
+        return done
+
+    def _run(self, work: Range) -> Done | None:
         data = bytes_of(Path(self.job.path), work.begin, work.end)
         rows: list[Row] = []
         shapes: list[Shape] = []
@@ -136,17 +153,26 @@ class _Worker:
             for paths, notes, row, times in told:
                 start = chunk.start_of(row)
                 place = (start.offset, start.line, records + row)
-                shapes.append((paths, notes, place, times))
+                key = times or self._new_plan(notes)
+                if key is not None:
+                    shapes.append((paths, notes, place, key))
             rows += found
             records += len(chunk)
-        counted = [
-            (paths, notes, (0, 0, 0), times)
-            for paths, notes, times in self.bulk.counted()
+        plans = [
+            (self.told[id(notes)][0], times) for _, notes, times in self.bulk.counted()
         ]
         keys = self._keys(rows)
         file = self._kept(joined(rows, self.job.separator), work.begin)
         # No line is blank, so there are as many as records.
-        return Done(file, len(rows), records, records, [*shapes, *counted], keys)
+        return Done(file, len(rows), records, records, shapes, plans, keys)
+
+    def _new_plan(self, notes: tuple[Note, ...]) -> PlanKey | None:
+        """Return the key of a plan if it was not told of before."""
+        if id(notes) in self.told:
+            return None
+        key = (os.getpid(), len(self.told) + 1_000_000 * self.forgotten)
+        self.told[id(notes)] = key, notes
+        return key
 
     def _kept(self, block: bytes, begin: int) -> str:
         """Put a block of rows into a file; return its name."""

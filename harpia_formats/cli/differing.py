@@ -34,7 +34,7 @@ def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> int:
 def _line(line: Changed) -> str:
     place, example = line.place, line.example
     start = position(place.path, place.line, place.column) if place else ""
-    what = ""
+    what = line.reason
     if example is not None:
         left, right = (
             "nothing" if each is UNSET else shown(each)

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from harpia_formats.cli.guard import guarded, write_to
+from harpia_formats.cli.guard import UNABLE, complain, guarded, write_to
 from harpia_formats.cli.table import Line, write_table
 from harpia_formats.format import Container, Dialect, Format
-from harpia_formats.registry import FAMILIES, all_formats
+from harpia_formats.registry import FAMILIES, all_formats, record_formats
 
 #: The columns on a terminal.
 COLUMNS = ("Format", "Container", "What it is", "Aliases")
+PAIR_COLUMNS = ("From", "To", "What is lost")
 #: What a file of each container is, in words.
 CONTAINERS = {
     Container.ROWS: "JSON Lines, an array or an object",
@@ -37,6 +38,22 @@ def formats(
     output_format: Annotated[
         OutputFormat, typer.Option(metavar="NAME", help="text or json.")
     ] = OutputFormat.TEXT,
+    pairs: Annotated[
+        bool,
+        typer.Option(
+            "--pairs",
+            metavar="",
+            help="What is lost from each record format to each other one.",
+        ),
+    ] = False,
+    mapping: Annotated[
+        bool,
+        typer.Option(
+            "--mapping",
+            metavar="",
+            help="Which key of each record format is which field, in Markdown.",
+        ),
+    ] = False,
 ) -> None:
     """List the formats that are known, vendor by vendor, with their dialects.
 
@@ -44,16 +61,60 @@ def formats(
     file is in.
     """
     with guarded():
+        if pairs and mapping:
+            complain("--pairs and --mapping are two tables; ask for one of them")
+            raise SystemExit(UNABLE)
+        as_text, as_object = _listing
+        if pairs:
+            as_text, as_object = _pairs_listing
+        elif mapping:
+            as_text, as_object = _mapping_listing
         if output_format is OutputFormat.TEXT:
-            write_table(COLUMNS, [*_lines(), *_family_lines()])
+            as_text()
             return
         from harpia_formats.reporters.json_text import json_text  # noqa: PLC0415 - start-up time
 
-        whole = {
-            "formats": [_as_dict(each) for each in all_formats().values()],
-            "families": FAMILIES,
-        }
-        write_to(sys.stdout)(json_text(whole, indent=True) + "\n")
+        write_to(sys.stdout)(json_text(as_object(), indent=True) + "\n")
+
+
+def _formats_as_text() -> None:
+    write_table(COLUMNS, [*_lines(), *_family_lines()])
+
+
+def _formats_as_object() -> dict[str, Any]:
+    formats = [_as_dict(each) for each in all_formats().values()]
+    return {"formats": formats, "families": FAMILIES}
+
+
+def _pairs_as_text() -> None:
+    from harpia_formats.pairs_table import line_of, pairs  # noqa: PLC0415 - start-up time
+
+    lines = [Line((each.source, each.target, line_of(each))) for each in pairs()]
+    write_table(PAIR_COLUMNS, lines)
+
+
+def _pairs_as_object() -> dict[str, Any]:
+    from harpia_formats.pairs_table import pair_as_dict, pairs  # noqa: PLC0415 - start-up time
+
+    return {"pairs": [pair_as_dict(each) for each in pairs()]}
+
+
+def _mapping_as_text() -> None:
+    from harpia_formats.mapping_table import mapping_page  # noqa: PLC0415 - start-up time
+
+    write_to(sys.stdout)(mapping_page())
+
+
+def _mapping_as_object() -> dict[str, Any]:
+    from harpia_formats.mapping_table import mapping_as_dict  # noqa: PLC0415 - start-up time
+
+    return {"formats": [mapping_as_dict(each) for each in record_formats().values()]}
+
+
+#: How each of the tables is written, for people and for programs.
+_listing = _formats_as_text, _formats_as_object
+_pairs_listing = _pairs_as_text, _pairs_as_object
+_mapping_listing = _mapping_as_text, _mapping_as_object
 
 
 def _lines() -> Iterator[Line]:
