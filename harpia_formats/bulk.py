@@ -1,4 +1,4 @@
-"""Convert many rows at once that a fast lane has accepted, by plans where there are any."""
+"""Convert many rows at once that a fast lane has accepted, by plans where they can."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -214,7 +214,7 @@ class Conversion:
             and not target.dialects[0].rows_at,
         )
         self._separator = self._outputs.separator
-        paths = ((target.id_key,), *target.id_with) if target.id_key else ()
+        paths = target.tells_apart
         self._identity = Identity(paths, by_text=target.id_by_text) if paths else None
         for each in self._variants:
             self._check(each)
@@ -495,16 +495,18 @@ class Conversion:
         parts = [("", record)]
         if self._outputs.is_split:
             parts = list(_by_model(record, notes, self._options.model))
-        losses = self._files[file].losses
         try:
-            for model, part in parts:
-                written = self._pairing.written(part)
-                self._add_rows(written.rows, self._file_of(model))
-                said = tuple(dict.fromkeys([*notes.said, *written.notes]))
-                losses.add(written.paths, said, place)
+            written = [(model, self._pairing.written(part)) for model, part in parts]
         except Unconvertible as error:
             self._cannot(error, place(), file, text)
             return
+        for model, each in written:
+            self._add_rows(each.rows, self._file_of(model))
+            notes.said += each.notes
+        # What is told of a record is told once, whatever it is spread over.
+        paths = tuple(dict.fromkeys(path for _, each in written for path in each.paths))
+        said = tuple(dict.fromkeys(notes.said))
+        self._files[file].losses.add(paths, said, place)
         self._stop_at_loss()
 
     def _file_of(self, model: str) -> str:
@@ -571,7 +573,7 @@ class Conversion:
         message = f"{ids} those of several rows of the output"
         help_ = "--prefix-ids puts the name of its file in front of each id"
         if len(self._files) == 1:
-            help_ = "give each record an id of its own"
+            help_ = "--group id makes one record of the rows with one id"
         elif self._options.prefix_ids:
             help_ = "files of the same name need other names"
         place = Place(count.path, 1, 1, 2, 0)

@@ -109,13 +109,10 @@ class _ShapeWriter:
         if place in self.source.sensitive:
             return value
         hubs = {each.hub for each in self.source.fields if each.path == place}
-        is_field = bool(hubs)
-        if place in self.lane.attributes and not is_field:
+        if place in self.lane.attributes and not hubs:
             text = self._of_object(_object_in(node), place, value)
-            if fixed:
-                return text
             is_there = f"{value} is not None and {value} is not U"
-            return f"({text} if {is_there} else type({value}))"
+            return text if fixed else f"({text} if {is_there} else type({value}))"
         if hubs & _of_objects or self._holds_fields(place):
             return self._of_items(node, place, value, fixed=fixed)
         if hubs & FREE:
@@ -220,14 +217,15 @@ def _may_be_list(node: Any) -> bool:
     """Tell whether `node` allows lists in as many words."""
     if not isinstance(node, dict):
         return False
-    for each in (node, *node.get("anyOf", ()), *node.get("oneOf", ())):
-        if "array" in (each.get("type"), *_listed(each.get("type"))):
-            return True
-    return False
+    kinds = [
+        each.get("type")
+        for each in (node, *node.get("anyOf", ()), *node.get("oneOf", ()))
+    ]
+    return any(each == "array" or _is_among("array", each) for each in kinds)
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _is_among(name: str, kinds: Any) -> bool:
+    return isinstance(kinds, list) and name in kinds
 
 
 def _object_in(node: Any) -> Mapping[str, Any]:
@@ -242,7 +240,7 @@ def _object_in(node: Any) -> Mapping[str, Any]:
 def _array_in(node: Any) -> Mapping[str, Any]:
     """Return what of `node` speaks of the items of an array."""
     options = [node, *node.get("anyOf", node.get("oneOf", ()))]
-    items = next((each["items"] for each in options if "items" in each), {})
+    items: Any = next((each["items"] for each in options if "items" in each), {})
     return _object_in(items) if isinstance(items, dict) else {}
 
 
@@ -373,7 +371,8 @@ class _PlanWriter:
 
     def _place(self, place: Key) -> str | None:
         """Return the expression for a value of the row."""
-        text, location = "r", ()
+        text = "r"
+        location: tuple[str, ...] = ()
         for each in place:
             attributes = self.express.lane.attributes.get(location)
             if isinstance(each, int):

@@ -32,9 +32,12 @@ class Filling:
             return output
         answer = answer_of(output)
         if answer is None or not record.references:
-            lacking = "an answer" if answer is None else "a reference"
+            lacking, name = ("an answer", "outputs.text")
+            if answer is not None:
+                lacking, name = ("a reference", "references")
             reason = f"the record has no score, and {self.metric.name} needs {lacking}"
-            raise Unconvertible("outputs.scores.value", reason, "leave out --score")
+            help_ = f"give it with --set {name}=VALUE"
+            raise Unconvertible("outputs.scores.value", reason, help_)
         value = self.metric.score(answer, record.references)
         notes.defaulted("outputs.scores.value", f"--score {self.metric.name}")
         filled = [

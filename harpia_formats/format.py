@@ -145,6 +145,8 @@ class Format:
     dialects: tuple[Dialect, ...]
     #: The key that holds a record's id, empty if there is none.
     id_key: str = ""
+    #: Whether several records may have one id, each with other answers.
+    ids_repeat: bool = False
     #: Keys that tell records apart together with the id, a path each.
     id_with: tuple[Path, ...] = ()
     #: Whether the integer 1 and the text "1" are the same id.
@@ -161,3 +163,10 @@ class Format:
     #: Where its `Spoke` is, as `module:name`, so that it is loaded only to convert;
     #: empty for documents, which are not records.
     spoke: str = ""
+
+    @property
+    def tells_apart(self) -> tuple[Path, ...]:
+        """Paths of what no two records may have alike; none if they may."""
+        if not self.id_key or self.ids_repeat:
+            return ()
+        return ((self.id_key,), *self.id_with)

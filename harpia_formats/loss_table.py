@@ -10,6 +10,9 @@ from harpia_formats.notes import Fate
 from harpia_formats.problem import Place
 from harpia_formats.registry import spoke_of
 
+#: Fields that a place in a list says, which has no name of its own.
+_of_places = frozenset({"outputs.index"})
+
 
 @dataclass(slots=True)
 class FieldLine:
@@ -60,7 +63,8 @@ def names_of(source: Format | None) -> dict[str, str]:
     spoke = spoke_of(source)
     names: dict[str, str] = {}
     for each in spoke.fields:
-        names.setdefault(each.hub, each.name)
+        if each.hub not in _of_places:
+            names.setdefault(each.hub, each.name)
     shared = Counter(names.values())
     names = {
         hub: f"{name} ({hub})" if shared[name] > 1 else name

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.constants import constants_for
 from harpia_formats.choices import Responses
+from harpia_formats.constants import constants_for
 from harpia_formats.convert_options import ConvertOptions, OnInvalid
 from harpia_formats.detection import Variant
 from harpia_formats.differences import Difference, differences, same

@@ -227,9 +227,8 @@ def _worker_for(job: Job) -> _Worker:
     judge = Judge(record_schema(dialect), brief)
     bulk = Bulk(variant, spoke_of(source), Pairing(spoke_of(target), job.choices))
     identity = None
-    if target.id_key:
-        paths = ((target.id_key,), *target.id_with)
-        identity = Identity(paths, by_text=target.id_by_text)
+    if target.tells_apart:
+        identity = Identity(target.tells_apart, by_text=target.id_by_text)
     return _Worker(job, variant, judge, bulk, identity)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from harpia_formats.record import Output, Record, Score
+from harpia_formats.registry import record_formats, spoke_of
 
 #: Texts with all that is hard to carry, and some that look like something else.
 TEXTS: st.SearchStrategy[str] = st.one_of(
@@ -35,6 +36,8 @@ NUMBERS: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from([2**64, 10**20, -(10**21), 1.0, -0.0, 0.1, 1e300]),
     st.floats(allow_nan=False, allow_infinity=False),
 )
+#: Whose formats there are.
+VENDORS = tuple({spoke_of(each).vendor: "" for each in record_formats().values()})
 #: Any JSON value of a few levels.
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXTS,
@@ -109,7 +112,7 @@ PERFORMANCE = st.dictionaries(
     max_size=2,
 )
 EXTRA = st.dictionaries(
-    st.sampled_from(["eee", "nemo", "tencent", "harpia", "haystack", "other"]),
+    st.sampled_from([*VENDORS, "other"]),
     st.dictionaries(st.sampled_from(["a", "b"]), VALUES, min_size=1, max_size=2),
     min_size=1,
     max_size=2,

@@ -83,13 +83,13 @@ def uniqueness_of(
     variant: Variant | None, again: Callable[[], Slices]
 ) -> Uniqueness | None:
     """Return what looks for repeated ids in a file, None if its records have none."""
-    if variant is None or not variant.format.id_key:
+    if variant is None or not variant.format.tells_apart:
         return None
     if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
         return None
     format_ = variant.format
-    paths = ((format_.id_key,), *format_.id_with)
-    return Uniqueness(Identity(paths, by_text=format_.id_by_text), again)
+    identity = Identity(format_.tells_apart, by_text=format_.id_by_text)
+    return Uniqueness(identity, again)
 
 
 def remark_on(repeat: Repeat, key: str) -> Remark:

@@ -1,17 +1,18 @@
 """What differs, in lines for standard output."""
 
 import sys
+from typing import Any
 
 from msgspec import UNSET
 
 from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, say, write_to
+from harpia_formats.exact import encode
 from harpia_formats.reporters.text import position
 from harpia_formats.round_trip import Changed, DifferenceReport
 from harpia_formats.safe import safe
-from harpia_formats.words import shown
 
 #: Code points of a value, and of a line.
-SENTENCE = 400
+VALUE, SENTENCE = 150, 400
 
 
 def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> int:
@@ -37,14 +38,17 @@ def _line(line: Changed) -> str:
     what = line.reason
     if example is not None:
         left, right = (
-            "nothing" if each is UNSET else shown(each)
-            for each in (example.left, example.right)
+            _said(each) for each in (example.left, example.right)
         )
         what = f"{left} became {right}" if example.path == line.path else left
     records = "record" if line.count == 1 else "records"
     return (
         f"{start}: {safe(line.path)}: {safe(what, SENTENCE)} ({line.count:,} {records})"
     )
+
+
+def _said(value: Any) -> str:
+    return "nothing" if value is UNSET else safe(encode(value).decode(), VALUE)
 
 
 def _summary(found: DifferenceReport, how: str) -> str:

@@ -28,4 +28,5 @@ FORMAT = Format(
     spoke="harpia_converters.hub.mapping:RECORD",
     dialects=(Dialect(RECORD, sign_of),),
     id_key="id",
+    ids_repeat=True,
 )

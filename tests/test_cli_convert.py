@@ -1,0 +1,442 @@
+"""`harpia-formats convert`: what it reads, writes, says and leaves behind."""
+
+import bz2
+import contextlib
+import gzip
+import json
+import lzma
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "harpia_formats"]
+#: Longer than anything here takes, and shorter than anyone waits.
+PATIENCE = 30
+GOOD = [
+    {
+        "id": str(each),
+        "input": f"q{each}",
+        "expected-output": ["r"],
+        "actual-output": "a",
+    }
+    for each in range(3)
+]
+#: A row that is not valid, as text.
+WRONG = b'{"id": "x",  "input": 7}'
+#: A record that no row of NeMo can be made from.
+UNASKED = {"messages": [{"role": "system", "content": "s"}], "ref_answer": "r"}
+
+Result = subprocess.CompletedProcess[bytes]
+
+
+def run(*arguments: object, stdin: bytes = b"", cwd: Path | None = None) -> Result:
+    """Run `convert` with the arguments given."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, "convert", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def lines_of(*rows: Any) -> bytes:
+    """Return rows as lines of JSON."""
+    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+
+
+def names(folder: Path) -> list[str]:
+    """Return what is in a folder, hidden files included."""
+    return sorted(each.name for each in folder.iterdir())
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a folder with a good file and one with a row that is not valid."""
+    (tmp_path / "good.jsonl").write_bytes(lines_of(*GOOD))
+    rows = [lines_of(GOOD[0]), WRONG + b"\n", lines_of(GOOD[1])]
+    (tmp_path / "bad.jsonl").write_bytes(b"".join(rows))
+    return tmp_path
+
+
+# Where it reads from and writes to
+
+
+@pytest.mark.parametrize("inputs", [[], ["-"]], ids=["none", "-"])
+@pytest.mark.parametrize("output", [[], ["-o", "-"]], ids=["none", "-o -"])
+def test_standard_input_becomes_standard_output(
+    inputs: list[str], output: list[str]
+) -> None:
+    """Without a file it reads standard input, and writes standard output."""
+    result = run(*inputs, "--to", "nemo", *output, stdin=lines_of(*GOOD))
+
+    assert result.returncode == 0
+    assert [each["response"] for each in json.loads(result.stdout)] == ["a", "a", "a"]
+    assert b"<stdout>: 3 rows of nemo-output" in result.stderr
+
+
+def test_there_is_an_array_or_there_are_lines_by_the_name(data: Path) -> None:
+    """.json gets one array and .jsonl rows, and --container says otherwise."""
+    for name, *more in (
+        ("a.json",),
+        ("l.jsonl",),
+        ("b.json", "--container", "lines"),
+        ("m.jsonl", "--container", "array"),
+    ):
+        result = run("good.jsonl", "--to", "nemo", "-o", name, *more, cwd=data)
+
+        assert result.returncode == 0
+    array, lines = (data / "a.json").read_bytes(), (data / "l.jsonl").read_bytes()
+
+    assert len(json.loads(array)) == len(lines.splitlines()) == 3
+    assert (data / "b.json").read_bytes() == lines
+    assert (data / "m.jsonl").read_bytes() == array
+
+
+@pytest.mark.parametrize(
+    ("suffix", "opened"),
+    [(".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open)],
+    ids=[".gz", ".bz2", ".xz"],
+)
+def test_output_is_compressed_by_its_name(data: Path, suffix: str, opened: Any) -> None:
+    """A compressed output is read again, and has the same bytes in every run."""
+    first, second = f"first.jsonl{suffix}", f"second.jsonl{suffix}"
+    plain = run("good.jsonl", "--to", "nemo", "--container", "lines", cwd=data)
+    for name in (first, second):
+        run("good.jsonl", "--to", "nemo", "-o", name, cwd=data)
+        time.sleep(1.1 if name == first and suffix == ".gz" else 0)
+    with opened(data / first) as stream:
+        text = stream.read()
+    again = run(first, "--to", "nemo", "--container", "lines", cwd=data)
+
+    assert text == plain.stdout == again.stdout
+    assert (data / first).read_bytes() == (data / second).read_bytes()
+
+
+def test_an_output_that_is_there_stays_unless_told(data: Path) -> None:
+    """An output is not replaced without --overwrite, and is with it."""
+    output = data / "out.json"
+    output.write_bytes(b"mine")
+    refused = run("good.jsonl", "--to", "nemo", "-o", "out.json", cwd=data)
+    kept = output.read_bytes()
+    done = run("good.jsonl", "--to", "nemo", "-o", "out.json", "--overwrite", cwd=data)
+
+    assert (refused.returncode, kept) == (2, b"mine")
+    assert b"--overwrite" in refused.stderr
+    assert done.returncode == 0
+    assert len(json.loads(output.read_bytes())) == 3
+
+
+def test_the_output_can_be_the_input(data: Path) -> None:
+    """A file can be converted into itself: it is replaced once all of it was read."""
+    (data / "good.jsonl").write_bytes(lines_of(*GOOD) * 1)
+    result = run(
+        "good.jsonl", "--to", "nemo", "-o", "good.jsonl", "--overwrite", cwd=data
+    )
+    rows = [
+        json.loads(each) for each in (data / "good.jsonl").read_bytes().splitlines()
+    ]
+
+    assert result.returncode == 0
+    assert [each["input"]["prompt"] for each in rows] == ["q0", "q1", "q2"]
+
+
+def test_an_output_keeps_its_permissions_and_its_link(data: Path) -> None:
+    """What a link points to is replaced, with the permissions that it had."""
+    (data / "real.json").write_bytes(b"old")
+    (data / "real.json").chmod(0o640)
+    (data / "link.json").symlink_to("real.json")
+    run("good.jsonl", "--to", "nemo", "-o", "link.json", "--overwrite", cwd=data)
+
+    assert (data / "link.json").is_symlink()
+    assert (data / "real.json").stat().st_mode & 0o777 == 0o640
+    assert len(json.loads((data / "real.json").read_bytes())) == 3
+
+
+def test_what_is_no_file_is_written_and_stays(data: Path) -> None:
+    """A pipe gets what is written and is a pipe afterwards."""
+    pipe = data / "pipe"
+    os.mkfifo(pipe)
+    command = [*COMMAND, "convert", "good.jsonl", "--to", "nemo", "-o", "pipe"]
+    with subprocess.Popen(command, cwd=data, stderr=subprocess.PIPE) as process:  # noqa: S603 - the command is ours
+        text = pipe.read_bytes()
+        process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 0
+    assert len(json.loads(text)) == 3
+    assert pipe.is_fifo()
+
+
+def test_a_folder_that_is_not_there_is_named(data: Path) -> None:
+    """An output in no folder, or that is a folder, is an error with its name."""
+    result = run("good.jsonl", "--to", "nemo", "-o", "no/out.json", cwd=data)
+    folder = run("good.jsonl", "--to", "nemo", "-o", ".", cwd=data)
+
+    assert (result.returncode, folder.returncode) == (2, 2)
+    assert b"cannot write no/out.json" in result.stderr
+    assert b"is a folder" in folder.stderr
+
+
+# What is left behind
+
+
+def test_nothing_is_left_of_a_run_with_an_invalid_row(data: Path) -> None:
+    """An invalid row ends the run with its place, and nothing is there."""
+    before = names(data)
+    result = run("bad.jsonl", "--to", "nemo", "-o", "out.json", cwd=data)
+
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"bad.jsonl:2:")
+    assert b"nothing was written" in result.stderr
+    assert names(data) == before
+
+
+def test_nothing_is_left_of_a_record_that_cannot_be_converted(data: Path) -> None:
+    """A record that cannot be converted is named with its place and its reason."""
+    asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
+    (data / "chats.jsonl").write_bytes(lines_of(asked, UNASKED))
+    before = names(data)
+    result = run("chats.jsonl", "--to", "nemo", "-o", "out.json", cwd=data)
+
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"chats.jsonl:2:1: L201 unconvertible")
+    assert names(data) == before
+
+
+def test_nothing_is_left_of_a_broken_archive(data: Path) -> None:
+    """A compressed input that ends too early is a failure, and nothing is there."""
+    whole = gzip.compress(lines_of(*GOOD * 500))
+    (data / "cut.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    before = names(data)
+    result = run("cut.jsonl.gz", "--to", "nemo", "-o", "out.json", cwd=data)
+
+    assert result.returncode == 2
+    assert b"error: cut.jsonl.gz: " in result.stderr
+    assert names(data) == before
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_nothing_is_left_of_a_run_that_is_ended(
+    data: Path, number: signal.Signals, code: int
+) -> None:
+    """A run that is ended by a signal takes away what it has written."""
+    before = names(data)
+    heed = "import signal; signal.signal(2, signal.default_int_handler)"
+    call = f"{heed}; from harpia_formats.cli import main; main()"
+    arguments = ["convert", "-", "--to", "nemo", "-o", "out.json", "-f", "harpia"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", call, *arguments],
+        cwd=data,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+    )
+    with process:
+        assert process.stdin
+        process.stdin.write(lines_of(*GOOD) * 30_000)
+        process.stdin.flush()
+        _wait_for_more_than(data, before)
+        process.send_signal(number)
+        _, told = process.communicate(timeout=PATIENCE)
+
+    assert (process.returncode, told) == (code, b"")
+    assert names(data) == before
+
+
+def _wait_for_more_than(folder: Path, before: list[str]) -> None:
+    """Wait until a temporary file stands in `folder`."""
+    end = time.monotonic() + PATIENCE
+    while names(folder) == before and time.monotonic() < end:
+        select.select([], [], [], 0.01)
+
+
+@pytest.mark.parametrize("option", [["--set", "promt=x"], ["--score", "bleu"]])
+def test_nothing_is_left_of_options_that_cannot_be_met(
+    data: Path, option: list[str]
+) -> None:
+    """Where options are refused no file is begun, not even for quarantine."""
+    before = names(data)
+    arguments = ["bad.jsonl", "--to", "nemo", "-o", "o.json", *option]
+    result = run(*arguments, "--on-invalid", "quarantine", cwd=data)
+
+    assert result.returncode == 2
+    assert result.stderr.startswith(b"error: ")
+    assert names(data) == before
+
+
+# Rows that are not valid
+
+
+def test_invalid_rows_are_skipped_and_counted(data: Path) -> None:
+    """With skip the good rows are written, and the others counted."""
+    result = run("bad.jsonl", "--to", "nemo", "--on-invalid", "skip", cwd=data)
+
+    assert result.returncode == 0
+    assert len(json.loads(result.stdout)) == 2
+    assert b"2 rows of nemo-output, 1 record left out" in result.stderr
+
+
+def test_invalid_rows_are_put_aside_byte_for_byte(data: Path) -> None:
+    """With quarantine the bytes of a row stand in one file, findings in another."""
+    arguments = ["bad.jsonl", "--to", "nemo", "-o", "out.json"]
+    result = run(*arguments, "--on-invalid", "quarantine", cwd=data)
+    findings = (data / "out.invalid.findings.jsonl").read_bytes().splitlines()
+    places = [json.loads(each)["place"] for each in findings]
+
+    assert result.returncode == 0
+    assert len(json.loads((data / "out.json").read_bytes())) == 2
+    assert (data / "out.invalid.jsonl").read_bytes() == WRONG + b"\n"
+    assert places
+    assert {each["line"] for each in places} == {2}
+
+
+def test_quarantine_needs_a_place_beside_standard_output(data: Path) -> None:
+    """Rows cannot be put beside standard output, but where --quarantine says."""
+    arguments = ["bad.jsonl", "--to", "nemo", "--on-invalid", "quarantine"]
+    refused = run(*arguments, cwd=data)
+    done = run(*arguments, "--quarantine", "aside.jsonl", cwd=data)
+
+    assert refused.returncode == 2
+    assert b"--quarantine" in refused.stderr
+    assert done.returncode == 0
+    assert (data / "aside.jsonl").read_bytes() == WRONG + b"\n"
+
+
+def test_records_that_cannot_be_converted_are_put_aside(data: Path) -> None:
+    """A valid row that has no place in the target is put aside like an invalid one."""
+    text = json.dumps(UNASKED, indent=None).encode()
+    (data / "chats.jsonl").write_bytes(text + b"\n")
+    arguments = ["chats.jsonl", "--to", "nemo", "-o", "out.json"]
+    result = run(*arguments, "--on-invalid", "quarantine", cwd=data)
+
+    assert result.returncode == 0
+    assert json.loads((data / "out.json").read_bytes()) == []
+    assert (data / "out.invalid.jsonl").read_bytes() == text + b"\n"
+
+
+# What is lost
+
+
+def test_a_loss_that_is_a_failure_writes_nothing(data: Path) -> None:
+    """--on-loss fail ends with 1 and without an output where something is lost."""
+    before = names(data)
+    arguments = ["good.jsonl", "--to", "nemo", "-o", "out.json"]
+    result = run(*arguments, "--on-loss", "fail", cwd=data)
+
+    assert result.returncode == 1
+    assert b"nothing was written: something would be lost" in result.stderr
+    assert names(data) == before
+
+
+def test_losses_are_not_told_where_nobody_asks(data: Path) -> None:
+    """--on-loss ignore leaves out the table, and --quiet everything."""
+    arguments = ["good.jsonl", "--to", "nemo"]
+    ignored = run(*arguments, "--on-loss", "ignore", cwd=data)
+    quiet = run(*arguments, "--quiet", cwd=data)
+
+    assert ignored.returncode == quiet.returncode == 0
+    assert b"records" not in ignored.stderr
+    assert b"3 rows of nemo-output" in ignored.stderr
+    assert quiet.stderr == b""
+
+
+def test_the_table_names_each_field_that_is_lost(data: Path) -> None:
+    """Each field has its count, what became of it and the first place."""
+    result = run("good.jsonl", "--to", "nemo", cwd=data)
+    lines = [each.split() for each in result.stderr.decode().splitlines()]
+
+    assert ["id", "3", "0", "dropped", "3", "good.jsonl:1:1"] in lines
+    assert [
+        "category", "0", "0", "defaulted", "3", "is", '""', "good.jsonl:1:1",
+    ] in lines  # fmt: skip
+    assert b"kept as they are: input, expected-output, actual-output" in result.stderr
+
+
+# What it refuses
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--to", "nem"], ["nemo?"]),
+        (["--to", "nemo-config"], ["document", "nemo-output"]),
+        (["--to", "eee"], ["--set evaluation_id=VALUE", "--score em or --score f1"]),
+        (["--to", "nemo", "--set", "promt=x"], ["promt"]),
+        (["--to", "nemo", "--set", "category"], ["FIELD=VALUE"]),
+        (["--to", "nemo", "--set", "prompt=x", "--set", "prompt=y"], ["already"]),
+        (["--to", "nemo", "--score", "bleu"], ["em, f1"]),
+        (["--to", "tencent-outputs", "--group", "model"], ["id", "prompt"]),
+        (["--to", "csv", "--map", "promt=x"], ["promt"]),
+        (["--to", "nemo", "missing.jsonl"], ["missing.jsonl"]),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_done_is_one_sentence(
+    data: Path, arguments: list[str], words: list[str]
+) -> None:
+    """Each mistake is one line that names the cure, exit 2, and never a traceback."""
+    result = run("good.jsonl", *arguments, cwd=data)
+    told = result.stderr.decode()
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert "Traceback" not in told
+    assert "error: " in told
+    assert all(each in told for each in words), told
+
+
+def test_a_need_is_told_before_the_input_is_read() -> None:
+    """What a format never has is told as soon as the format is known."""
+    arguments = ["convert", "-", "--to", "eee", "--from", "harpia"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(  # noqa: S603 - the command is ours
+        [*COMMAND, *arguments], stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert process.stdin
+        assert process.stderr
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(lines_of(*GOOD) * 20_000)
+            process.stdin.flush()
+        assert select.select([process.stderr], [], [], PATIENCE)[0]
+        told = process.stderr.readline()
+        with contextlib.suppress(BrokenPipeError):
+            process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 2
+    assert b"--score em or --score f1" in told
+
+
+def test_a_file_for_each_model_is_needed_to_be_new(data: Path) -> None:
+    """With {model} in the name, too, a file that is there stays unless told."""
+    row = {"prompt": "q", "references": ["r"], "outputs": [{"model": "m", "text": "a"}]}
+    (data / "m.json").write_bytes(b"mine")
+    before = names(data)
+    arguments = ["-f", "record", "--to", "nemo", "-o", "{model}.json"]
+    refused = run(*arguments, stdin=lines_of(row), cwd=data)
+    after = names(data)
+    done = run(*arguments, "--overwrite", stdin=lines_of(row), cwd=data)
+
+    assert (refused.returncode, after) == (2, before)
+    assert done.returncode == 0
+    assert json.loads((data / "m.json").read_bytes())[0]["llm_name"] == "m"
+
+
+def test_losses_are_written_as_a_report(data: Path) -> None:
+    """--loss-report writes each loss with its code, its place and its count."""
+    arguments = ["good.jsonl", "--to", "nemo", "-o", "out.json"]
+    result = run(*arguments, "--loss-report", "losses.json", cwd=data)
+    report = json.loads((data / "losses.json").read_bytes())
+    codes = {each["code"] for each in report["groups"]}
+
+    assert result.returncode == 0
+    assert codes == {"L101", "L103"}
