@@ -1,13 +1,15 @@
 """Values that are given for what records lack."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from harpia_formats.exact import decode
+from harpia_formats.format import Format
 from harpia_formats.needs import ConversionError, paths_named
 from harpia_formats.record import KINDS, TEXTS, fits
+from harpia_formats.registry import spoke_of
 from harpia_formats.spoke import Spoke
 
 _words: dict[type, str] = {
@@ -39,6 +41,18 @@ def constants_for(spoke: Spoke, given: Mapping[str, Any]) -> dict[str, Any]:
         except ValueError as error:
             raise ConversionError(f"{name}: {error}") from error
     return found
+
+
+def check_constants(targets: Sequence[Format], given: Mapping[str, Any]) -> None:
+    """Raise `ConversionError` if none of `targets` has what is given."""
+    errors = []
+    for each in reversed(targets):
+        try:
+            constants_for(spoke_of(each), given)
+        except ConversionError as error:
+            errors.append(error)
+    if len(errors) == len(targets):
+        raise errors[0]
 
 
 def as_value(path: str, value: Any) -> Any:

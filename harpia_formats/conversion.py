@@ -12,7 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.bulk import Bulk, suits_bulk
-from harpia_formats.constants import constants_for
+from harpia_formats.constants import check_constants, constants_for
 from harpia_formats.convert_options import (
     ContainerKind,
     ConvertOptions,
@@ -183,7 +183,9 @@ class Conversion:
         self._variants: list[Variant] = []
         group = options.group
         self._grouping = Grouping(group) if group is not None else None
-        if not is_told_by_answers(self._targets):
+        if is_told_by_answers(self._targets):
+            check_constants(self._targets, options.constants)
+        else:
             self._settle(self._targets[0])
 
     @property
@@ -193,9 +195,6 @@ class Conversion:
 
     def _settle(self, target: Format) -> None:
         """Write `target`; raises what cannot be met."""
-        self._target = target
-        if len(self._targets) > 1:
-            self.said.append(f"writing {target.id}")
         self._spoke: Spoke = spoke_of(target)
         self._constants = constants_for(self._spoke, self._options.constants)
         self._pairing = Pairing(
@@ -214,6 +213,10 @@ class Conversion:
             and not target.dialects[0].rows_at,
         )
         self._separator = self._outputs.separator
+        # From here on there is something to take away.
+        self._target = target
+        if len(self._targets) > 1:
+            self.said.append(f"writing {target.id}")
         paths = target.tells_apart
         self._identity = Identity(paths, by_text=target.id_by_text) if paths else None
         for each in self._variants:

@@ -38,6 +38,7 @@ def check_needs(  # noqa: PLR0913 - two formats, and what is given beside
         for each in target_spoke.fields
         if _is_missing(each, source_spoke, constants, scored=scored)
     ]
+    missing += _missing_answer(source_spoke, target_spoke, constants, missing)
     if not missing:
         return
     names = [each.name for each in missing]
@@ -51,6 +52,19 @@ def check_needs(  # noqa: PLR0913 - two formats, and what is given beside
         f"{target.id} needs {_listed(names)}, which {source.id} does not have; "
         f"give {_listed(cures)}"
     )
+
+
+def _missing_answer(
+    source: Spoke, target: Spoke, constants: Collection[str], missing: list[Field]
+) -> list[Field]:
+    """Return where the answer goes, if there is none for what rows say of one."""
+    asked = any(
+        each.required and each.hub.startswith("outputs.") for each in target.fields
+    )
+    if not asked or holds_answers(source) or "outputs.text" in constants:
+        return []
+    answer = (each for each in target.fields if each.hub == "outputs.text")
+    return [each for each in answer if each not in missing][:1]
 
 
 def _is_missing(

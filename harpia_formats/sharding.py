@@ -1,5 +1,7 @@
 """Convert one large file of lines in several processes, its rows in order."""
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +15,7 @@ from harpia_formats.layout import Layout, opening_of
 from harpia_formats.naming import plain_name
 from harpia_formats.recognition import HEAD_BYTES
 from harpia_formats.shards import (
+    AHEAD,
     RANGE,
     Done,
     Job,
@@ -24,6 +27,8 @@ from harpia_formats.shards import (
 )
 from harpia_formats.source import Source
 
+#: Where Linux has files in memory.
+MEMORY = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
 #: Bytes of a file that are worth a second process.
 WORTH = 6 * RANGE
 
@@ -65,7 +70,7 @@ class Shards:
 
         The first is handed out undone; what is to be done is told by `begin` then.
         """
-        with TemporaryDirectory(prefix="harpia-formats-") as folder:
+        with TemporaryDirectory(prefix="harpia-formats-", dir=self._place()) as folder:
             yield from self._ranges(path, folder)
 
     def _ranges(self, path: Path, folder: str) -> Iterator[tuple[Range, Done | None]]:
@@ -86,6 +91,16 @@ class Shards:
         works = self._numbered(rest, bytes_of(path, 0, begin).count(b"\n"))
         with pool_of(self.jobs) as pool:
             yield from in_order(pool, job, works, self.jobs)
+
+    def _place(self) -> str | None:
+        """Return a folder in memory if there is one with room, None for the usual."""
+        try:
+            room = shutil.disk_usage(MEMORY).free
+        except OSError:
+            return None
+        # A row is seldom longer in another format, and never by much.
+        needed = 4 * RANGE * AHEAD * self.jobs
+        return MEMORY if room > needed and os.access(MEMORY, os.W_OK) else None
 
     def begin(self, variant: Variant) -> None:
         """Say what the first range was."""

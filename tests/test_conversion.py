@@ -247,7 +247,7 @@ def test_only_the_model_that_is_asked_for_is_taken() -> None:
 
 
 def test_there_is_a_file_for_each_model(tmp_path: Path) -> None:
-    """{model} in the name makes a file for each model; equal ids in two are no clash."""
+    """{model} in the name makes a file for each model, and ids may be in several."""
     record = {
         "id": "1",
         "prompt": "q",
@@ -501,7 +501,7 @@ def test_columns_of_unequal_presence_have_nulls() -> None:
 def test_what_cannot_be_met_is_refused_at_once(
     options: dict[str, Any], words: list[str]
 ) -> None:
-    """A target, a field, a value or a metric that there is not is told of before all."""
+    """What there is not, be it a target, a field or a metric, is told before all."""
     with pytest.raises(ConversionError) as caught:
         convert(b"", **options)
 

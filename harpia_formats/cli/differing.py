@@ -37,9 +37,7 @@ def _line(line: Changed) -> str:
     start = position(place.path, place.line, place.column) if place else ""
     what = line.reason
     if example is not None:
-        left, right = (
-            _said(each) for each in (example.left, example.right)
-        )
+        left, right = (_said(each) for each in (example.left, example.right))
         what = f"{left} became {right}" if example.path == line.path else left
     records = "record" if line.count == 1 else "records"
     return (

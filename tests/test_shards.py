@@ -1,0 +1,272 @@
+"""Ranges of files: they are whole lines, and come to what the whole file comes to."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harpia_formats import shards
+from harpia_formats.bulk import Bulk
+from harpia_formats.choices import Choices, Responses
+from harpia_formats.detection import Variant
+from harpia_formats.losses import Losses
+from harpia_formats.pairing import Pairing
+from harpia_formats.problem import Place
+from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.shards import Done, Job, Range, converted, in_order, pool_of
+
+ROWS = 400
+
+
+def row_of(number: int) -> dict[str, Any]:
+    """Return a row of Tencent's, of one of several shapes."""
+    answer = {"model_name": "m", "responses": [{"content": f"a {number}"}]}
+    row: dict[str, Any] = {
+        "messages": [{"role": "user", "content": "" if number % 7 == 3 else "q"}],
+        "ref_answer": f"r {number}",
+        "model_outputs": [answer] * (1 + (number % 5 == 2)),
+    }
+    return {**row, "id": f"x#{number}"} if number % 3 == 1 else row
+
+
+def lines_of(count: int) -> bytes:
+    """Return rows as lines."""
+    rows = (json.dumps(row_of(each)) for each in range(count))
+    return "".join(f"{each}\n" for each in rows).encode()
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have ranges of a few rows each, and forget what was worked with before."""
+    monkeypatch.setattr(shards, "RANGE", 4000)
+    monkeypatch.setattr(shards, "PIECE", 600)
+    monkeypatch.setattr(shards, "_present", [])
+
+
+def job_of(path: Path, target: str = "nemo-output", **given: Any) -> Job:
+    """Return the work of converting Tencent's rows."""
+    folder = path.parent / "rows"
+    folder.mkdir(exist_ok=True)
+    choices = given.pop("choices", Choices())
+    values = {"source": "tencent-outputs", "max_row_bytes": 100_000, **given}
+    return Job(
+        path=str(path),
+        dialect=0,
+        target=target,
+        choices=choices,
+        separator=b"\n",
+        folder=str(folder),
+        **values,
+    )
+
+
+def works_of(path: Path) -> Iterator[Range]:
+    """Yield the ranges of a file with the records before each."""
+    before = 0
+    for begin, end in shards.ranges_of(path, 0):
+        yield Range(begin, end, before)
+        before += path.read_bytes()[begin:end].count(b"\n")
+
+
+def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
+    """Return the rows for some lines, one record after the other."""
+    format_ = record_formats()[job.source]
+    pairing = Pairing(spoke_of(record_formats()[job.target]), job.choices)
+    bulk = Bulk(Variant(format_, format_.dialects[0]), spoke_of(format_), pairing)
+    rows: list[Any] = []
+    losses = Losses()
+    for number, line in enumerate(data.splitlines(), 1):
+        found, paths, notes = bulk.ordinary(json.loads(line), number)
+        rows += found
+        losses.add(paths, notes, place_of(number))
+    return rows, losses
+
+
+def place_of(number: int) -> Any:
+    """Return what tells the place of a record, by its number alone."""
+    return lambda: Place("f", number, 1, 2, 0, number)
+
+
+def add_shapes(losses: Losses, done: Done, plans: dict[Any, Any], before: int) -> None:
+    """Count what is said in a range, as whoever hands out the work does."""
+    for paths, notes, (_, line, record), times in done.shapes:
+        assert line == record
+        counts = times if isinstance(times, int) else 0
+        losses.add(paths, notes, place_of(before + record + 1), counts)
+        if not isinstance(times, int):
+            plans[times] = paths, notes
+    for key, times in done.plans:
+        losses.add(*plans[key], lambda: None, times)
+
+
+def counted(losses: Losses) -> Any:
+    """Return all counts and the first place of each loss."""
+    losses.settled()
+    places = {note: (each.count, each.place) for note, each in losses.losses.items()}
+    return losses.carried, places
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(st.binary(max_size=12), max_size=12),
+    size=st.integers(1, 40),
+    ends=st.booleans(),
+)
+def test_ranges_are_whole_lines_and_leave_nothing_out(
+    tmp_path: Path, lines: list[bytes], size: int, *, ends: bool
+) -> None:
+    """Ranges of any size follow each other, and each ends at the end of a line."""
+    data = b"\n".join(lines) + b"\n" * ends
+    path = tmp_path / "lines"
+    path.write_bytes(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "RANGE", size)
+        found = list(shards.ranges_of(path, 0))
+    parts = [shards.bytes_of(path, begin, end) for begin, end in found]
+
+    assert b"".join(parts) == data
+    assert [begin for begin, _ in found] == [0, *(end for _, end in found)][:-1]
+    assert all(each.endswith(b"\n") for each in parts[:-1])
+    assert all(len(each) >= size for each in parts[:-1])
+    assert all(b"\n" not in each[size - 1 : -1] for each in parts if len(each) > size)
+
+
+def test_ranges_begin_where_they_are_told_to(tmp_path: Path) -> None:
+    """What is in front of the first range is not looked at."""
+    path = tmp_path / "lines"
+    path.write_bytes(b"ab\ncd\n")
+
+    assert list(shards.ranges_of(path, 3)) == [(3, 6)]
+    assert list(shards.ranges_of(path, 6)) == []
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("target", ["nemo-output", "harpia", "haystack"])
+def test_ranges_come_to_what_the_whole_file_comes_to(
+    tmp_path: Path, target: str
+) -> None:
+    """Rows, counts and first places are those of one record after the other."""
+    data = lines_of(ROWS)
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(data)
+    job = job_of(path, target)
+    expected, expected_losses = serial(data, job)
+    rows: list[Any] = []
+    losses, plans, records = Losses(), dict[Any, Any](), 0
+    for work in works_of(path):
+        done = converted(job, work)
+        assert done is not None
+        assert done.records == done.lines
+        found = [json.loads(each) for each in Path(done.rows).read_bytes().splitlines()]
+        assert len(found) == done.count
+        add_shapes(losses, done, plans, records)
+        rows += found
+        records += done.records
+
+    assert records == ROWS
+    assert rows == expected
+    assert counted(losses) == counted(expected_losses)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    "spoiled", [b"\n", b"{}\n", b"{\n", b'{"messages": 1}\n', b" \n"]
+)
+def test_a_range_with_anything_to_say_is_handed_back(
+    tmp_path: Path, spoiled: bytes
+) -> None:
+    """A blank line or an invalid row makes a range nobody's; the others are done."""
+    path = tmp_path / "rows.jsonl"
+    good = lines_of(60)
+    half = good.index(b"\n", len(good) // 2) + 1
+    path.write_bytes(good[:half] + spoiled + good[half:])
+    job = job_of(path)
+    results = [(each, converted(job, each)) for each in works_of(path)]
+    undone = [each for each, done in results if done is None]
+    losses, plans, records = Losses(), dict[Any, Any](), 0
+    for work, done in results:
+        part = shards.bytes_of(path, work.begin, work.end)
+        if done is None:
+            continue
+        add_shapes(losses, done, plans, records)
+        records += part.count(b"\n")
+
+    assert len(undone) == 1
+    assert undone[0].begin <= half < undone[0].end
+    losses.settled()
+    assert losses.carried["references"] == records
+
+
+@pytest.mark.usefixtures("small")
+def test_a_range_that_cannot_be_converted_is_handed_back(tmp_path: Path) -> None:
+    """Where a record is refused by the choices, its range is nobody's."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of(60))
+    job = job_of(path, choices=Choices(responses=Responses.FAIL))
+
+    assert [converted(job, each) for each in works_of(path)][0] is None
+
+
+@pytest.mark.usefixtures("small")
+def test_a_range_with_a_long_row_is_handed_back(tmp_path: Path) -> None:
+    """A piece that is longer than a row may be is not judged here."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of(20))
+    job = job_of(path, max_row_bytes=100)
+
+    assert {converted(job, each) for each in works_of(path)} == {None}
+
+
+def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None:
+    """Records of which nothing is to be said count with the fields that they have."""
+    rows = [
+        {"id": f"{each}", "input": "q", "actual-output": "a"}
+        | ({"expected-output": ["r"]} if each % 2 else {})
+        for each in range(200)
+    ]
+    path = tmp_path / "rows.jsonl"
+    data = "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+    path.write_bytes(data)
+    format_ = record_formats()["harpia"]
+    names = [each.name for each in format_.dialects]
+    job = job_of(path, "haystack", source="harpia")
+    job = Job(
+        **{each: getattr(job, each) for each in job.__slots__}
+        | {"dialect": names.index("instances")}
+    )
+    shards._present.clear()  # noqa: SLF001 - as another process has it
+    done = converted(job, Range(0, len(data)))
+    assert done is not None
+    losses = Losses()
+    add_shapes(losses, done, {}, 0)
+    losses.settled()
+
+    assert losses.carried["references"] == 100
+    assert losses.carried["prompt"] == 200
+
+
+def dying(job: Job, work: Range) -> Done | None:
+    """Convert a range, but for one in the middle, at which the process dies."""
+    if work.before > 100:
+        os._exit(1)
+    return converted(job, work)
+
+
+@pytest.mark.usefixtures("small")
+def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
+    """Every range comes back, in order: the first ones done, all others undone."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of(ROWS))
+    job = job_of(path)
+    works = list(works_of(path))
+    with pool_of(2) as pool:
+        results = list(in_order(pool, job, iter(works), 2, dying))
+
+    assert [each for each, _ in results] == works
+    assert results[-1][1] is None
+    assert all(done is None for work, done in results if work.before > 100)
