@@ -152,9 +152,10 @@ only a run there can tell.
   `ensure_ascii=False`.
 - Both scripts were seen to write the same rows as ours, compared as JSON, for the
   first {proven:,} records.
-- A record takes {sizes}. A conversation of EvalEval
-  becomes its last question and its last answer, a row of Tencent one row for each
-  answer, and a row of NeMo gets the number of its record for an id.
+- A record takes {sizes}.
+  A conversation of EvalEval becomes its last question and its last answer, a row of
+  Tencent one row for each answer, and a row of NeMo gets the number of its record for
+  an id.
 - Wall time is from the start of a process to its end. Runs of each command, by
   turns: {runs}. Output is a file, and what is read is in the page cache as far as it
   fits.

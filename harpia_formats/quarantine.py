@@ -30,6 +30,8 @@ class Quarantine:
         rows = _beside(output) if given is None else Path(given)
         findings = rows.with_name(f"{rows.name.removesuffix('.jsonl')}.findings.jsonl")
         for each in (rows, findings):
+            if isinstance(output, (str, PathLike)) and each == Path(output):
+                raise ConversionError(f"{each} cannot be output and quarantine at once")
             if each.exists() and not overwrite:
                 raise SinkError(str(each), "is there already; --overwrite replaces it")
         return cls((str(rows), str(findings)))

@@ -25,7 +25,7 @@ from harpia_formats.reading import Reading
 from harpia_formats.record import Header, Record
 from harpia_formats.registry import spoke_of
 from harpia_formats.report import FileCount, Report
-from harpia_formats.spoke import Row, Spoke
+from harpia_formats.spoke import Many, Row, Spoke
 from harpia_formats.taking import Taken
 from harpia_formats.targets import fitting, is_told_by_answers, targets_named
 
@@ -130,12 +130,13 @@ class RoundTrip:
         check_needs(variant.format, source, target, spoke, constants, scored=scored)
         self._there = Pairing(spoke, self._options.choices(constants), self._filling)
         # What came of one row is one row again, if its format holds a list.
+        has_lists = source.holds.outputs is Many.OF_ONE_MODEL
         back = changed(
             self._options,
             constants={},
             model=None,
             keep_extra=False,
-            responses=Responses.LIST,
+            responses=Responses.LIST if has_lists else Responses.EXPAND,
         )
         self._back = Pairing(source, back.choices({}))
         self._legs.append((count.path, spoke, source))

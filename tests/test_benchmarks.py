@@ -7,6 +7,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -20,10 +21,17 @@ import harpia_formats
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 SCHEMA = json.loads((ROOT / "schemas" / "eee@0.2.0.schema.json").read_bytes())
-MODULES = ("candidates", "generate", "measure", "tables", "validate")
+MODULES = (
+    *("candidates", "convert", "generate", "generate_rows"),
+    *("measure", "tables", "validate"),
+)
 #: Of the first 300 rows; another value makes old measurements incomparable.
 DIGEST = "a3ebd1f8c639e46a17b23ef368603a12e129d50a428cbfd57039491271eefb28"
 COUNT = 1000
+#: Likewise of each format that is converted.
+NEMO_DIGEST = "d61e56cb1858fb4d7caf35cc6e2522bb67164d5e0d6795ce8c49844d8255e7e4"
+TENCENT_DIGEST = "a669a67503f92e59b9a538a749838ec00a345931fe9fec478c1ce1205e2fa5d2"
+ROW_DIGESTS = {"nemo-output": NEMO_DIGEST, "tencent-outputs": TENCENT_DIGEST}
 
 
 def loaded(name: str) -> ModuleType:
@@ -47,6 +55,15 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """Import the command with the modules beside it, and forget them all again."""
     monkeypatch.syspath_prepend(BENCHMARKS)
     yield importlib.import_module("validate")
+    for each in MODULES:
+        sys.modules.pop(each, None)
+
+
+@pytest.fixture
+def conversions(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """Import the benchmark of conversions, likewise."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    yield importlib.import_module("convert")
     for each in MODULES:
         sys.modules.pop(each, None)
 
@@ -283,3 +300,133 @@ def test_asks_for_rows_and_runs_that_can_be_measured(
     with pytest.raises(SystemExit):
         command.arguments_of(["--rows", "10"])
     assert "at least 1,000 rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", list(ROW_DIGESTS))
+def test_generates_the_same_rows_to_convert(conversions: ModuleType, name: str) -> None:
+    """The first rows of a format are byte for byte what they were when measured."""
+    rows = list(conversions.generate_rows.rows(name, 300))
+
+    assert hashlib.sha256(b"".join(rows)).hexdigest() == ROW_DIGESTS[name]
+    assert list(conversions.generate_rows.rows(name, 300, seed=1)) != rows
+    assert list(conversions.generate_rows.rows(name, 20)) == rows[:20]
+
+
+@pytest.mark.parametrize("name", list(ROW_DIGESTS))
+def test_rows_to_convert_are_valid(conversions: ModuleType, name: str) -> None:
+    """We find nothing in the rows, recognise their format, and they have their size."""
+    rows = list(conversions.generate_rows.rows(name, 300))
+    report = harpia_formats.validate(b"".join(rows))
+
+    assert report.ok
+    assert report.problems == ()
+    assert (report.files[0].format, report.files[0].records) == (name, 300)
+    assert 1700 < sum(map(len, rows)) / 300 < 2300
+
+
+def test_answers_to_convert_are_of_several_models(conversions: ModuleType) -> None:
+    """Rows of Tencent have one or two models with one or two answers each."""
+    rows = conversions.generate_rows.rows("tencent-outputs", 200)
+    answers = [json.loads(each)["model_outputs"] for each in rows]
+
+    assert {len(each) for each in answers} == {1, 2}
+    assert {len(each["responses"]) for of in answers for each in of} == {1, 2}
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_scripts_write_what_ours_writes(
+    conversions: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: int
+) -> None:
+    """Both scripts of a pair convert to the same rows as ours, to be compared with."""
+    monkeypatch.setattr(conversions, "PROVEN", 90)
+    pair = conversions.PAIRS[place]
+    conversions.prove(pair, tmp_path)
+    rows = conversions.rows_in(tmp_path / f"ours{pair.suffix}")
+
+    assert len(rows) >= 90
+    assert rows == conversions.rows_in(tmp_path / f"script-1{pair.suffix}")
+
+
+def test_refuses_a_script_that_writes_something_else(
+    conversions: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A script with another output is no peer, whether rows differ or lack."""
+    monkeypatch.setattr(conversions, "PROVEN", 20)
+    pair = conversions.PAIRS[2]
+    for good, bad, row in (
+        ("str(number)", "str(number + (number == 8))", 7),
+        ("enumerate(lines, 1)", "enumerate(list(lines)[:-1], 1)", 20),
+    ):
+        assert good in pair.body
+        spoiled = replace(pair, body=pair.body.replace(good, bad))
+        with pytest.raises(SystemExit, match=f"json differs at row {row}$"):
+            conversions.prove(spoiled, tmp_path)
+
+
+def conversion_results(
+    conversions: ModuleType, seconds: tuple[float, ...], peak: int | None
+) -> Any:
+    """Return results of one pair; the three wall times are ours and the scripts'."""
+    names = (conversions.OURS, conversions.PLAIN, conversions.QUICK)
+    return {
+        "a to b": {
+            name: conversions.Measurement(name, (each,), peak)
+            for name, each in zip(names, seconds, strict=True)
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("seconds", "peak", "met"),
+    [
+        ((1.0, 3.0, 1.0), 200_000_000, ["yes", "yes", "yes"]),
+        ((1.0, 2.9, 1.0), 199_000_000, ["no", "yes", "yes"]),
+        ((1.0, 3.0, 0.9), 201_000_000, ["yes", "no", "no"]),
+        ((1.0, 3.0, 1.0), None, ["yes", "yes", "no"]),
+    ],
+)
+def test_judges_the_floors_of_conversions(
+    conversions: ModuleType,
+    seconds: tuple[float, ...],
+    peak: int | None,
+    met: list[str],
+) -> None:
+    """A floor is met up to its limit, and never by what was not measured."""
+    results = conversion_results(conversions, seconds, peak)
+    lines = conversions.floors_table(results).splitlines()[2:]
+
+    assert [each.split()[-2] for each in lines] == met
+    assert len(conversions.missed(results)) == met.count("no")
+
+
+def test_writes_what_was_measured_of_conversions(conversions: ModuleType) -> None:
+    """The document holds the ratios, the seconds, and how to repeat it."""
+    results = conversion_results(conversions, (1.0, 4.0, 2.0), 100_000_000)
+    text = conversions.document(results, 90, 3, "2.0 kB (a)")
+
+    assert "| script with json   |         0.25 |" in text
+    assert "| script with orjson |         0.50 |" in text
+    assert "A record takes 2.0 kB (a)." in text
+    assert "`python benchmarks/convert.py --rows 90 --runs 3`" in text
+
+
+def test_rows_to_convert_are_generated_once(
+    conversions: ModuleType, tmp_path: Path
+) -> None:
+    """A file that is there is kept; one that is cut is written anew."""
+    pair = conversions.PAIRS[1]
+    path = conversions.generated(pair, 20, tmp_path)
+    whole = path.read_bytes()
+    before = path.stat().st_mtime_ns
+    assert conversions.generated(pair, 20, tmp_path).stat().st_mtime_ns == before
+    path.write_bytes(whole[: len(whole) // 2])
+    assert conversions.generated(pair, 20, tmp_path).read_bytes() == whole
+
+
+def test_asks_for_rows_that_can_be_converted(
+    conversions: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No rows are refused as wrong usage."""
+    with pytest.raises(SystemExit):
+        conversions.arguments_of(["--rows", "0"])
+    assert "at least one row" in capsys.readouterr().err

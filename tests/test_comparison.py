@@ -1,7 +1,6 @@
 """`harpia-formats diff`, and `diff` of the API."""
 
 import json
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -59,7 +58,7 @@ def answer(number: int, **given: Any) -> dict[str, Any]:
 def test_the_order_of_records_does_not_matter() -> None:
     """Two files with the same records in another order do not differ."""
     rows = [instance(each) for each in range(3_000)]
-    shuffled = random.Random(0).sample(rows, len(rows))
+    shuffled = [rows[number * 7 % 3_000] for number in range(3_000)]
     report = diff(lines_of(*rows), lines_of(*shuffled))
 
     assert report.ok
@@ -114,7 +113,7 @@ def test_a_difference_between_formats_is_found() -> None:
     assert list(report.fields) == ["outputs.text"]
 
 
-@pytest.mark.parametrize("to", ["nemo", "csv", "record", "haystack", "tencent-outputs"])
+@pytest.mark.parametrize("to", ["nemo", "record", "haystack", "tencent-outputs"])
 def test_a_conversion_does_not_differ_from_its_input(tmp_path: Path, to: str) -> None:
     """What is converted is the same as what it was made from, as far as both go."""
     given = lines_of(*(instance(each) for each in range(50)))

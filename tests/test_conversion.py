@@ -387,8 +387,8 @@ def test_an_id_in_two_files_is_refused_until_it_gets_a_prefix(tmp_path: Path) ->
     for name in ("x.jsonl", "y.jsonl"):
         (tmp_path / name).write_bytes(lines_of(instance))
     folder = [tmp_path / "x.jsonl", tmp_path / "y.jsonl"]
-    _, clash = converted(*folder, to="record")
-    output, report = converted(*folder, to="record", prefix_ids=True)
+    _, clash = converted(*folder, to="harpia")
+    output, report = converted(*folder, to="harpia", prefix_ids=True)
     (problem,) = clash.report.problems
 
     assert (problem.code, clash.written) == ("L202", False)

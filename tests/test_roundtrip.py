@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from harpia_formats import roundtrip
 from harpia_formats.needs import ConversionError
@@ -45,12 +46,17 @@ INSTANCE = {
 
 @pytest.mark.parametrize("source", record_formats())
 def test_every_fixture_comes_back_through_our_own_records(source: str) -> None:
-    """Each valid fixture that is not of two components is as it was."""
+    """Each valid fixture is as it was, but for what its own format fills in."""
+    # One file of Haystack has the names of two components, of which one is kept.
+    filled_in = {"category", "source", "outputs.model", "header.extra"}
     for file in sorted((FIXTURES / source / "valid").iterdir()):
         report = roundtrip(file, via="record", from_=source)
 
-        assert report.ok or list(report.fields) == ["header.extra"], file.name
-        assert report.differing == 0, (file.name, report.fields)
+        assert report.records > 0 or source in {"harpia", "tencent-csv"}, file.name
+        assert set(report.fields) <= filled_in, file.name
+        for each in report.fields.values():
+            assert each.example is not None
+            assert each.path == "header.extra" or each.example.left is UNSET
 
 
 @pytest.mark.parametrize("via", record_formats())
@@ -144,7 +150,7 @@ def test_a_record_that_cannot_go_there_differs() -> None:
     result = run("--via", "tencent-csv", stdin=lines_of(unasked, asked))
 
     assert result.returncode == 1
-    assert b"<stdin>:1:1: prompt: no message is of the user" in result.stdout
+    assert b"<stdin>:1:1: messages: no message is of the user" in result.stdout
     assert b"2 records through tencent-csv, 1 differ" in result.stderr
 
 

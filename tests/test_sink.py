@@ -1,0 +1,113 @@
+"""Files that are whole or not there."""
+
+import gzip
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.sink import FileSink, SinkError, StreamSink, suffix_of
+
+
+def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
+    """Nothing has the final name before the end, and nothing else is left then."""
+    sink = FileSink(tmp_path / "out.json")
+    sink.write(b"a")
+    before = [each.name for each in tmp_path.iterdir()]
+    sink.write(b"b")
+    sink.commit()
+
+    assert "out.json" not in before
+    assert [each.name for each in tmp_path.iterdir()] == ["out.json"]
+    assert (tmp_path / "out.json").read_bytes() == b"ab"
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.xz", "out.bz2"])
+def test_what_is_discarded_leaves_the_old_file(tmp_path: Path, name: str) -> None:
+    """A file that is given up on leaves what was there before."""
+    (tmp_path / name).write_bytes(b"old")
+    sink = FileSink(tmp_path / name)
+    sink.write(b"new")
+    sink.discard()
+    sink.discard()
+
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes() == b"old"
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    """A new file is as readable as any other new one, not as a temporary one."""
+    (tmp_path / "other").write_bytes(b"")
+    sink = FileSink(tmp_path / "out.json")
+    sink.commit()
+    modes = [(tmp_path / each).stat().st_mode for each in ("other", "out.json")]
+
+    assert modes[0] == modes[1]
+
+
+def test_compressed_bytes_have_no_time_and_no_name(tmp_path: Path) -> None:
+    """A compressed file depends on nothing but what was written."""
+    for name in ("a.gz", "b.GZ"):
+        sink = FileSink(tmp_path / name)
+        sink.write(b"text")
+        sink.commit()
+    first = (tmp_path / "a.gz").read_bytes()
+
+    assert gzip.decompress(first) == b"text"
+    assert first[4:8] == bytes(4)
+    assert (tmp_path / "b.GZ").read_bytes() == first
+
+
+def test_a_device_is_written_and_not_replaced() -> None:
+    """What is no file gets the bytes, and stays what it is."""
+    sink = FileSink(Path(os.devnull))
+    sink.write(b"text")
+    sink.commit()
+    other = FileSink(Path(os.devnull))
+    other.discard()
+
+    assert Path(os.devnull).is_char_device()
+
+
+def test_a_place_that_there_is_not_is_an_error(tmp_path: Path) -> None:
+    """A folder that is missing is named."""
+    with pytest.raises(SinkError, match=r"cannot write .*none/out\.json: "):
+        FileSink(tmp_path / "none" / "out.json")
+
+
+def test_a_disk_that_is_full_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error while the file is finished is told, and nothing is left."""
+    sink = FileSink(tmp_path / "out.json")
+    sink.write(b"text")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SinkError, match="no space left on device"):
+        sink.commit()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stream_has_at_once_what_is_written() -> None:
+    """An open stream is written to as it comes."""
+    stream = io.BytesIO()
+    sink = StreamSink(stream)
+    sink.write(b"a")
+    sink.discard()
+    sink.commit()
+
+    assert stream.getvalue() == b"a"
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [("a.json", ".json"), ("a.JSONL.gz", ".jsonl"), ("a.xz", ""), ("a.b/c", "")],
+)
+def test_the_suffix_is_that_below_compression(name: str, suffix: str) -> None:
+    """The form of an output is told by its name without the compression."""
+    assert suffix_of(name) == suffix

@@ -1,0 +1,176 @@
+"""Rows put together to files."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.spoke import Row
+from harpia_formats.writers import (
+    Array,
+    Columns,
+    Lines,
+    Table,
+    Wrapped,
+    Write,
+    Writer,
+    joined,
+)
+
+Make = Callable[[Write], Writer]
+HEADER: Row = {"metrics": ["em"]}
+
+
+def written(make: Make, blocks: list[list[Row]], header: Row | None = None) -> bytes:
+    """Return what a writer makes of some blocks of rows."""
+    parts: list[bytes] = []
+    writer = make(parts.append)
+    for each in blocks:
+        writer.block(joined(each, writer.separator))
+    writer.close(header or {})
+    return b"".join(parts)
+
+
+ROWS: list[Row] = [{"a": 1}, {"b": [1, {"c": ",\n"}]}, {}, {"a": "x\ny"}]
+CUTS = st.lists(st.integers(1, 3), max_size=4)
+
+
+def cut(rows: list[Row], sizes: list[int]) -> list[list[Row]]:
+    """Return rows in blocks."""
+    blocks, rest = [], rows
+    for size in sizes:
+        if rest:
+            blocks.append(rest[:size])
+            rest = rest[size:]
+    return [*blocks, rest] if rest else blocks
+
+
+def headed_lines(write: Write) -> Writer:
+    """Return a writer of lines whose first may get a header."""
+    return Lines(write, headed=True)
+
+
+def headed_array(write: Write) -> Writer:
+    """Return a writer of an array whose first item may get a header."""
+    return Array(write, headed=True)
+
+
+def wrapped(write: Write) -> Writer:
+    """Return a writer of an object around rows."""
+    return Wrapped(write, "rows")
+
+
+@given(sizes=CUTS, count=st.integers(0, 4))
+def test_blocks_do_not_show(sizes: list[int], count: int) -> None:
+    """A file is the same however its rows come in blocks."""
+    rows = ROWS[:count]
+    blocks = cut(rows, sizes)
+    lines = written(Lines, blocks)
+    waiting = written(headed_lines, blocks)
+
+    assert [json.loads(each) for each in lines.splitlines()] == rows
+    assert waiting == lines
+    assert json.loads(written(Array, blocks)) == rows
+    assert written(headed_array, blocks) == written(Array, blocks)
+    assert json.loads(written(wrapped, blocks)) == {"rows": rows}
+
+
+@given(sizes=CUTS, count=st.integers(1, 4))
+def test_a_header_is_in_the_first_row(sizes: list[int], count: int) -> None:
+    """A header that comes at the end is a member of the first row."""
+    rows = [{"id": 0} | each for each in ROWS[:count]]
+    blocks = cut(rows, sizes)
+    wanted = [rows[0] | {"header": HEADER}, *rows[1:]]
+    lines = written(headed_lines, blocks, HEADER).splitlines()
+
+    assert [json.loads(each) for each in lines] == wanted
+    assert json.loads(written(headed_array, blocks, HEADER)) == wanted
+
+
+def test_a_header_stands_behind_rows_in_an_object() -> None:
+    """Around an array the header's members follow it."""
+    assert json.loads(written(wrapped, [[{"a": 1}]], HEADER)) == {
+        "rows": [{"a": 1}],
+        **HEADER,
+    }
+    assert json.loads(written(wrapped, [], HEADER)) == {"rows": [], **HEADER}
+
+
+def test_columns_have_an_item_for_each_row() -> None:
+    """A column that a row lacks has null there, however late the column comes."""
+    rows: list[Row] = [{"a": 1}, {"b": 2}, {}, {"a": 3, "c": None}]
+    text = written(Columns, [rows[:2], rows[2:]])
+
+    assert json.loads(text) == {
+        "a": [1, None, None, 3],
+        "b": [None, 2, None, None],
+        "c": [None, None, None, None],
+    }
+    assert json.loads(written(Columns, [])) == {}
+    assert json.loads(written(Columns, [[{"a": 1}]], {"component": "x"})) == {
+        "x": {"a": [1]}
+    }
+
+
+def test_many_missing_items_are_filled() -> None:
+    """A column that comes after a great many rows is as long as the others."""
+    rows: list[Row] = [*[{"a": 1}] * 25_000, {"b": 2}]
+    columns = json.loads(written(Columns, [rows]))
+
+    assert [len(each) for each in columns.values()] == [25_001, 25_001]
+    assert columns["b"][-1] == 2
+
+
+def table(write: Write, **options: Any) -> Writer:
+    """Return a writer of a table in which nothing and an empty text differ."""
+    return Table(write, quotes_empty=True, **options)
+
+
+CELLS = st.text(alphabet='a,"\r\n \0é雨', max_size=6)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("xyz"), CELLS, min_size=1), max_size=5))
+def test_cells_are_read_as_they_were(rows: list[dict[str, str]]) -> None:
+    """Python's own reader finds each text that was written."""
+    text = written(table, [rows] if rows else []).decode()
+    read = list(csv.DictReader(io.StringIO(text, newline="")))
+
+    assert read == [
+        {key: each.get(key, "") for key in dict.fromkeys(k for r in rows for k in r)}
+        for each in rows
+    ]
+
+
+def test_an_empty_text_has_quotes() -> None:
+    """An empty text is told from none by its quotes."""
+    rows: list[Row] = [{"x": "", "y": "b"}, {"y": ""}]
+
+    assert written(table, [rows]) == b'x,y\n"",b\n,""\n'
+
+
+def test_columns_have_their_order_and_their_names() -> None:
+    """Known columns come first in their order, and may have other names."""
+
+    def make(write: Write) -> Writer:
+        return table(write, order="cab", always="c", names={"a": "A,"})
+
+    assert written(make, [[{"z": "1", "b": "2"}, {"a": "3"}]]) == (
+        b'c,"A,",b,z\n,,2,1\n,3,,\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "make", [Lines, headed_lines, Array, headed_array, wrapped, Columns, table]
+)
+def test_what_is_given_up_holds_no_file(make: Make) -> None:
+    """A writer can be dropped before its end, before and behind its first row."""
+    for blocks in ([], [b'{"a":"1"}']):
+        writer = make(lambda _: None)
+        for each in blocks:
+            writer.block(each)
+        writer.drop()
