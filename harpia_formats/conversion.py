@@ -167,6 +167,8 @@ class Conversion:
         self._names: list[str] = []
         self._quarantine: Quarantine | None = None
         self._prefix = ""
+        #: How often files were called alike.
+        self._stems: Counter[str] = Counter()
         check_output(output, overwrite=options.overwrite)
         if options.on_invalid is OnInvalid.QUARANTINE:
             self._quarantine = Quarantine.beside(
@@ -304,7 +306,10 @@ class Conversion:
         spoke = spoke_of(variant.format)
         self._files.append(FileLosses(count.path, variant.format))
         self._counts.append(count)
-        self._prefix = f"{Path(count.path).name.split('.')[0]}/"
+        stem = Path(count.path).name.split(".")[0]
+        self._stems[stem] += 1
+        number = self._stems[stem]
+        self._prefix = f"{stem}/" if number == 1 else f"{stem}-{number}/"
         self._variants.append(variant)
         if self._target is not None:
             self._check(variant)

@@ -110,6 +110,7 @@ class Outputs:
                 write,
                 self.spoke.columns,
                 self.spoke.all_columns,
+                self.spoke.beside,
                 dict(self.columns),
                 quotes_empty=self.spoke.blank_is_absent,
             )

@@ -23,6 +23,7 @@ from harpia_formats.choices import Choices
 from harpia_formats.contract import record_schema
 from harpia_formats.detection import Variant
 from harpia_formats.exact import decode
+from harpia_formats.format import Container
 from harpia_formats.framing import Chunk, Cursor, newlines
 from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Judge
@@ -30,6 +31,7 @@ from harpia_formats.notes import Note, Unconvertible
 from harpia_formats.pairing import Pairing
 from harpia_formats.registry import all_formats, spoke_of
 from harpia_formats.spoke import Row
+from harpia_formats.taking import HEADED
 from harpia_formats.writers import joined
 
 #: Bytes of a range, and of the pieces that are judged at once.
@@ -120,10 +122,16 @@ class _Worker:
     judge: Judge
     bulk: Bulk
     identity: Identity | None
-    #: The plans that were told of, by the identity of their notes, which are kept.
-    told: dict[int, tuple[PlanKey, tuple[Note, ...]]] = field(default_factory=dict)
+    #: The plans that were told of, by the identity of their paths, which are kept.
+    told: dict[int, tuple[PlanKey, tuple[str, ...]]] = field(default_factory=dict)
     #: How often they were forgotten.
     forgotten: int = 0
+
+    @property
+    def has_headed_rows(self) -> bool:
+        """Whether a row may hold a header, which is for whoever hands out the work."""
+        is_rows = self.variant.dialect.container is Container.ROWS
+        return is_rows and self.bulk.source.read_header is not None
 
     def run(self, work: Range) -> Done | None:
         """Convert a range; None if it is not all plain valid rows."""
@@ -137,6 +145,8 @@ class _Worker:
 
     def _run(self, work: Range) -> Done | None:
         data = bytes_of(Path(self.job.path), work.begin, work.end)
+        if self.has_headed_rows and HEADED in data:
+            return None
         rows: list[Row] = []
         shapes: list[Shape] = []
         records = 0
@@ -153,25 +163,25 @@ class _Worker:
             for paths, notes, row, times in told:
                 start = chunk.start_of(row)
                 place = (start.offset, start.line, records + row)
-                key = times or self._new_plan(notes)
+                key = times or self._new_plan(paths)
                 if key is not None:
                     shapes.append((paths, notes, place, key))
             rows += found
             records += len(chunk)
         plans = [
-            (self.told[id(notes)][0], times) for _, notes, times in self.bulk.counted()
+            (self.told[id(paths)][0], times) for paths, _, times in self.bulk.counted()
         ]
         keys = self._keys(rows)
         file = self._kept(joined(rows, self.job.separator), work.begin)
         # No line is blank, so there are as many as records.
         return Done(file, len(rows), records, records, shapes, plans, keys)
 
-    def _new_plan(self, notes: tuple[Note, ...]) -> PlanKey | None:
+    def _new_plan(self, paths: tuple[str, ...]) -> PlanKey | None:
         """Return the key of a plan if it was not told of before."""
-        if id(notes) in self.told:
+        if id(paths) in self.told:
             return None
         key = (os.getpid(), len(self.told) + 1_000_000 * self.forgotten)
-        self.told[id(notes)] = key, notes
+        self.told[id(paths)] = key, paths
         return key
 
     def _kept(self, block: bytes, begin: int) -> str:

@@ -148,6 +148,8 @@ class Spoke:
     #: Columns of a table in their order, and those that it always has.
     columns: tuple[str, ...] = ()
     all_columns: tuple[str, ...] = ()
+    #: Columns that it has wherever it has another one, by that.
+    beside: Mapping[str, str] = field(default_factory=dict)
     #: Places in rows whose text decides on more than itself, such as a kind.
     sensitive: frozenset[tuple[str, ...]] = frozenset()
     #: Further paths of records that are carried, without a place of their own.

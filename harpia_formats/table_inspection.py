@@ -100,6 +100,8 @@ class TableInspection:
             verdict.findings.append(self._wrong_count(row))
             # Whether or not that is said, the record cannot be judged.
             self.outcomes.note_open(number)
+            if self.taker is not None:
+                self.taker.refuse(row.data)
         else:
             texts = [each.text for each in row.fields]
             value = dict(zip(self.columns, texts, strict=True))

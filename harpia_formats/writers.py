@@ -5,7 +5,7 @@ temporary files, so memory does not grow with them.
 """
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Protocol
@@ -236,6 +236,8 @@ class Table:
     order: Sequence[str] = ()
     #: Columns that are there even if no row has them.
     always: Sequence[str] = ()
+    #: Columns that are there wherever another one is, by that.
+    beside: Mapping[str, str] = field(default_factory=dict)
     #: What a column is called in the file, if something else.
     names: dict[str, str] = field(default_factory=dict)
     #: Whether an empty text is told from none by quotes.
@@ -255,7 +257,9 @@ class Table:
 
     def close(self, header: Row) -> None:  # noqa: ARG002 - a table has no header of ours
         """Write the header and the rows."""
-        known = [each for each in self.order if each in {*self._seen, *self.always}]
+        beside = [each for one, each in self.beside.items() if one in self._seen]
+        there = {*self._seen, *self.always, *beside}
+        known = [each for each in self.order if each in there]
         columns = [*known, *(each for each in self._seen if each not in known)]
         called = [self.names.get(each, each) for each in columns]
         self.write(self._line(called))

@@ -228,7 +228,6 @@ def test_a_range_with_a_long_row_is_handed_back(tmp_path: Path) -> None:
     assert {converted(job, each) for each in works_of(path)} == {None}
 
 
-@pytest.mark.xfail(reason="plans without notes are taken for one", strict=True)
 @pytest.mark.usefixtures("small")
 def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None:
     """Records of which nothing is to be said count with the fields that they have."""

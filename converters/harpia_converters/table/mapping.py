@@ -129,5 +129,7 @@ TABLE = Spoke(
     write=_write,
     holds=Holds(Many.ALL, Many.ONE, Many.ONE, messages=True, turns=True),
     blank_is_absent=True,
+    # Without it a table of answers looks like one of expected answers.
+    beside={"response": "model"},
     columns=tuple(each.name for each in _all),
 )

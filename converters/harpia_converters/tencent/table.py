@@ -12,6 +12,8 @@ NO_SYSTEM, OTHER_COLUMN = "T104", "T105"
 
 #: Columns that are enough to tell a table by.
 _enough = 2
+#: Columns that a table of prompts with the answers of a model has.
+_of_answers = frozenset({"references", "model"})
 #: Other columns beside them, at most: there are many tables with a prompt in them.
 _most_others = 3
 
@@ -19,6 +21,9 @@ _most_others = 3
 def sign_of(row: Mapping[str, Any], answers: str) -> str:
     """Return the sign of a table with the expected answers in `answers`, or ""."""
     if answers != ("answer" if _has_alias(row) else "response"):
+        return ""
+    # There a response is what a model answered, and not what is expected.
+    if _of_answers & row.keys():
         return ""
     known = [f"`{each}`" for each in ("system", "prompt", answers) if each in row]
     if len(known) < _enough or len(row) > len(known) + _most_others:
