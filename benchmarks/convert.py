@@ -162,7 +162,8 @@ only a run there can tell.
 - Memory comes from a run of its own: the peak of the sum of the proportional set
   sizes of the process and its descendants, looked at every {interval:.0f} ms.
 - Seconds are those of this machine: {system}, {cores} cores, Python {python},
-  {versions}.
+  {versions}. At the end its load average
+  over five minutes was {load}: the more else it had to do, the less the numbers tell.
 
 To repeat it: `python benchmarks/convert.py --rows {count} --runs {runs}`
 """
@@ -346,6 +347,11 @@ def sizes_of(count: int, folder: Path) -> str:
     return f"{', '.join(sizes[:-1])} and {sizes[-1]}"
 
 
+def load() -> str:
+    """Return how busy the machine was in the last five minutes, if it tells."""
+    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "not told"
+
+
 def document(results: Results, count: int, runs: int, sizes: str) -> str:
     """Return the results as Markdown."""
     tables = [f"## {name}\n\n{times_table(each)}" for name, each in results.items()]
@@ -361,6 +367,7 @@ def document(results: Results, count: int, runs: int, sizes: str) -> str:
         system=f"{platform.system()} {platform.machine()}",
         cores=os.cpu_count(),
         python=platform.python_version(),
+        load=load(),
         versions=", ".join(
             f"{each} {importlib.metadata.version(each)}" for each in PACKAGES
         ),

@@ -68,7 +68,8 @@ class Bulk:
             if not isinstance(schema, dict):
                 return None
             express = Express(lane, schema, self.source, self.ordinary)
-            self._settled += list(self.counted())
+            # All that was settled before is among what is counted.
+            self._settled = list(self.counted())
             self._express = express
         try:
             return self._made(values, express, before)

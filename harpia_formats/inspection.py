@@ -68,7 +68,7 @@ class InternalError(Exception):
 class Inspection:
     """The inspection of one file, and what it came to know on the way."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what all files share, and what is of one
         self,
         options: Options,
         rules: Mapping[str, Rule],

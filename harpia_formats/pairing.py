@@ -64,7 +64,9 @@ class Pairing:
             record = completed(record, self._constants, notes, turns=turns)
         if self.scorer is not None:
             record = self.scorer(record, notes)
-        parts = list(fitted(record, self.target.holds, self.choices, notes))
+        # An id that is not written need not tell rows apart.
+        named = record if self._carries("id") else replace(record, id=UNSET)
+        parts = list(fitted(named, self.target.holds, self.choices, notes))
         rows = [self.target.write(each, notes) for each in parts]
         self._note_dropped(paths, notes)
         if self.target.holds.outputs is Many.NONE and record.outputs:

@@ -121,7 +121,9 @@ class TableInspection:
     ) -> None:
         """Hand on the row if it is valid, or else its bytes."""
         active = (each.code for each in verdict.findings)
-        if any(self.speaker.is_error(each) for each in active if each in self.speaker.rules):
+        if any(
+            self.speaker.is_error(each) for each in active if each in self.speaker.rules
+        ):
             taker.refuse(row.data)
         else:
             taker.cells(value, row, number)

@@ -68,8 +68,8 @@ class Taker:
     _columns: "_Columns | None" = None
 
     def open(self, variant: Variant | None) -> None:
-        """Get ready for the rows of `variant`."""
-        if variant is None:
+        """Get ready for the rows of `variant`, unless that was done before."""
+        if variant is None or self._variant is not None:
             return
         self.begin(variant)
         self._variant = variant

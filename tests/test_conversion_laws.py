@@ -18,9 +18,7 @@ from harpia_formats.registry import record_formats, spoke_of
 from harpia_formats.testing import filled, records
 
 TARGETS = list(record_formats())
-ROOMS = [
-    name for name in TARGETS if spoke_of(record_formats()[name]).room is not None
-]
+ROOMS = [name for name in TARGETS if spoke_of(record_formats()[name]).room is not None]
 #: One row from each record, so that it can be compared with what comes back.
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
 CONSTANTS: dict[str, Any] = {
@@ -50,9 +48,7 @@ def is_without_value(error: Unconvertible) -> bool:
 
 def covers(note: str, path: str) -> bool:
     """Tell whether a note on one path speaks of another."""
-    return (
-        path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
-    )
+    return path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -126,14 +122,12 @@ def test_what_is_kept_comes_back(target: str, record: Record) -> None:
     (row,) = written.rows
     bare, fragment = taken_out(row, spoke)
     back = restored(spoke.read(bare), fragment)
-    defaulted = {
-        each.path for each in written.notes if each.fate is Fate.DEFAULTED
-    }
-    found = {
-        each.path for each in differences(record, back) if each.left is not UNSET
-    }
+    defaulted = {each.path for each in written.notes if each.fate is Fate.DEFAULTED}
+    found = {each.path for each in differences(record, back) if each.left is not UNSET}
 
-    assert {each for each in found if not any(covers(n, each) for n in defaulted)} == set()
+    assert {
+        each for each in found if not any(covers(n, each) for n in defaulted)
+    } == set()
 
 
 @given(record=records())

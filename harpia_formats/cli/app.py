@@ -9,7 +9,16 @@ import typer
 from harpia_formats import __version__
 
 #: Each command is the function of that name in the module of that name.
-COMMANDS = ("validate", "convert", "roundtrip", "diff", "detect", "formats", "schema", "rule")
+COMMANDS = (
+    "validate",
+    "convert",
+    "roundtrip",
+    "diff",
+    "detect",
+    "formats",
+    "schema",
+    "rule",
+)
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:

@@ -10,6 +10,7 @@ from harpia_formats.record import fits
 from harpia_formats.scan import duplicates
 from harpia_formats.spoke import DECLINED, Altered, Codec
 
+
 def as_json(text: str) -> Any:
     """Return the value that `text` is the JSON of, `DECLINED` if it is not.
 
