@@ -78,7 +78,7 @@ class Table:
                 value = each.field.codec.write(value)
             if type(value) is Altered:
                 notes.changed(each.field.hub, value.how)
-                value = value.value
+                value, held = value.value, UNSET
             if value is UNSET:
                 value = _lacking(each.field, notes)
                 if held is not UNSET and value is UNSET:

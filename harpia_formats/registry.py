@@ -71,6 +71,6 @@ def spoke_of(format_: Format) -> "Spoke":
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every rule by its code, ours first."""
-    ours = (text, table, schema, shape, across)
-    tables = (*(each.RULES for each in ours), harpia_converters.RULES, loss.RULES)
+    ours = (text, table, schema, shape, across, loss)
+    tables = (*(each.RULES for each in ours), harpia_converters.RULES)
     return {rule.code: rule for table in tables for rule in table}
