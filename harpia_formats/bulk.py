@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
-from msgspec.structs import replace
 
 from harpia_formats.choices import Choices
 from harpia_formats.detection import Variant
 from harpia_formats.express import Express, Plan
 from harpia_formats.lane import Lane
-from harpia_formats.notes import Note, Notes, Unconvertible
+from harpia_formats.notes import Note, Unconvertible
 from harpia_formats.pairing import Pairing
-from harpia_formats.record import FREE, TEXTS, Record
+from harpia_formats.record import FREE, TEXTS
 from harpia_formats.schema import Schema
 from harpia_formats.spoke import Row, Spoke
 from harpia_formats.taking import read_record
@@ -86,7 +84,7 @@ class Bulk:
             plan = plans.get(shape, _no_plan)
             if plan is _no_plan:
                 plan = express.plan_for(value, shape)
-            made = plan.make(value, before + at + 1) if plan is not None else None
+            made = _followed(plan, value, before + at + 1)
             if plan is None or made is None:
                 try:
                     found, paths, notes = self.ordinary(
@@ -123,24 +121,26 @@ class Bulk:
     ) -> tuple[list[Row], tuple[str, ...], tuple[Note, ...]]:
         """Return the rows of one row, the paths of its fields and the notes on them."""
         record = read_record(value, self.source, self.variant)
-        record, notes = numbered(record, number, self.pairing)
-        written = self.pairing.written(record)
-        said = tuple(dict.fromkeys([*notes.said, *written.notes]))
-        return written.rows, written.paths, said
+        written = self.pairing.written(record, number)
+        return written.rows, written.paths, written.notes
 
 
-def numbered(record: Record, number: int, pairing: Pairing) -> tuple[Record, Notes]:
-    """Return `record` with its number for an id, where it needs one and has none."""
-    notes = Notes()
-    if record.id is UNSET and pairing.needs_id:
-        record = replace(record, id=str(number))
-        notes.defaulted("id", "is the number of the record")
-    return record, notes
+def _followed(plan: Plan | None, value: Any, number: int) -> list[Row] | None:
+    """Return what a plan makes of a row, None if it must not or cannot."""
+    if plan is None:
+        return None
+    try:
+        return plan.make(value, number)
+    except (LookupError, AttributeError, TypeError):
+        return None
 
 
 def suits_bulk(source: Spoke, target: Spoke, choices: Choices) -> bool:
     """Tell whether plans can say all that is to be said of rows of `source`."""
     if target.vendor == source.vendor or target.carried("extra"):
+        return False
+    # What is kept of other vendors may decide on anything.
+    if source.carried("extra") or source.carried("outputs.extra"):
         return False
     if choices.keep_extra or choices.model is not None:
         return False

@@ -42,7 +42,5 @@ class Choices:
     model: str | None = None
     #: What records get that lack it, by the path of the field.
     constants: Mapping[str, Any] = field(default_factory=dict)
-    #: The metric that gives a score to answers without one.
-    score: str = ""
     #: Whether what has no place goes where the format has room for it.
     keep_extra: bool = False

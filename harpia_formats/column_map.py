@@ -41,7 +41,12 @@ def parsed(parts: Iterable[str]) -> dict[str, str]:
 
 def checked(columns: Mapping[str, str]) -> None:
     """Raise `MapError` unless every name is that of a field."""
-    for name in columns:
+    fields: dict[str, str] = {}
+    for name, column in columns.items():
+        if column in fields:
+            reason = f"the column is that of {fields[column]} already"
+            raise MapError(f"{name}={column}", reason)
+        fields[column] = name
         if name not in FIELDS:
             reason = f"no field is called {name} (known: {', '.join(FIELDS)})"
             raise MapError(name, reason)

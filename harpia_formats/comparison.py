@@ -6,6 +6,7 @@ that one of the two formats has no place for are not compared.
 
 import pickle
 import struct
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
@@ -209,10 +210,10 @@ class Comparison:
         return common
 
     def _compare(self, ours: IO[bytes], theirs: IO[bytes]) -> None:
-        waiting: dict[str, list[tuple[int, bytes, msgspec.Raw]]] = {}
+        waiting: dict[str, deque[tuple[int, bytes, msgspec.Raw]]] = {}
         for number, place, text in _items(theirs):
             key, record = _parts(text)
-            waiting.setdefault(key, []).append((number, place, record))
+            waiting.setdefault(key, deque()).append((number, place, record))
         for number, place, text in _items(ours):
             key, record = _parts(text)
             others = waiting.get(key)
@@ -220,7 +221,7 @@ class Comparison:
                 self._found.only_left += 1
                 self._note_only("only in the first", number, place, key)
                 continue
-            _, _, other = others.pop(0)
+            _, _, other = others.popleft()
             left, right = self._record_of(record), self._record_of(other)
             self._match(left, right, number, place)
         for key, rest in waiting.items():

@@ -24,13 +24,14 @@ from harpia_formats.detection import Variant
 from harpia_formats.digests import Digests
 from harpia_formats.exact import encode
 from harpia_formats.filling import filling_of
-from harpia_formats.format import Format
+from harpia_formats.format import Container, Format
 from harpia_formats.framing import Chunk, Cursor
 from harpia_formats.grouping import KEYS, Grouping
 from harpia_formats.identity import Identity
 from harpia_formats.inputs import Input
 from harpia_formats.judge import Judge
 from harpia_formats.losses import Losses
+from harpia_formats.marks import Numbers
 from harpia_formats.needs import (
     ConversionError,
     check_needs,
@@ -38,7 +39,7 @@ from harpia_formats.needs import (
 )
 from harpia_formats.notes import Fate, Note, Notes, Unconvertible
 from harpia_formats.outputs import Outputs, check_output, name_of
-from harpia_formats.pairing import Pairing
+from harpia_formats.pairing import BY_NUMBER, Pairing
 from harpia_formats.problem import Place, Problem
 from harpia_formats.quarantine import Quarantine
 from harpia_formats.reading import Reading
@@ -49,7 +50,7 @@ from harpia_formats.row import Row as PlacedRow
 from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
 from harpia_formats.sharding import Shards
 from harpia_formats.shards import Done, Job, PlanKey
-from harpia_formats.spoke import Row, Spoke
+from harpia_formats.spoke import Many, Row, Spoke
 from harpia_formats.taking import Taken
 from harpia_formats.targets import (
     LOOKED_AT,
@@ -174,6 +175,7 @@ class Conversion:
             self._quarantine = Quarantine.beside(
                 options.quarantine, output, overwrite=options.overwrite
             )
+            self._quarantine.check_apart(self._reading.inputs)
         #: Messages about what was taken where there was a choice.
         self.said: list[str] = []
         #: Records that wait for the format, with their files and prefixes.
@@ -204,6 +206,10 @@ class Conversion:
         )
         columns = self._options.columns if self._maps_output else None
         container = self._options.container
+        if container is not None and target.dialects[0].container is not Container.ROWS:
+            raise ConversionError(f"a file of {target.id} is neither array nor lines")
+        if self._filling is not None and self._spoke.holds.scores is Many.NONE:
+            raise ConversionError(f"{target.id} has no place for a score")
         self._outputs = Outputs(
             target,
             self._spoke,
@@ -253,8 +259,8 @@ class Conversion:
             return
         finally:
             flow.close()
+            self._count_plans()
         yield from self._said()
-        self._count_plans()
         if not self._may_finish():
             return
         try:
@@ -284,6 +290,11 @@ class Conversion:
 
     def _finish(self) -> Iterator[Problem]:
         self._flush()
+        if not self._written_rows and self._skipped:
+            # An empty output would look like an empty input.
+            if self._quarantine is not None:
+                self._quarantine.commit()
+            return
         header = self._header_row()
         if self._options.on_loss is OnLoss.FAIL and self._has_loss():
             self._failed_by_loss = True
@@ -328,7 +339,9 @@ class Conversion:
             return None
         return Bulk(variant, source, self._pairing)
 
-    def _accepted(self, chunk: Chunk, values: list[Any], judge: Judge) -> bool:
+    def _accepted(
+        self, chunk: Chunk, numbers: Numbers, values: list[Any], judge: Judge
+    ) -> bool:
         """Convert rows that a lane accepted; tell whether that was done."""
         if self._target is None or judge.lane is None:
             return False
@@ -339,12 +352,12 @@ class Conversion:
         made = self._bulk.made(values, judge.lane, judge.lane_schema, self._records)
         if made is None:
             return False
-        path, before = self._counts[-1].path, self._records
+        path = self._counts[-1].path
         for paths, notes, first, times in made.shapes:
 
             def place(first: int = first) -> Place:
                 start = chunk.start_of(first)
-                row = PlacedRow(path, chunk.rows[first], start, before + first + 1)
+                row = PlacedRow(path, chunk.rows[first], start, numbers.of(first))
                 return row.place(0, 1, ())
 
             self._files[-1].losses.add(paths, notes, place, times)
@@ -357,7 +370,13 @@ class Conversion:
     def _shards(self) -> Shards:
         """Return what has large files done in several processes."""
         jobs = self._options.jobs or os.cpu_count() or 1
-        return Shards(jobs, self._job_for, self._deliver, self._counts_records)
+        return Shards(
+            jobs,
+            self._job_for,
+            self._deliver,
+            self._counts_records,
+            lambda: self._records,
+        )
 
     def _job_for(self, variant: Variant, path: Path, folder: str) -> Job | None:
         if self._target is None or self._bulk_of(variant) is None:
@@ -479,7 +498,9 @@ class Conversion:
     def _write_groups(self) -> None:
         if self._grouping is None:
             return
+        self._records = 0
         for each in self._grouping.groups():
+            self._records += 1
             number, place = pickle.loads(each.place)  # noqa: S301 - written by ourselves a moment ago
             self._convert(
                 each.record,
@@ -497,14 +518,14 @@ class Conversion:
         text: bytes,
         file: int,
     ) -> None:
-        if record.id is UNSET and self._pairing.needs_id:
-            record = replace(record, id=str(self._records))
-            notes.defaulted("id", "is the number of the record")
         parts = [("", record)]
         if self._outputs.is_split:
             parts = list(_by_model(record, notes, self._options.model))
         try:
-            written = [(model, self._pairing.written(part)) for model, part in parts]
+            written = [
+                (model, self._pairing.written(part, self._records))
+                for model, part in parts
+            ]
         except Unconvertible as error:
             self._cannot(error, place(), file, text)
             return
@@ -582,6 +603,10 @@ class Conversion:
         help_ = "--prefix-ids puts the name of its file in front of each id"
         if len(self._files) == 1:
             help_ = "--group id makes one record of the rows with one id"
+            if self._has_made_ids():
+                help_ = (
+                    "give an id to each record: the number of one is that of another"
+                )
         elif self._options.prefix_ids:
             help_ = "files of the same name need other names"
         place = Place(count.path, 1, 1, 2, 0)
@@ -591,6 +616,11 @@ class Conversion:
             )
             if self._tally.add(problem, ()):
                 yield problem
+
+    def _has_made_ids(self) -> bool:
+        """Tell whether some records have their number for an id."""
+        notes = (note for each in self._files for note in each.losses.losses)
+        return any(each.path == "id" and each.how == BY_NUMBER for each in notes)
 
     def _header_row(self) -> Row:
         """Return the header that is written, and note what it loses."""

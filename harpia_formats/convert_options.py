@@ -78,6 +78,8 @@ class ConvertOptions:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, _one_of(kind, name, value))
+        if self.quarantine is not None and self.on_invalid is not OnInvalid.QUARANTINE:
+            raise ValueError('quarantine is the file of on_invalid="quarantine"')
         if self.columns is not None:
             checked(self.columns)
         if self.jobs < 0 or self.max_row_bytes < 1:
@@ -91,7 +93,6 @@ class ConvertOptions:
             turns=Turns(self.turns),
             model=self.model,
             constants=constants,
-            score=self.score or "",
             keep_extra=self.keep_extra,
         )
 

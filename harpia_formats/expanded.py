@@ -1,8 +1,7 @@
 """Ids of the rows that one record becomes, and the id that they came from.
 
-A row gets `#` and its number behind the id. An id that ends like that already gets a
-number as well even if its record is one row, so that taking off the last number always
-gives the id back.
+Each of several rows gets `#` and its number behind the id. Whether an id was made so
+cannot be told by looking at it alone: rows belong together only if they ask the same.
 """
 
 import re
@@ -11,6 +10,6 @@ _number = re.compile(r"(?s)(.*)#([1-9]\d*)")
 
 
 def expanded_id(given: object) -> str | None:
-    """Return the id that `given` was made from, None if it looks like none of ours."""
+    """Return the id that `given` may be made from, None if it does not look so."""
     found = _number.fullmatch(given) if isinstance(given, str) else None
     return found[1] if found else None

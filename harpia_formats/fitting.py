@@ -10,7 +10,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.choices import Choices, References, Responses, Turns
-from harpia_formats.expanded import expanded_id
 from harpia_formats.notes import Notes, Unconvertible
 from harpia_formats.record import Output, Record
 from harpia_formats.spoke import Holds, Many
@@ -27,7 +26,7 @@ def fitted(
     """
     record = _of_model(record, choices, notes)
     parts = list(_split(record, holds, choices, notes))
-    if _needs_suffix(record, parts):
+    if len(parts) > 1 and record.id is not UNSET:
         yield from _numbered(parts, notes)
     else:
         yield from parts
@@ -129,13 +128,6 @@ def _with(record: Record, **changes: Any) -> Record:
     return replace(record, outputs=[replace(record.outputs[0], **changes)])
 
 
-def _needs_suffix(record: Record, parts: list[Record]) -> bool:
-    """Tell whether the ids of `parts` must be told apart, and put together again."""
-    return record.id is not UNSET and (
-        len(parts) > 1 or expanded_id(record.id) is not None
-    )
-
-
 def _numbered(parts: list[Record], notes: Notes) -> Iterator[Record]:
     notes.changed("id", "with # and a number behind it")
     for number, each in enumerate(parts, 1):
@@ -167,7 +159,9 @@ def _messages_as_prompt(record: Record, choices: Choices, notes: Notes) -> Recor
         notes.changed("messages", "one text, as a transcript")
         prompt: Any = transcript(messages)
     else:
-        prompt = last_of(messages, "user")
+        prompt = record.prompt
+        if prompt is UNSET:
+            prompt = last_of(messages, "user")
         if prompt is UNSET:
             reason = "no message is of the user, so nothing is asked"
             raise Unconvertible("messages", reason, "or take --turns transcript")
@@ -214,8 +208,9 @@ def _turns_as_answer(
         prompt: Any = transcript(before)
         notes.changed("outputs.turns", "one text, as a transcript, and the answer")
     else:
-        prompt = last_of(before, "user")
-        notes.changed("outputs.turns", "the last question and the last answer")
+        # What the data set says is asked stays what is asked.
+        prompt = UNSET if record.prompt is not UNSET else last_of(before, "user")
+        notes.changed("outputs.turns", "the last answer")
     record = _answered(record, answer, notes)
     if prompt is UNSET or not before:
         return record
@@ -259,7 +254,10 @@ def _told(output: Output, answer: dict[str, Any] | None, notes: Notes) -> Output
     changes: dict[str, Any] = {"turns": UNSET}
     if answer is not None:
         for name, key in (("text", "content"), ("reasoning", "reasoning")):
-            if getattr(output, name) is UNSET and answer.get(key) is not None:
+            if (
+                not isinstance(getattr(output, name), str)
+                and answer.get(key) is not None
+            ):
                 notes.defaulted(f"outputs.{name}", "of the last answer in the turns")
                 changes[name] = answer[key]
     return replace(output, **changes)

@@ -72,16 +72,26 @@ class Grouping:
     def _key_of(self, record: Record) -> str:
         if self.key == "id":
             base = expanded_id(record.id)
-            given = record.id if base is None else base
-            return f"#{self._count}" if given is UNSET else f"={given}"
+            if base is not None:
+                # Other ids may end like ours; those of one record ask the same.
+                return f"={base}#" + _asked_by(record)
+            return f"#{self._count}" if record.id is UNSET else f"={record.id}"
         values = [getattr(record, self.key)]
         if self.key == "prompt":
-            values += [record.messages, record.system]
+            return _asked_by(record) or f"#{self._count}"
         if all(each is UNSET for each in values):
             return f"#{self._count}"
         return (
             "=" + encode([None if each is UNSET else each for each in values]).decode()
         )
+
+
+def _asked_by(record: Record) -> str:
+    """Return what a record asks as one text, "" if it asks nothing."""
+    values = [record.prompt, record.messages, record.system]
+    if all(each is UNSET for each in values):
+        return ""
+    return "=" + encode([None if each is UNSET else each for each in values]).decode()
 
 
 def _items(file: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:

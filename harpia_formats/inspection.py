@@ -319,7 +319,9 @@ class Inspection:
         part = self._part
         if self._taker is not None:
             judged = self._taker.bulk is not None and verdict.accepted is not None
-            if not (judged and self._taker.accepted(chunk, verdict, part.judge)):
+            if not (
+                judged and self._taker.accepted(chunk, numbers, verdict, part.judge)
+            ):
                 self._take(self._taker, chunk, numbers, active, unread)
         row_of = partial(self._row, chunk, numbers)
         yield from self._speaker.findings(active, row_of, part.schema, part.path)

@@ -44,12 +44,14 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
         for each in file.losses.losses.values():
             name = name_in(names, each.note.path)
             line = lines.setdefault(name, FieldLine(name))
-            line.fates[each.note.fate] += each.count
             line.place = line.place or each.place
             if each.note.how:
                 line.hows[each.note.how] = line.hows.get(each.note.how, 0) + each.count
-            if each.note.fate is not Fate.DEFAULTED:
-                touched[name] = max(touched[name], each.count)
+        for (fate, path), count in file.losses.fates.items():
+            name = name_in(names, path)
+            lines[name].fates[fate] += count
+            if fate is not Fate.DEFAULTED:
+                touched[name] = max(touched[name], count)
         for path, count in file.losses.carried.items():
             name = name_in(names, path)
             lines[name].kept += max(0, count - touched[name])

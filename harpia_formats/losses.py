@@ -1,10 +1,11 @@
 """What became of each field over a whole conversion: exact counts, and one example."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harpia_formats.notes import Note
+from harpia_formats.notes import Fate, Note
 from harpia_formats.problem import Place
 
 #: Members of free objects that are told one by one.
@@ -28,6 +29,8 @@ class Losses:
     #: Records that carried a field, by its path.
     carried: dict[str, int] = field(default_factory=dict)
     losses: dict[Note, Loss] = field(default_factory=dict)
+    #: Records of which a fate met a field, in however many ways.
+    fates: Counter[tuple[Fate, str]] = field(default_factory=Counter)
     #: How often records of one shape met one outcome, not yet taken apart.
     _shapes: dict[tuple[Any, Any], int] = field(default_factory=dict)
     _members: int = 0
@@ -59,8 +62,13 @@ class Losses:
         for (paths, notes), times in self._shapes.items():
             for path in dict.fromkeys(paths):
                 self._carry(path, times)
+            met = set()
             for each in dict.fromkeys(notes):
-                self._loss(each, lambda: None).count += times
+                loss = self._loss(each, lambda: None)
+                loss.count += times
+                met.add((each.fate, loss.note.path))
+            for both in met:
+                self.fates[both] += times
         self._shapes.clear()
 
     def _carry(self, path: str, times: int) -> None:

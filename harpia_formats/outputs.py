@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from harpia_formats.convert_options import ContainerKind, Output
 from harpia_formats.format import Container, Format
@@ -59,9 +59,8 @@ class Outputs:
         """Finish all files and put them into their places; return their names."""
         if not self.is_split:
             self._file("")
-        for sink, writer in self._files.values():
+        for _, writer in self._files.values():
             writer.close(header)
-            del sink
         for sink, _ in self._files.values():
             sink.commit()
         return [each for each in self._places.values() if each]
@@ -85,7 +84,7 @@ class Outputs:
     def _sink(self, model: str) -> Sink:
         if self.output is None:
             self._places[model] = ""
-            return StreamSink(sys.stdout.buffer)
+            return StreamSink(_standard_output())
         if not isinstance(self.output, (str, PathLike)):
             self._places[model] = ""
             return StreamSink(self.output)
@@ -126,6 +125,14 @@ class Outputs:
             if suffix in {".json", ".jsonl", ".ndjson"}:
                 return suffix == ".json"
         return self.spoke.in_array
+
+
+def _standard_output() -> BinaryIO:
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        reason = "it takes text only; name a file as the output"
+        raise SinkError("standard output", reason)
+    return cast("BinaryIO", stream)
 
 
 def check_output(output: Output, *, overwrite: bool) -> None:

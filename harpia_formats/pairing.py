@@ -14,6 +14,8 @@ from harpia_formats.notes import Fate, Note, Notes
 from harpia_formats.record import KINDS, Output, Record, Score, paths_in
 from harpia_formats.spoke import Many, Row, Spoke
 
+#: What is said of an id that is the number of its record.
+BY_NUMBER = "is the number of the record"
 #: Gives scores to the answers of a record that have none.
 Scorer = Callable[[Record, Notes], Record]
 
@@ -52,8 +54,8 @@ class Pairing:
         """Whether a row must have an id."""
         return any(each.hub == "id" and each.required for each in self.target.fields)
 
-    def written(self, record: Record) -> Written:
-        """Return the rows of `record`.
+    def written(self, record: Record, number: int = 0) -> Written:
+        """Return the rows of `record`, whose `number` is its id where it needs one.
 
         Raises `Unconvertible` where it cannot be said in the format, or is not to.
         """
@@ -62,11 +64,15 @@ class Pairing:
         if self._constants:
             turns = self.target.holds.turns
             record = completed(record, self._constants, notes, turns=turns)
-        if self.scorer is not None:
-            record = self.scorer(record, notes)
+        if number and record.id is UNSET and self.needs_id:
+            record = replace(record, id=str(number))
+            notes.defaulted("id", BY_NUMBER)
         # An id that is not written need not tell rows apart.
         named = record if self._carries("id") else replace(record, id=UNSET)
         parts = list(fitted(named, self.target.holds, self.choices, notes))
+        if self.scorer is not None:
+            # An answer is compared with the references that stand beside it.
+            parts = [self.scorer(each, notes) for each in parts]
         rows = [self.target.write(each, notes) for each in parts]
         self._note_dropped(paths, notes)
         if self.target.holds.outputs is Many.NONE and record.outputs:

@@ -1,5 +1,6 @@
 """Put rows aside that are not valid, byte for byte, beside what is wrong with them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
@@ -35,6 +36,13 @@ class Quarantine:
             if each.exists() and not overwrite:
                 raise SinkError(str(each), "is there already; --overwrite replaces it")
         return cls((str(rows), str(findings)))
+
+    def check_apart(self, inputs: Iterable[Any]) -> None:
+        """Raise `ConversionError` if an input would be written over."""
+        paths = [each for each in inputs if isinstance(each, (str, PathLike))]
+        for name in self._names:
+            if any(Path(name).resolve() == Path(each).resolve() for each in paths):
+                raise ConversionError(f"{name} cannot be input and quarantine at once")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Read records from anything, whatever its format, and say what is wrong with it."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,7 +142,7 @@ class Reading:
         """Inspect a file from its beginning to its end."""
         with SecondLook(source) as again, open_source(source) as reader:
             blocks = Blocks(reader, count)
-            inspection = self._inspection(taker)
+            inspection = self._inspection(taker, whole=True)
             yield from _closed(inspection.problems(blocks, count, again))
             if not inspection.stopped:
                 for _ in taker.close():
@@ -161,7 +161,8 @@ class Reading:
         ranges = shards.ranges(source.origin)
         place = Cursor()
         variant: Variant | None = None
-        for work, done in ranges:
+        for work, found in ranges:
+            done = shards.if_right(work, found)
             if done is not None and variant is not None:
                 shards.deliver(done, place, count.records)
                 count.records += done.records
@@ -186,9 +187,18 @@ class Reading:
             progress(Part(source.name, shards.size, work.end))
         count.complete = True
 
-    def _inspection(self, taker: Taker, resume: Resume | None = None) -> Inspection:
+    def _inspection(
+        self, taker: Taker, resume: Resume | None = None, *, whole: bool = False
+    ) -> Inspection:
+        options = self._options
         return Inspection(
-            self._options, self._rules, self.tally, self._formats, None, taker, resume
+            options if whole else replace(options, progress=None),
+            self._rules,
+            self.tally,
+            self._formats,
+            None,
+            taker,
+            resume,
         )
 
 

@@ -91,12 +91,6 @@ class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     extra: dict[str, dict[str, Any]] | UnsetType = UNSET
 
 
-class HeadedRecord(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A record with the header of its data set, as the first line of a file has it."""
-
-    header: Header | UnsetType = UNSET
-
-
 _text, _texts, _objects, _object = (str,), (list,), (list,), (dict,)
 _maybe = (str, type(None))
 

@@ -206,10 +206,10 @@ def read_back(row: Row, spoke: Spoke) -> Record:
 def _together(records: list[Record]) -> Record:
     """Return the record whose rows these are."""
     first = records[0]
+    if len(records) == 1:
+        return first
     base = expanded_id(first.id)
     own = first.id if base is None else base
-    if len(records) == 1:
-        return replace(first, id=own) if base is not None else first
     references = first.references
     if any(each.references != references for each in records):
         gathered = [text for each in records for text in each.references or ()]

@@ -16,6 +16,7 @@ from harpia_formats.naming import plain_name
 from harpia_formats.recognition import HEAD_BYTES
 from harpia_formats.shards import (
     AHEAD,
+    MOST,
     RANGE,
     Done,
     Job,
@@ -44,6 +45,8 @@ class Shards:
     deliver: Callable[[Done, Cursor, int], None]
     #: Tells whether rows must know the numbers of their records.
     counts: Callable[[], bool]
+    #: Returns how many records there were so far, in all files.
+    records: Callable[[], int]
     size: int = 0
     _job: Job | None = None
     _path: Path = field(default_factory=Path)
@@ -88,7 +91,7 @@ class Shards:
             for one, end in rest:
                 yield Range(one, end), None
             return
-        works = self._numbered(rest, bytes_of(path, 0, begin).count(b"\n"))
+        works = self._numbered(rest)
         with pool_of(self.jobs) as pool:
             yield from in_order(pool, job, works, self.jobs)
 
@@ -98,23 +101,31 @@ class Shards:
             room = shutil.disk_usage(MEMORY).free
         except OSError:
             return None
-        # A row is seldom longer in another format, and never by much.
-        needed = 4 * RANGE * AHEAD * self.jobs
+        needed = MOST * RANGE * (AHEAD + 1) * self.jobs
         return MEMORY if room > needed and os.access(MEMORY, os.W_OK) else None
 
     def begin(self, variant: Variant) -> None:
         """Say what the first range was."""
         self._job = self.job_for(variant, self._path, self._folder)
 
-    def _numbered(
-        self, ranges: Iterator[tuple[int, int]], before: int
-    ) -> Iterator[Range]:
+    def _numbered(self, ranges: Iterator[tuple[int, int]]) -> Iterator[Range]:
         """Yield ranges with the records before them, where anybody wants to know.
 
-        Each line is taken for a record: where that is wrong the range is done again.
+        Each line is taken for a record: where that is wrong, `if_right` tells.
         """
-        counts = self.counts()
+        before = self.records()
         for begin, end in ranges:
             yield Range(begin, end, before)
-            if counts:
+            if self.counts():
                 before += bytes_of(self._path, begin, end).count(b"\n")
+
+    def if_right(self, work: Range, done: Done | None) -> Done | None:
+        """Return what became of a range if it was told the right number of records.
+
+        Otherwise it is forgotten, to be done again.
+        """
+        if done is None or not self.counts() or work.before == self.records():
+            return done
+        if done.rows:
+            Path(done.rows).unlink(missing_ok=True)
+        return None

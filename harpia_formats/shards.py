@@ -8,7 +8,6 @@ import gc
 import os
 import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -16,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Self
 
 from harpia_formats.bulk import Bulk
 from harpia_formats.choices import Choices
@@ -34,8 +33,13 @@ from harpia_formats.spoke import Row
 from harpia_formats.taking import HEADED
 from harpia_formats.writers import joined
 
+#: PR_SET_PDEATHSIG, see prctl(2).
+_DEATH_SIGNAL = 1
 #: Bytes of a range, and of the pieces that are judged at once.
 RANGE, PIECE = 4 * 1024 * 1024, 64 * 1024
+#: How many times as long as a range its rows may be in another format; where they
+#: are longer it is done where they need not be kept.
+MOST = 4
 #: Ranges that wait for each process.
 AHEAD = 3
 
@@ -114,6 +118,43 @@ def bytes_of(path: Path, begin: int, end: int) -> bytes:
 
 
 @dataclass(slots=True)
+class _Block:
+    """A file with the rows of one range, for `with`; removed unless it is kept."""
+
+    path: Path
+    work: Range
+    size: int = 0
+    _file: IO[bytes] | None = None
+    _kept: bool = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            if not self._kept:
+                self.path.unlink(missing_ok=True)
+
+    def write(self, rows: bytes, separator: bytes) -> bool:
+        """Write some rows; tell whether they are not too many to be kept."""
+        if not rows:
+            return True
+        if self._file is None:
+            self._file = self.path.open("wb")
+        elif self.size:
+            self._file.write(separator)
+        self._file.write(rows)
+        self.size += len(rows)
+        return self.size <= MOST * (self.work.end - self.work.begin)
+
+    def keep(self) -> str:
+        """Let the file be there; return its name, "" if there are no rows."""
+        self._kept = True
+        return str(self.path) if self._file is not None else ""
+
+
+@dataclass(slots=True)
 class _Worker:
     """What a process needs for one job, and keeps from range to range."""
 
@@ -135,7 +176,11 @@ class _Worker:
 
     def run(self, work: Range) -> Done | None:
         """Convert a range; None if it is not all plain valid rows."""
-        done = self._run(work)
+        try:
+            with _Block(Path(self.job.folder, str(work.begin)), work) as block:
+                done = self._run(work, block)
+        except OSError:
+            done = None
         if done is None:
             # It is done again elsewhere, and so must not count here.
             list(self.bulk.counted())
@@ -143,13 +188,13 @@ class _Worker:
             self.forgotten += 1
         return done
 
-    def _run(self, work: Range) -> Done | None:
+    def _run(self, work: Range, block: "_Block") -> Done | None:
         data = bytes_of(Path(self.job.path), work.begin, work.end)
         if self.has_headed_rows and HEADED in data:
             return None
-        rows: list[Row] = []
         shapes: list[Shape] = []
-        records = 0
+        keys: list[str] = []
+        records = count = 0
         for chunk in _chunks(data):
             if len(chunk.data) > self.job.max_row_bytes:
                 return None
@@ -166,15 +211,16 @@ class _Worker:
                 key = times or self._new_plan(paths)
                 if key is not None:
                     shapes.append((paths, notes, place, key))
-            rows += found
+            if not block.write(joined(found, self.job.separator), self.job.separator):
+                return None
+            keys += self._keys(found)
+            count += len(found)
             records += len(chunk)
         plans = [
             (self.told[id(paths)][0], times) for paths, _, times in self.bulk.counted()
         ]
-        keys = self._keys(rows)
-        file = self._kept(joined(rows, self.job.separator), work.begin)
         # No line is blank, so there are as many as records.
-        return Done(file, len(rows), records, records, shapes, plans, keys)
+        return Done(block.keep(), count, records, records, shapes, plans, keys)
 
     def _new_plan(self, paths: tuple[str, ...]) -> PlanKey | None:
         """Return the key of a plan if it was not told of before."""
@@ -183,14 +229,6 @@ class _Worker:
         key = (os.getpid(), len(self.told) + 1_000_000 * self.forgotten)
         self.told[id(paths)] = key, paths
         return key
-
-    def _kept(self, block: bytes, begin: int) -> str:
-        """Put a block of rows into a file; return its name."""
-        if not block:
-            return ""
-        file = Path(self.job.folder, str(begin))
-        file.write_bytes(block)
-        return str(file)
 
     def _made(self, chunk: Chunk, values: Any, before: int) -> Any:
         lane = self.judge.lane
@@ -260,7 +298,7 @@ def pool_of(jobs: int) -> Executor:
 
 def _method() -> str:
     """Return how processes are begun: a copy is quick, but not safe with threads."""
-    if sys.platform == "linux" and threading.active_count() == 1:
+    if sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1:  # noqa: PTH208 - a count only
         return "fork"
     return "forkserver" if os.name == "posix" else "spawn"
 
@@ -268,8 +306,19 @@ def _method() -> str:
 def _begin_process() -> None:
     """Leave interrupts to the process that hands out the work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A copy of a process has its handlers, too, which would outlive the pool.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _end_with_parent()
     # Rows have no cycles, and looking for some takes as long as judging them.
     gc.disable()
+
+
+def _end_with_parent() -> None:
+    """Have this process end where the one that hands out the work is killed."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - on Linux only
+
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def in_order(

@@ -30,7 +30,7 @@ HEADED = b'"header"'
 _head = struct.Struct("<QQQI")
 
 #: Takes the rows of a chunk as a lane decoded them; tells whether it did.
-TakeAccepted = Callable[[Chunk, list[Any], Judge], bool]
+TakeAccepted = Callable[[Chunk, Numbers, list[Any], Judge], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,15 @@ class Taker:
                 start = chunk.start_of(number)
                 self._hand_on(value, text, start, numbers.of(number))
 
-    def accepted(self, chunk: Chunk, verdict: Verdict, judge: Judge) -> bool:
+    def accepted(
+        self, chunk: Chunk, numbers: Numbers, verdict: Verdict, judge: Judge
+    ) -> bool:
         """Hand on rows that the lane accepted; tell whether anybody took them."""
         if self.bulk is None or self._columns is not None:
             return False
         if self._has_headed_rows and HEADED in chunk.data:
             return False
-        return self.bulk(chunk, verdict.accepted or [], judge)
+        return self.bulk(chunk, numbers, verdict.accepted or [], judge)
 
     def refused(self, chunk: Chunk, rows: set[int]) -> None:
         """Hand on the bytes of rows that are not valid."""

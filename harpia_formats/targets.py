@@ -1,7 +1,5 @@
 """Which format is written where a name stands for several."""
 
-from collections.abc import Iterator
-
 from harpia_formats.format import Format
 from harpia_formats.near import nearest
 from harpia_formats.needs import ConversionError, holds_answers
@@ -57,9 +55,3 @@ def fitting(formats: tuple[Format, ...], *, answered: bool) -> Format:
 def has_answer(record: Record) -> bool:
     """Tell whether a record holds what a model answered."""
     return bool(record.outputs)
-
-
-def names_of_targets() -> Iterator[str]:
-    """Yield every name that can be written to."""
-    yield from FAMILIES
-    yield from record_formats()

@@ -214,12 +214,10 @@ class _Column:
 
     def fill(self, rows: int) -> None:
         """Have an item for each of the first `rows` rows."""
-        missing = rows - self.items
-        if missing > 0:
-            nulls = b", ".join([b"null"] * min(missing, 10_000))
+        while (missing := min(rows - self.items, 10_000)) > 0:
+            nulls = b", ".join([b"null"] * missing)
             self.file.write((b", " if self.items else b"") + nulls)
-            self.items += min(missing, 10_000)
-            self.fill(rows)
+            self.items += missing
 
     def copy(self, write: Write, rows: int) -> None:
         """Write all items."""

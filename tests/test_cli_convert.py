@@ -314,14 +314,17 @@ def test_quarantine_needs_a_place_beside_standard_output(data: Path) -> None:
 
 
 def test_records_that_cannot_be_converted_are_put_aside(data: Path) -> None:
-    """A valid row that has no place in the target is put aside like an invalid one."""
+    """A valid row that has no place in the target is put aside like an invalid one.
+
+    An output without any row is not written: it would look like an empty input.
+    """
     text = json.dumps(UNASKED, indent=None).encode()
     (data / "chats.jsonl").write_bytes(text + b"\n")
     arguments = ["chats.jsonl", "--to", "nemo", "-o", "out.json"]
     result = run(*arguments, "--on-invalid", "quarantine", cwd=data)
 
-    assert result.returncode == 0
-    assert json.loads((data / "out.json").read_bytes()) == []
+    assert result.returncode == 1
+    assert not (data / "out.json").exists()
     assert (data / "out.invalid.jsonl").read_bytes() == text + b"\n"
 
 
@@ -440,3 +443,49 @@ def test_losses_are_written_as_a_report(data: Path) -> None:
 
     assert result.returncode == 0
     assert codes == {"L101", "L103"}
+
+
+def children_of(process: int) -> list[int]:
+    """Return the processes that a process has begun."""
+    text = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    return [int(each) for each in text.split()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
+    """Where a worker is killed the rest is done without it, and nothing is lost."""
+    count = 150_000
+    rows = (
+        b'{"prompt": "%s", "ideal_response": "r", "category": "", "source": "%d"}\n'
+        % (b"q" * 180, each)
+        for each in range(count)
+    )
+    (tmp_path / "large.jsonl").write_bytes(b"".join(rows))
+    arguments = ["convert", "large.jsonl", "--to", "tencent-csv", "--jobs", "2"]
+    with subprocess.Popen(  # noqa: S603 - the command is ours
+        [*COMMAND, *arguments, "-o", "out.csv"], cwd=tmp_path, stderr=subprocess.PIPE
+    ) as process:
+        workers: list[int] = []
+        end = time.monotonic() + PATIENCE
+        while process.poll() is None and not workers and time.monotonic() < end:
+            workers = children_of(process.pid)
+        for each in workers[:1]:
+            os.kill(each, signal.SIGKILL)
+        _, said = process.communicate(timeout=PATIENCE)
+
+    assert (workers != [], process.returncode) == (True, 0), said
+    assert (tmp_path / "out.csv").read_bytes().count(b"\n") == count + 1
+    assert names(tmp_path) == ["large.jsonl", "out.csv"]
+
+
+@pytest.mark.parametrize("name", ["good.jsonl", "out.json"])
+def test_losses_are_not_written_over_data(data: Path, name: str) -> None:
+    """--loss-report takes the place of no input, nor of the output."""
+    before = (data / "good.jsonl").read_bytes()
+    arguments = ["good.jsonl", "--to", "nemo", "-o", "out.json", "--overwrite"]
+    result = run(*arguments, "--loss-report", name, cwd=data)
+
+    assert result.returncode == 2
+    assert b"is an input or the output" in result.stderr
+    assert (data / "good.jsonl").read_bytes() == before
+    assert names(data) == ["bad.jsonl", "good.jsonl"]

@@ -34,7 +34,13 @@ def test_parts_that_mean_nothing_are_refused(parts: list[str], reason: str) -> N
 
 def test_every_field_can_be_mapped() -> None:
     """All fields are known by name."""
-    checked(dict.fromkeys(FIELDS, "a"))
+    checked({each: f"column of {each}" for each in FIELDS})
+
+
+def test_column_holds_one_field() -> None:
+    """Two fields cannot share a column: one of them would be lost on writing."""
+    with pytest.raises(MapError, match="that of prompt already"):
+        checked({"prompt": "a", "gt": "a"})
 
 
 def test_mapped_columns_must_be_there() -> None:

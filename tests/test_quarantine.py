@@ -53,7 +53,7 @@ def test_rows_of_an_array_are_put_aside(tmp_path: Path) -> None:
 
 def test_rows_of_a_table_are_put_aside(tmp_path: Path) -> None:
     """A row of a table is put aside as it is, over several lines if need be."""
-    table = b'id,references,category\n1,r,"of a\nkind"\n2,s,\n'
+    table = b'id,references,category,prompt\n1,r,"of a\nkind",\n2,s,,\n3,t,,q\n'
     report = convert(
         table,
         to="nemo-input",
@@ -61,9 +61,9 @@ def test_rows_of_a_table_are_put_aside(tmp_path: Path) -> None:
         on_invalid="quarantine",
         from_="csv",
     )
-    rows = b'1,r,"of a\nkind"\n2,s,\n'
+    rows = b'1,r,"of a\nkind",\n2,s,,\n'
 
-    assert (report.rows, report.skipped) == (0, 2)
+    assert (report.rows, report.skipped) == (1, 2)
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == rows
 
 

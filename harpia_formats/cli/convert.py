@@ -1,6 +1,7 @@
 """`harpia-formats convert`."""
 
 import sys
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +22,9 @@ from harpia_formats.convert_options import (
     OnLoss,
 )
 from harpia_formats.framing import ROW_LIMIT
+from harpia_formats.outputs import check_output
 from harpia_formats.problem import Problem
+from harpia_formats.sink import SinkError
 
 #: The parts of the help page.
 CHOOSING, LACKING, LOSING, READING = "Choosing", "Filling in", "Losing", "Reading"
@@ -249,6 +252,11 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
             jobs=jobs,
             progress=progress.update,
         )
+        if quarantine is not None and on_invalid is not OnInvalid.QUARANTINE:
+            complain("--quarantine FILE is for --on-invalid quarantine")
+            raise SystemExit(UNABLE)
+        if loss_report is not None:
+            check_apart(loss_report, [*(paths or ()), output], overwrite=overwrite)
         run = Conversion(paths or ["-"], to, output, options)
         # A run that is broken off takes away what it wrote.
         with progress, closing(iter(run)) as problems:
@@ -260,6 +268,18 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
 
             write_loss_report(report, loss_report)
         raise SystemExit(_told(run, report, on_loss, quiet=quiet))
+
+
+def check_apart(path: Path, others: Iterable[str], *, overwrite: bool) -> None:
+    """Refuse a file for the losses that is there, or is another file of the run.
+
+    Raises `SinkError`.
+    """
+    check_output(path, overwrite=overwrite)
+    if not path.absolute().parent.is_dir():
+        raise SinkError(str(path), "there is no such folder")
+    if any(path.resolve() == Path(each).resolve() for each in others):
+        raise SinkError(str(path), "is an input or the output of the conversion")
 
 
 def problem_line(problem: Problem) -> str:
@@ -280,7 +300,8 @@ def _told(
     if not quiet:
         for said in run.said:
             say(f"{said}\n")
-        if on_loss is not OnLoss.IGNORE:
+        # Of what was not written nothing is lost.
+        if on_loss is not OnLoss.IGNORE and (report.written or report.failed_by_loss):
             say("".join(f"{each}\n" for each in loss_lines(report)))
         say(written_line(report) + "\n")
     elif not report.written:

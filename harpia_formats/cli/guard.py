@@ -16,6 +16,9 @@ INTERRUPTED, TERMINATED, BROKEN_PIPE = 130, 143, 141
 #: Code points of a complaint; a path can be long.
 COMPLAINT = 5_000
 
+#: What asks a process to end; a terminal that is closed is one, where there are any.
+_ends = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+
 
 class Terminated(BaseException):
     """The process was asked to end."""
@@ -32,7 +35,7 @@ def guarded() -> Iterator[None]:
     The whole run stands in one, and each command in its own, because typer makes
     exit codes of its own out of some exceptions.
     """
-    before = signal.signal(signal.SIGTERM, _terminate)
+    before = {each: signal.signal(each, _terminate) for each in _ends}
     try:
         _need_streams()
         yield
@@ -53,7 +56,8 @@ def guarded() -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - whatever it is, it has an exit code
         _refuse(error)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _need_streams() -> None:

@@ -1,15 +1,25 @@
 """Which field of a record each key of the hub's own rows is: the one of that name."""
 
 import msgspec
+from msgspec import UNSET
 
 from harpia_formats.notes import Notes
-from harpia_formats.record import KINDS, Header, Record, as_row
+from harpia_formats.record import KINDS, Header, Output, Record, Score, as_row
 from harpia_formats.spoke import Field, Holds, Many, Row, Spoke
 
 
 def _read(row: Row) -> Record:
+    # The schema has seen to the types, which are kept as they are: 3.0 is not 3.
     known = {key: value for key, value in row.items() if key != "header"}
-    return msgspec.convert(known, Record)
+    known["outputs"] = [_output(each) for each in row["outputs"]]
+    return Record(**known)
+
+
+def _output(given: Row) -> Output:
+    scores = given.get("scores", UNSET)
+    if scores is not UNSET:
+        scores = [Score(**each) for each in scores]
+    return Output(**{**given, "scores": scores})
 
 
 def _write(record: Record, notes: Notes) -> Row:  # noqa: ARG001 - nothing is lost
