@@ -72,16 +72,11 @@ EEE_TO_NEMO = """
 def rows_of(row):
     question, turns = row["input"]["raw"], row["interactions"]
     if turns:
-        said = [
-            place
-            for place, turn in enumerate(turns)
+        answer = next(
+            turn["content"]
+            for turn in reversed(turns)
             if turn["role"] == "assistant" and turn["content"] is not None
-        ]
-        answer = turns[said[-1]]["content"]
-        for turn in reversed(turns[: said[-1]]):
-            if turn["role"] == "user":
-                question = turn["content"]
-                break
+        )
     else:
         answer = row["output"]["raw"]
     yield {
@@ -153,8 +148,8 @@ only a run there can tell.
 - Both scripts were seen to write the same rows as ours, compared as JSON, for the
   first {proven:,} records.
 - A record takes {sizes}.
-  A conversation of EvalEval becomes its last question and its last answer, a row of
-  Tencent one row for each answer, and a row of NeMo gets the number of its record for
+  A conversation of EvalEval becomes its prompt and its last answer, a row of Tencent
+  one row for each answer, and a row of NeMo gets the number of its record for
   an id.
 - Wall time is from the start of a process to its end. Runs of each command, by
   turns: {runs}. Output is a file, and what is read is in the page cache as far as it

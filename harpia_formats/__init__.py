@@ -116,8 +116,9 @@ def convert(
     for standard output. The options are the fields of
     `harpia_formats.convert_options.ConvertOptions`, such as `references="expand"`,
     `constants={"model": "org/m"}`, `on_loss="fail"`. One process does the work unless
-    `jobs` says otherwise. Nothing is written unless all was read and is good: ask the
-    report, or let it raise by `raise_for_errors`. What cannot be done at all raises
+    `jobs` says otherwise. No file is written unless all was read and is good, but an
+    open one has at once what is written: ask the report, or let it raise by
+    `raise_for_errors`. What cannot be done at all raises
     `ConversionError`, `SinkError`, `UnknownFormat`, `MapError` or `ValueError`.
     """
     from harpia_formats.conversion import Conversion  # noqa: PLC0415 - importing us is cheap

@@ -153,7 +153,7 @@ def _changes(source: Spoke, target: Spoke) -> Iterator[tuple[str, str]]:
         if theirs.messages:
             yield _conversations, _as_chat[has_answers]
         elif has_answers:
-            yield _conversations, "conversations: the last question and answer"
+            yield _conversations, "conversations: the last answer"
 
 
 def _needed(source: Format, target: Format) -> Iterator[Spot]:

@@ -138,7 +138,7 @@ def test_conversations_are_told_by_what_becomes_of_them() -> None:
     gone = pair("eee@0.3.0", "nemo-input")
 
     assert "conversations: a chat and the answer" in whole.changed
-    assert "conversations: the last question and answer" in short.changed
+    assert "conversations: the last answer" in short.changed
     assert "messages" in gone.dropped
 
 
