@@ -13,7 +13,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from harpia_formats.convert_options import ConvertOptions, OnInvalid
@@ -34,6 +34,8 @@ from harpia_formats.taking import Taken
 
 #: Files that the records of a side are spread over, and bytes that memory holds.
 FILES, HELD = 64, 64 * 1024
+#: Fields that are told of as left out.
+MOST = 50
 #: Fields that are compared, or left out, by themselves.
 _apart = frozenset({"outputs", "scores", "extra"})
 _head = struct.Struct("<QII")
@@ -170,11 +172,33 @@ class Comparison:
             if held and not self._is_common(name):
                 changes[name] = UNSET
         if self._one_reference and record.references:
+            if len(record.references) > 1:
+                self._leave_out("references but the first")
             changes["references"] = record.references[:1]
         outputs = []
         if all(each.holds.outputs is not Many.NONE for each in self._spokes):
             outputs = [self._narrowed_output(each) for each in record.outputs]
-        return replace(record, **changes, extra=UNSET, outputs=outputs)
+        elif record.outputs:
+            self._leave_out("outputs")
+        if self._of_several_vendors:
+            changes["extra"] = self._without_extra("extra", record.extra)
+        return replace(record, **changes, outputs=outputs)
+
+    @property
+    def _of_several_vendors(self) -> bool:
+        """Whether what is kept of rows cannot be compared."""
+        return len({each.vendor for each in self._spokes}) > 1
+
+    def _without_extra(self, path: str, extra: Any) -> UnsetType:
+        for vendor, members in extra.items() if extra is not UNSET else ():
+            for key in members:
+                self._leave_out(f"{path}.{vendor}.{key}")
+        return UNSET
+
+    def _leave_out(self, path: str) -> None:
+        """Remember what is not compared, so that it is said."""
+        if path not in self.left_out and len(self.left_out) < MOST:
+            self.left_out = (*self.left_out, path)
 
     def _narrowed_output(self, output: Any) -> Any:
         changes = {
@@ -184,13 +208,15 @@ class Comparison:
             and name not in _apart
             and not self._is_common(f"outputs.{name}")
         }
-        changes["extra"] = UNSET
+        if self._of_several_vendors:
+            changes["extra"] = self._without_extra("outputs.extra", output.extra)
         if output.scores is not UNSET:
             changes["scores"] = self._narrowed_scores(output.scores)
         return replace(output, **changes)
 
     def _narrowed_scores(self, scores: list[Any]) -> Any:
         if not all(each.holds.scores is not Many.NONE for each in self._spokes):
+            self._leave_out("outputs.scores")
             return UNSET
         narrowed = []
         for score in scores:
@@ -205,8 +231,8 @@ class Comparison:
 
     def _is_common(self, path: str) -> bool:
         common = all(each.carried(path) for each in self._spokes)
-        if not common and path not in self.left_out:
-            self.left_out = (*self.left_out, path)
+        if not common:
+            self._leave_out(path)
         return common
 
     def _compare(self, ours: IO[bytes], theirs: IO[bytes]) -> None:
