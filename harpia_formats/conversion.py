@@ -671,7 +671,7 @@ class Conversion:
             report=self._tally.report(),
             target=target.id,
             outputs=tuple(self._names) or (name_of(self._output),),
-            rows=self._written_rows,
+            rows=self._written_rows if self._done else 0,
             skipped=self._skipped,
             losses=tuple(self._files),
             written=self._done,

@@ -125,6 +125,8 @@ class Dialect:
     strict: str = ""
     #: What is tolerated or doubtful in a record.
     remarks: Remarks | None = None
+    #: Whether what is said there may make a record invalid.
+    remarks_refuse: bool = False
     #: The same of the document around the records, which are left out of it.
     header_remarks: Remarks | None = None
     #: Whether the vendor documents it; another one is noted, and refused if strict.

@@ -6,12 +6,12 @@ from typing import Any
 
 from harpia_formats.contract import document_schema, item_schema, record_schema
 from harpia_formats.detection import Variant, signs_of, variants_of
-from harpia_formats.format import Container, Remark, no_advice
+from harpia_formats.format import Container, Dialect, Remark, no_advice
 from harpia_formats.head import Cut
 from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Judge
 from harpia_formats.options import Options
-from harpia_formats.problem import Path
+from harpia_formats.problem import Path, Severity
 from harpia_formats.registry import all_formats
 from harpia_formats.rules import Rule
 from harpia_formats.schema import Schema
@@ -100,7 +100,7 @@ class Parts:
         """Return what is to be said of the rows at `path`, of columns item by item."""
         dialect = self.variant.dialect if self.variant else None
         remarks = dialect.remarks if dialect else None
-        if dialect is None or remarks is None:
+        if dialect is None or remarks is None or not self._asks_remarks(dialect):
             return None
         if not path:
             return None if dialect.container is Container.COLUMNS else remarks
@@ -111,6 +111,11 @@ class Parts:
                 yield Remark(each.code, each.path[1:], each.message, each.help)
 
         return of_item
+
+    def _asks_remarks(self, dialect: Dialect) -> bool:
+        """Tell whether anybody wants to know what is tolerated or doubtful."""
+        errors_only = all(each.severity is Severity.ERROR for each in self.rules.values())
+        return dialect.remarks_refuse or not errors_only
 
     def _lane_schema(self, path: Path) -> Schema | None:
         """Return the schema of rows of which nothing is to be said, if there is one."""

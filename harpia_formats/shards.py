@@ -270,8 +270,10 @@ def _worker_for(job: Job) -> _Worker:
     source, target = all_formats()[job.source], all_formats()[job.target]
     variant = Variant(source, source.dialects[job.dialect])
     dialect = variant.dialect
-    strict = record_schema(dialect, strict=True) if dialect.strict else None
-    brief = Brief(advise=source.advise, remarks=dialect.remarks, lane_schema=strict)
+    # What is only doubtful is the business of validation.
+    remarks = dialect.remarks if dialect.remarks_refuse else None
+    strict = record_schema(dialect, strict=True) if remarks else None
+    brief = Brief(advise=source.advise, remarks=remarks, lane_schema=strict)
     judge = Judge(record_schema(dialect), brief)
     bulk = Bulk(variant, spoke_of(source), Pairing(spoke_of(target), job.choices))
     identity = None

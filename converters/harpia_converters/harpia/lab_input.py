@@ -97,6 +97,7 @@ FORMAT = Format(
             rows_at="instances",
             strict="harpia-strict",
             remarks=remarks,
+            remarks_refuse=True,
             header_remarks=header_remarks,
         ),
         Dialect(
@@ -106,6 +107,7 @@ FORMAT = Format(
             rows_at="instances",
             strict="harpia-strict",
             remarks=remarks,
+            remarks_refuse=True,
             documented=False,
         ),
         Dialect(

@@ -59,7 +59,8 @@ def definition_sign(value: Mapping[str, Any]) -> str:
         return ""
     if "instructions" in value:
         return f"`instructions` and `{there[0]}`" if there else ""
-    is_whole = len(there) == len(_declared) and "run_name" not in value
+    is_run = value.keys() & {"run_name", "results"}
+    is_whole = len(there) == len(_declared) and not is_run
     return "`inputs`, `outputs` and `examples`" if is_whole else ""
 
 
