@@ -114,7 +114,9 @@ class Parts:
 
     def _asks_remarks(self, dialect: Dialect) -> bool:
         """Tell whether anybody wants to know what is tolerated or doubtful."""
-        errors_only = all(each.severity is Severity.ERROR for each in self.rules.values())
+        errors_only = all(
+            each.severity is Severity.ERROR for each in self.rules.values()
+        )
         return dialect.remarks_refuse or not errors_only
 
     def _lane_schema(self, path: Path) -> Schema | None:
