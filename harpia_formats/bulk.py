@@ -132,6 +132,8 @@ def _followed(plan: Plan | None, value: Any, number: int) -> list[Row] | None:
     try:
         return plan.make(value, number)
     except (LookupError, AttributeError, TypeError):
+        # The row is built unlike the one that the plan was made of; the ordinary way
+        # takes it as it is.
         return None
 
 

@@ -193,17 +193,16 @@ class _ItemShape:
             place = (*location, key)
             if key == "role":
                 parts.append(value)
-            elif (*place, "*") in self.writer.lane.attributes and key in _opened:
+            elif (
+                *place,
+                "*",
+            ) in self.writer.lane.attributes and key in self.writer.source.opened:
                 parts.append(
                     self.writer._of_items(inner, place, value, fixed=key in required)  # noqa: SLF001 - one writer in three parts
                 )
             elif not (key in required and _has_one_type(inner)):
                 parts.append(f"type({value})")
         return "(" + "".join(f"{each}, " for each in parts) + ")"
-
-
-#: Lists inside of items that a plan has to look into as well.
-_opened = frozenset({"responses"})
 
 
 def _has_one_type(node: Any) -> bool:

@@ -14,8 +14,6 @@ from harpia_formats.notes import Notes, Unconvertible
 from harpia_formats.record import Output, Record
 from harpia_formats.spoke import Holds, Many
 
-_no_model = "no model"
-
 
 def fitted(
     record: Record, holds: Holds, choices: Choices, notes: Notes

@@ -152,6 +152,8 @@ class Spoke:
     beside: Mapping[str, str] = field(default_factory=dict)
     #: Places in rows whose text decides on more than itself, such as a kind.
     sensitive: frozenset[tuple[str, ...]] = frozenset()
+    #: Keys of lists inside of the items of a list whose lengths decide, too.
+    opened: frozenset[str] = frozenset()
     #: Further paths of records that are carried, without a place of their own.
     carries: frozenset[str] = frozenset()
 

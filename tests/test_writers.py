@@ -4,12 +4,14 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from typing import Any
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harpia_formats import writers
 from harpia_formats.spoke import Row
 from harpia_formats.writers import (
     Array,
@@ -167,10 +169,22 @@ def test_columns_have_their_order_and_their_names() -> None:
 @pytest.mark.parametrize(
     "make", [Lines, headed_lines, Array, headed_array, wrapped, Columns, table]
 )
-def test_what_is_given_up_holds_no_file(make: Make) -> None:
-    """A writer can be dropped before its end, before and behind its first row."""
-    for blocks in ([], [b'{"a":"1"}']):
+def test_what_is_given_up_holds_no_file(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that is dropped before its end has closed every file that it opened."""
+    files: list[IO[bytes]] = []
+
+    def opened(held: int) -> IO[bytes]:
+        files.append(SpooledTemporaryFile(held))  # noqa: SIM115 - closed by `drop`
+        return files[-1]
+
+    monkeypatch.setattr(writers, "SpooledTemporaryFile", opened)
+    for blocks in ([], [b'{"a":"1"}', b'{"a":"2"}']):
         writer = make(lambda _: None)
         for each in blocks:
             writer.block(each)
         writer.drop()
+
+    assert all(each.closed for each in files)
+    assert (files != []) == (make in {headed_lines, Columns, table, headed_array})

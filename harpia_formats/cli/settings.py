@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from harpia_formats.needs import ConversionError
-
 
 def split(values: Iterable[str] | None) -> tuple[str, ...]:
     """Return values given one by one or joined by commas."""
@@ -16,6 +14,8 @@ def constants_of(parts: Iterable[str]) -> dict[str, Any]:
 
     Raises `ConversionError`.
     """
+    from harpia_formats.needs import ConversionError  # noqa: PLC0415 - to convert only
+
     found: dict[str, Any] = {}
     for part in parts:
         name, sign, text = part.partition("=")

@@ -18,6 +18,7 @@ from harpia_formats.cli.guard import (
     write_to,
 )
 from harpia_formats.cli.progress import Progress
+from harpia_formats.cli.settings import split
 from harpia_formats.cli.table import wants_color
 from harpia_formats.column_map import parsed
 from harpia_formats.framing import ROW_LIMIT
@@ -39,11 +40,6 @@ class OutputFormat(StrEnum):
     CONCISE = "concise"
     JSON = "json"
     JSONL = "jsonl"
-
-
-def _split(values: list[str] | None) -> tuple[str, ...]:
-    """Return values given one by one or joined by commas."""
-    return tuple(part for each in values or () for part in each.split(",") if part)
 
 
 def validate(  # noqa: PLR0913 - one parameter for each option of the command
@@ -251,10 +247,10 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
         options = Options(
             format="csv" if columns else format_,
             schema=schema,
-            columns=parsed(_split(columns)) if columns else None,
+            columns=parsed(split(columns)) if columns else None,
             companion=companion,
-            select=_split(select),
-            ignore=_split(ignore),
+            select=split(select),
+            ignore=split(ignore),
             lint=lint,
             strict=strict,
             examples=examples,

@@ -146,6 +146,7 @@ OUTPUTS = Spoke(
     holds=Holds(references=Many.ONE, outputs=Many.ALL, messages=True),
     room=(),
     carries=frozenset({f"outputs.extra.{KEY}"}),
+    opened=frozenset({"responses"}),
 )
 
 MANUAL = Spoke(
