@@ -1,17 +1,16 @@
 """Judge the rows of a chunk: the fast lane first, the referee for the rest."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.framing import DEPTH_LIMIT, Chunk, is_blank
 from harpia_formats.identity import Identity
 from harpia_formats.lane import Lane, Survey, lane_of
+from harpia_formats.members import Members, have_all_keys, members_of
 from harpia_formats.referee import referee_of
 from harpia_formats.row_types import Unsuitable
 from harpia_formats.schema import Schema
@@ -36,9 +35,6 @@ LANES = 8
 PAUSE_LIMIT = 5
 
 _decode = msgspec.json.Decoder().decode
-_encode_lines = msgspec.json.Encoder().encode_lines
-#: A colon written as an escape; the backslashes before it stand for themselves.
-_escaped_colon = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
 _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
@@ -79,14 +75,6 @@ def _fault_in(number: int, text: bytes) -> "Finding | None":
     return fault_in(number, text)
 
 
-def colons(data: bytes) -> int:
-    """Count the colons in JSON text, written plainly or as an escape."""
-    count: int = stringzilla.count(data, b":")
-    if stringzilla.find(data, b"\\u003") >= 0:
-        count += len(_escaped_colon.findall(data))
-    return count
-
-
 @dataclass(frozen=True, slots=True)
 class Brief:
     """What a judge is to know and to look for, beside the schema."""
@@ -116,7 +104,7 @@ class Judge:
         self._brief = brief
         self.referee = referee_of(schema, formats=brief.formats)
         of_lane = brief.lane_schema if brief.remarks is not None else schema
-        self._learner = Learner(
+        self.learner = Learner(
             False if of_lane is None else of_lane, formats=brief.formats
         )
         self._identity = brief.identity
@@ -127,12 +115,17 @@ class Judge:
     @property
     def lane_schema(self) -> Schema:
         """The schema that the fast lane is made of."""
-        return self._learner.schema
+        return self.learner.schema
 
     @property
     def lane(self) -> Lane | None:
         """The fast lane, once there is one."""
-        return self._learner.lane
+        return self.learner.lane
+
+    def learn_from(self, other: "Judge") -> None:
+        """Take over the lane of another judge if it is made of the same schema."""
+        if other.lane_schema == self.lane_schema:
+            self.learner = other.learner
 
     def judge(self, chunk: Chunk) -> Verdict:
         """Return what is wrong with the rows of `chunk`, in order."""
@@ -160,29 +153,27 @@ class Judge:
             self._pause -= 1
             return None
         values = lane.accept_lines(chunk.data, len(chunk))
-        if values is None or not self._keys_differ(values, chunk.data):
+        if values is None or not self._keys_differ(values, chunk.data, lane.members):
             self._failures = min(self._failures + 1, PAUSE_LIMIT)
             self._pause = 2**self._failures - 2
             return None
         self._failures = 0
         return values
 
-    def _keys_differ(self, values: list[Any], data: bytes) -> bool:
-        """Tell whether no object of the decoded `data` had the same key twice.
-
-        Writing the values again gives each key once: fewer colons than before mean
-        that a key was there twice. Numbers and texts keep their colons.
-        """
-        return not self._brief.repeated_keys or (
-            stringzilla.count(_encode_lines(values), b":") == colons(data)
-        )
+    def _keys_differ(self, values: list[Any], data: bytes, members: Members) -> bool:
+        """Tell whether no object of the decoded `data` had the same key twice."""
+        return not self._brief.repeated_keys or have_all_keys(values, data, members)
 
     def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
         accepted: list[Any] = []
         lane = self.lane
         for number, text in enumerate(rows):
             value = lane.accept(text) if lane else None
-            if value is not None and self._keys_differ([value], text):
+            if (
+                lane is not None
+                and value is not None
+                and self._keys_differ([value], text, lane.members)
+            ):
                 accepted.append(value)
                 continue
             self._judge_slowly(number, text, verdict)
@@ -219,7 +210,7 @@ class Judge:
     def _judge_value(
         self, number: int, text: bytes, value: Any, verdict: Verdict
     ) -> None:
-        if not self._keys_differ([value], text):
+        if not self._keys_differ([value], text, members_of):
             from harpia_formats.findings import repeated_keys  # noqa: PLC0415 - as above
 
             verdict.findings += repeated_keys(number, text, value)
@@ -235,7 +226,7 @@ class Judge:
             return
         remarks = list(self._brief.remarks(value)) if self._brief.remarks else []
         if not remarks:
-            self._learner.learn(value)
+            self.learner.learn(value)
             return
         from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from harpia_formats.members import Members, counter_of
 from harpia_formats.row_conditions import Check, asked_members, conditions_of
 from harpia_formats.row_types import (
     Extras,
@@ -39,6 +40,8 @@ class Lane:
     checks: tuple[Check, ...]
     #: The attribute that holds a member, by place of its object.
     attributes: Mapping[Location, Mapping[str, str]]
+    #: Counts the members of a decoded row.
+    members: Members
 
     def accept(self, row: bytes) -> Any:
         """Return `row` decoded if it is certainly valid, else None."""
@@ -76,11 +79,18 @@ def lane_of(schema: Mapping[str, Any], extras: Extras | None = None) -> Lane:
         raise Unsuitable("a row may be something else than an object")
     builder = TypeBuilder(extras or {}, asked_members(schema))
     try:
-        decoder = msgspec.json.Decoder(builder.type_of(schema, ()))
+        kind = builder.type_of(schema, ())
+        decoder = msgspec.json.Decoder(kind)
     except (TypeError, ValueError, OverflowError) as error:
         raise Unsuitable(str(error)) from error
     checks = conditions_of(schema, builder)
-    return Lane(decoder.decode, decoder.decode_lines, checks, builder.attributes)
+    return Lane(
+        decoder.decode,
+        decoder.decode_lines,
+        checks,
+        builder.attributes,
+        counter_of(kind),
+    )
 
 
 @dataclass(slots=True)

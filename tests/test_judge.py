@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from harpia_formats import iter_problems, validate
 from harpia_formats.framing import Chunk
-from harpia_formats.judge import Brief, Disagreement, Judge, colons
+from harpia_formats.judge import Brief, Disagreement, Judge
 from harpia_formats.layout import frames
+from harpia_formats.members import colons
 from harpia_formats.mutation import mutants
 from harpia_formats.referee import referee_of
 from harpia_formats.schema import built_in_schema

@@ -1,0 +1,185 @@
+"""Count the members of objects, in JSON text and in what was decoded of it.
+
+An object that has a key twice has fewer members decoded than written, and no parser
+says so. In JSON text a key ends with a quote and a colon behind it, which are seldom
+anywhere else. So members are counted at the speed of searching bytes.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
+from msgspec import UNSET, Meta, Struct
+
+#: Returns how many members a value has, with those of all objects in it.
+Members = Callable[[Any], int]
+
+_encode_lines = msgspec.json.Encoder().encode_lines
+#: A colon written as an escape; the backslashes before it stand for themselves.
+_escaped_colon = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
+#: What there is if there is white space between a key and its colon.
+_spaced = (b'" :', b"  :", b"\t:", b"\r:", b"\n:")
+
+
+def have_all_keys(values: Sequence[Any], data: bytes, members: Members) -> bool:
+    """Tell whether no object of `data` had a key twice, which `values` is decoded of.
+
+    `members` counts the members of one of the values.
+    """
+    if most_members(data) == sum(map(members, values)):
+        return True
+    # Writing the values again gives each key once: fewer colons than before mean that
+    # a key was there twice. Numbers and texts keep their colons.
+    again: int = stringzilla.count(_encode_lines(values), b":")
+    return again == colons(data)
+
+
+def most_members(data: bytes) -> int | None:
+    """Return how many members the objects in JSON text have at most.
+
+    There are less where a text begins with a colon or has a quote before one. None
+    where keys may have white space behind them.
+    """
+    if any(stringzilla.find(data, each) >= 0 for each in _spaced):
+        return None
+    count: int = stringzilla.count(data, b'":')
+    return count
+
+
+def colons(data: bytes) -> int:
+    """Count the colons in JSON text, written plainly or as an escape."""
+    count: int = stringzilla.count(data, b":")
+    if stringzilla.find(data, b"\\u003") >= 0:
+        count += len(_escaped_colon.findall(data))
+    return count
+
+
+def members_of(value: Any) -> int:
+    """Return how many members a value has that was decoded without a type."""
+    kind = type(value)
+    if kind is dict:
+        return len(value) + sum(
+            [members_of(each) for each in value.values() if type(each) in _containers]
+        )
+    if kind is list:
+        return sum([members_of(each) for each in value if type(each) in _containers])
+    return 0
+
+
+_containers = frozenset({dict, list})
+
+
+def counter_of(kind: Any) -> Members:
+    """Return what counts the members of values that were decoded as `kind`.
+
+    `kind` is made of objects with fields, lists, `dict`s, unions and scalars. Optional
+    members of its objects are `UNSET` where they are absent.
+    """
+    writer = _Writer()
+    text = writer.of(kind, "r")
+    # What is compiled is made of attribute names that we chose.
+    counter: Members = eval(f"lambda r: {text}", writer.names)  # noqa: S307 - see above
+    return counter
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes the expression for the number of members of a typed value."""
+
+    names: dict[str, Any] = field(
+        default_factory=lambda: {
+            "U": UNSET,
+            "free": members_of,
+            "containers": _containers,
+        }
+    )
+    #: How many lists the expression is inside of.
+    depth: int = 0
+    #: What is known of types, which repeat themselves: whether they hold objects.
+    known: dict[tuple[int, bool], bool] = field(default_factory=dict)
+
+    def of(self, kind: Any, value: str) -> str:
+        """Return the expression for `value`, "0" where it never has members."""
+        origin = get_origin(kind)
+        if origin is Annotated:
+            return self.of(get_args(kind)[0], value)
+        if not self._has_objects(kind):
+            return "0"
+        if not self._has_objects(kind, with_fields=True):
+            return self._of_free(kind, value)
+        if origin is Union:
+            return self._of_union(kind, value)
+        if origin in _containers:
+            return self._of_items(kind, value)
+        return self._of_object(kind, value)
+
+    def _of_free(self, kind: Any, value: str) -> str:
+        """Return the expression for what has no objects with fields."""
+        if get_origin(kind) is not Union:
+            return f"free({value})"
+        return f"(free({value}) if type({value}) in containers else 0)"
+
+    def _of_object(self, kind: type, value: str) -> str:
+        fields = msgspec.structs.fields(kind)
+        least = sum(each.required for each in fields)
+        parts = [str(least)] if least else []
+        for each in fields:
+            member = f"{value}.{each.name}"
+            inner = self.of(each.type, member)
+            if each.required:
+                parts += [inner] if inner != "0" else []
+            elif inner == "0":
+                parts.append(f"({member} is not U)")
+            else:
+                parts.append(f"(1 + {inner} if {member} is not U else 0)")
+        return parts[0] if len(parts) == 1 else f"({' + '.join(parts or '0')})"
+
+    def _of_items(self, kind: Any, value: str) -> str:
+        """Return the expression for a list, or for an object with any keys."""
+        self.depth += 1
+        name = f"i{self.depth}"
+        inner = self.of(get_args(kind)[-1], name)
+        self.depth -= 1
+        items = value if get_origin(kind) is list else f"{value}.values()"
+        text = f"sum([{inner} for {name} in {items}])"
+        if inner.isdecimal():
+            text = f"{inner} * len({value})"
+        return text if get_origin(kind) is list else f"(len({value}) + {text})"
+
+    def _of_union(self, kind: Any, value: str) -> str:
+        text = "0"
+        for each in get_args(kind):
+            inner = self.of(each, value)
+            if inner != "0":
+                text = f"({inner} if type({value}) is {self._class(each)} else {text})"
+        return text
+
+    def _class(self, kind: Any) -> str:
+        """Return the name of the class that values of a type have."""
+        while get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
+        name = f"C{len(self.names)}"
+        self.names[name] = get_origin(kind) or kind
+        return name
+
+    def _has_objects(self, kind: Any, *, with_fields: bool = False) -> bool:
+        """Tell whether values of a type may have objects in them, or be some."""
+        key = (id(kind), with_fields)
+        if key not in self.known:
+            self.known[key] = self._looked_into(kind, with_fields=with_fields)
+        return self.known[key]
+
+    def _looked_into(self, kind: Any, *, with_fields: bool) -> bool:
+        origin = get_origin(kind)
+        if origin is None:
+            return isinstance(kind, type) and issubclass(kind, Struct)
+        if origin is dict and not with_fields:
+            return True
+        return any(
+            self._has_objects(each, with_fields=with_fields)
+            for each in get_args(kind)
+            if not isinstance(each, (str, Meta))
+        )
