@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+import stringzilla  # type: ignore[import-not-found]  # ships no types
+
 from harpia_formats.bytestream import BLOCK
 from harpia_formats.item import State, read_item
 
@@ -43,28 +45,29 @@ class Cursor:
 class Chunk:
     """Some whole rows with their bytes: lines, items of an array, or one document."""
 
-    __slots__ = ("_known", "_rows", "data", "ends", "start")
+    __slots__ = ("_count", "_ends", "_known", "_rows", "data", "lines", "start")
 
     def __init__(
-        self,
-        data: bytes,
-        start: Cursor,
-        rows: list[bytes] | None = None,
-        ends: list[int] | None = None,
+        self, data: bytes, start: Cursor, rows: list[bytes] | None = None
     ) -> None:
-        """Take either the rows, or the places where lines end in `data`."""
+        """Take the rows; without them, the lines of `data` are the rows."""
         self.data = data
         self.start = start
-        #: Places of the newlines, where the rows are lines.
-        self.ends = ends
+        #: Whether the rows are lines, so that row n is line n.
+        self.lines = rows is None
         self._rows = rows
+        self._ends: list[int] | None = None
+        self._count = -1
         #: A row, where in `data` it begins, and where in the file.
         self._known = (0, -1, start)
 
     def __len__(self) -> int:
-        if self.ends is None:
-            return len(self.rows)
-        return len(self.ends) + (not self.data.endswith(b"\n") and self.data != b"")
+        if self._rows is not None:
+            return len(self._rows)
+        if self._count < 0:
+            last = self.data != b"" and not self.data.endswith(b"\n")
+            self._count = lines_in(self.data) + last
+        return self._count
 
     @property
     def rows(self) -> list[bytes]:
@@ -75,23 +78,26 @@ class Chunk:
         return self._rows
 
     @property
-    def lines(self) -> bool:
-        """Whether the rows are lines, so that row n is line n."""
-        return self.ends is not None
+    def ends(self) -> list[int]:
+        """The places of the newlines, where the rows are lines."""
+        if self._ends is None:
+            # Most chunks of lines are accepted as a whole and never come to this.
+            self._ends = newlines(self.data)
+        return self._ends
 
     def first(self, count: int) -> "Chunk":
         """Return the first `count` rows."""
-        if self.ends is None:
+        if not self.lines:
             return Chunk(self.data, self.start, self.rows[:count])
         if count > len(self.ends):
             return self
         size = self.ends[count - 1] + 1 if count else 0
-        return Chunk(self.data[:size], self.start, ends=self.ends[:count])
+        return Chunk(self.data[:size], self.start)
 
     def start_of(self, number: int) -> Cursor:
         """Return where row `number`, from 0, begins."""
         start = self.start
-        if self.ends is not None:
+        if self.lines:
             if number == 0:
                 return start
             return Cursor(start.offset + self.ends[number - 1] + 1, start.line + number)
@@ -113,13 +119,11 @@ class Chunk:
         Then a newline never stands inside a row: no row holds a brace, a newline and
         a brace without a comma between them.
         """
-        if self.ends is None or not self.data.startswith(b"{"):
+        data = self.data
+        if not (self.lines and data.startswith(b"{") and data.endswith((b"}", b"}\n"))):
             return False
-        data, last = self.data, len(self.data) - 1
-        for each in self.ends:
-            if data[each - 1] != _CLOSE or (each != last and data[each + 1] != _OPEN):
-                return False
-        return data.endswith((b"}", b"}\n"))
+        between: int = stringzilla.count(data, b"}\n{")
+        return between == len(self) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +272,7 @@ def _lines_within(
     data: bytes, start: Cursor, limit: int
 ) -> Generator[Chunk | Flaw, None, Cursor]:
     """Yield the lines of `data`, without those beyond the limit; return their end."""
-    ends = newlines(data)
-    chunk = Chunk(data, start, ends=ends)
+    chunk = Chunk(data, start)
     if len(data) <= limit or max(map(len, chunk.rows)) <= limit:
         yield chunk
         return _behind_lines(start, len(data), len(chunk))
@@ -279,10 +282,16 @@ def _lines_within(
         if len(each) > limit:
             yield Flaw("oversize", start, len(each), record=True)
         else:
-            yield Chunk(line, start, ends=newlines(line))
+            yield Chunk(line, start)
         at += len(line)
         start = _behind_lines(start, len(line), 1)
     return start
+
+
+def lines_in(data: bytes) -> int:
+    """Return how many newlines there are."""
+    count: int = stringzilla.count(data, b"\n")
+    return count
 
 
 def newlines(data: bytes) -> list[int]:

@@ -9,7 +9,7 @@ from harpia_formats.blocks import Blocks
 from harpia_formats.bytestream import SourceError
 from harpia_formats.column_map import checked
 from harpia_formats.detection import Variant
-from harpia_formats.framing import ROW_LIMIT, Cursor
+from harpia_formats.framing import ROW_LIMIT, Cursor, lines_in
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
 from harpia_formats.inspection import Inspection, Resume
 from harpia_formats.needs import ConversionError
@@ -164,7 +164,8 @@ class Reading:
         for work, found in ranges:
             done = shards.if_right(work, found)
             if done is not None and variant is not None:
-                shards.deliver(done, place, count.records)
+                rows = shards.rows_of(work, done)
+                shards.deliver(done, rows, place, count.records)
                 count.records += done.records
                 count.bytes += work.end - work.begin
                 place = Cursor(work.end, place.line + done.lines)
@@ -180,7 +181,7 @@ class Reading:
                     yield from _closed(inspection.problems(blocks, count, again))
                 if inspection.stopped or inspection.variant is None:
                     return
-                place = Cursor(work.end, place.line + data.count(b"\n"))
+                place = Cursor(work.end, place.line + lines_in(data))
                 if variant is None:
                     variant = inspection.variant
                     shards.begin(variant)
