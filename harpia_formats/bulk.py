@@ -47,11 +47,16 @@ class Bulk:
     variant: Variant
     source: Spoke
     pairing: Pairing
-    _express: Express | None = None
+    express: Express | None = None
     #: What plans for earlier lanes were followed for.
     _settled: list[tuple[tuple[str, ...], tuple[Note, ...], int]] = field(
         default_factory=list
     )
+
+    def follow(self, other: "Bulk") -> None:
+        """Take over the plans of another one for the same conversion."""
+        if other.express is not None:
+            self.express = other.express.afresh()
 
     def made(
         self, values: Sequence[Any], lane: Lane, schema: Schema, before: int
@@ -61,14 +66,14 @@ class Bulk:
         `before` is the number of records before them. None if one of them cannot be
         converted.
         """
-        express = self._express
+        express = self.express
         if express is None or express.lane is not lane:
             if not isinstance(schema, dict):
                 return None
             express = Express(lane, schema, self.source, self.ordinary)
             # All that was settled before is among what is counted.
             self._settled = list(self.counted())
-            self._express = express
+            self.express = express
         try:
             return self._made(values, express, before)
         except Unconvertible:
@@ -110,7 +115,7 @@ class Bulk:
         """Yield paths and notes of what plans were followed for, and how often."""
         yield from self._settled
         self._settled = []
-        plans = self._express.plans.values() if self._express is not None else ()
+        plans = self.express.plans.values() if self.express is not None else ()
         for plan in plans:
             if plan is not None and plan.count:
                 yield plan.paths, plan.notes, plan.count

@@ -49,7 +49,7 @@ from harpia_formats.report import FileCount, Report, ValidationFailed
 from harpia_formats.row import Row as PlacedRow
 from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
 from harpia_formats.sharding import Shards
-from harpia_formats.shards import Done, Job, PlanKey
+from harpia_formats.shards import Done, Job, PlanKey, prepare
 from harpia_formats.spoke import Many, Row, Spoke
 from harpia_formats.taking import Taken
 from harpia_formats.targets import (
@@ -181,6 +181,8 @@ class Conversion:
         #: Records that wait for the format, with their files and prefixes.
         self._held: list[tuple[Taken, int, str]] = []
         self._bulk: Bulk | None = None
+        #: The judge of the rows that were converted many at once.
+        self._judge: Judge | None = None
         #: Plans of other processes, and how often they were followed.
         self._plans: dict[PlanKey, tuple[tuple[str, ...], tuple[Note, ...]]] = {}
         self._followed: Counter[PlanKey] = Counter()
@@ -349,6 +351,7 @@ class Conversion:
             self._bulk = self._bulk_of(self._variants[-1])
         if self._bulk is None:
             return False
+        self._judge = judge
         made = self._bulk.made(values, judge.lane, judge.lane_schema, self._records)
         if made is None:
             return False
@@ -384,7 +387,7 @@ class Conversion:
         if self._options.on_loss is OnLoss.FAIL:
             return None
         source = variant.format
-        return Job(
+        job = Job(
             str(path),
             source.id,
             source.dialects.index(variant.dialect),
@@ -394,12 +397,15 @@ class Conversion:
             self._options.max_row_bytes,
             folder,
         )
+        if self._judge is not None and self._bulk is not None:
+            prepare(job, self._judge, self._bulk)
+        return job
 
     def _counts_records(self) -> bool:
         """Tell whether rows may get the number of their record for an id."""
         return self._pairing.needs_id
 
-    def _deliver(self, done: Done, start: Cursor, before: int) -> None:
+    def _deliver(self, done: Done, rows: bytes, start: Cursor, before: int) -> None:
         """Take what became of a range."""
         self._flush()
         path, losses = self._counts[-1].path, self._files[-1].losses
@@ -419,9 +425,7 @@ class Conversion:
         for plan, times in done.plans:
             self._followed[plan] += times
         if done.count:
-            file = Path(done.rows)
-            self._outputs.write(file.read_bytes())
-            file.unlink()
+            self._outputs.write(rows)
             self._written_rows += done.count
         if done.keys:
             self._digests.add(done.keys)
@@ -433,7 +437,7 @@ class Conversion:
         counted += [(*self._plans[key], times) for key, times in self._followed.items()]
         for paths, notes, times in counted:
             self._files[-1].losses.add(paths, notes, lambda: None, times)
-        self._bulk = None
+        self._bulk = self._judge = None
         self._plans.clear()
         self._followed.clear()
 

@@ -9,7 +9,7 @@ that has what a plan must not decide on, goes the ordinary way.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -63,6 +63,13 @@ class Express:
     def __post_init__(self) -> None:
         text = _ShapeWriter(self.lane, self.source).text(self.schema)
         self.shape_of = _compiled(f"lambda r: {text}", {"U": UNSET, "same": _same})
+
+    def afresh(self) -> "Express":
+        """Return the same plans, followed for no row yet."""
+        plans = {
+            shape: plan and replace(plan, count=0) for shape, plan in self.plans.items()
+        }
+        return replace(self, plans=plans)
 
     def plan_for(self, row: Any, shape: Any) -> Plan | None:
         """Return the plan for rows like `row`, whose shape is new."""

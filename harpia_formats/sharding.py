@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from harpia_formats.bytestream import SourceError
 from harpia_formats.compression import LONGEST_MAGIC, codec_of
 from harpia_formats.detection import Variant
-from harpia_formats.framing import Cursor
+from harpia_formats.framing import Cursor, lines_in
 from harpia_formats.layout import Layout, opening_of
 from harpia_formats.naming import plain_name
-from harpia_formats.recognition import HEAD_BYTES
+from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS
 from harpia_formats.shards import (
     AHEAD,
     MOST,
@@ -21,6 +21,7 @@ from harpia_formats.shards import (
     Done,
     Job,
     Range,
+    block_of,
     bytes_of,
     in_order,
     pool_of,
@@ -31,7 +32,7 @@ from harpia_formats.source import Source
 #: Where Linux has files in memory.
 MEMORY = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
 #: Bytes of a file that are worth a second process.
-WORTH = 6 * RANGE
+WORTH = 3 * RANGE
 
 
 @dataclass(slots=True)
@@ -41,8 +42,9 @@ class Shards:
     jobs: int
     #: Returns what is to be done with rows of a format, if it can be done in ranges.
     job_for: Callable[[Variant, Path, str], Job | None]
-    #: Called with what became of a range, where it begins and the records before it.
-    deliver: Callable[[Done, Cursor, int], None]
+    #: Called with what became of a range, its rows, where it begins and the records
+    #: before it.
+    deliver: Callable[[Done, bytes, Cursor, int], None]
     #: Tells whether rows must know the numbers of their records.
     counts: Callable[[], bool]
     #: Returns how many records there were so far, in all files.
@@ -78,13 +80,8 @@ class Shards:
 
     def _ranges(self, path: Path, folder: str) -> Iterator[tuple[Range, Done | None]]:
         self._job, self._path, self._folder = None, path, folder
-        begin = 0
-        for _, end in ranges_of(path, 0):
-            begin = end
-            if begin >= min(HEAD_BYTES, self.size):
-                break
-        first = Range(0, begin)
-        yield first, None
+        begin = self._first_end(path)
+        yield Range(0, begin), None
         rest = ranges_of(path, begin)
         job = self._job
         if job is None:
@@ -94,6 +91,16 @@ class Shards:
         works = self._numbered(rest)
         with pool_of(self.jobs) as pool:
             yield from in_order(pool, job, works, self.jobs)
+
+    def _first_end(self, path: Path) -> int:
+        """Return the end of as many lines as the format is told from, and no more."""
+        head = bytes_of(path, 0, HEAD_BYTES)
+        at = 0
+        for _ in range(HEAD_RECORDS + 1):
+            at = head.find(b"\n{", at) + 1
+            if not at:
+                return next(ranges_of(path, 0))[1]
+        return at
 
     def _place(self) -> str | None:
         """Return a folder in memory if there is one with room, None for the usual."""
@@ -114,10 +121,17 @@ class Shards:
         Each line is taken for a record: where that is wrong, `if_right` tells.
         """
         before = self.records()
-        for begin, end in ranges:
-            yield Range(begin, end, before)
+        for number, (begin, end) in enumerate(ranges):
+            # No more ranges than that are under way.
+            yield Range(begin, end, before, number % (AHEAD * self.jobs))
             if self.counts():
-                before += bytes_of(self._path, begin, end).count(b"\n")
+                before += lines_in(bytes_of(self._path, begin, end))
+
+    def rows_of(self, work: Range, done: Done) -> bytes:
+        """Return the rows that a range became."""
+        if not done.size:
+            return b""
+        return bytes_of(block_of(self._folder, work), 0, done.size)
 
     def if_right(self, work: Range, done: Done | None) -> Done | None:
         """Return what became of a range if it was told the right number of records.
@@ -126,6 +140,4 @@ class Shards:
         """
         if done is None or not self.counts() or work.before == self.records():
             return done
-        if done.rows:
-            Path(done.rows).unlink(missing_ok=True)
         return None

@@ -23,7 +23,7 @@ from harpia_formats.contract import record_schema
 from harpia_formats.detection import Variant
 from harpia_formats.exact import decode
 from harpia_formats.format import Container
-from harpia_formats.framing import Chunk, Cursor, newlines
+from harpia_formats.framing import Chunk, Cursor
 from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Judge
 from harpia_formats.notes import Note, Unconvertible
@@ -36,7 +36,7 @@ from harpia_formats.writers import joined
 #: PR_SET_PDEATHSIG, see prctl(2).
 _DEATH_SIGNAL = 1
 #: Bytes of a range, and of the pieces that are judged at once.
-RANGE, PIECE = 4 * 1024 * 1024, 64 * 1024
+RANGE, PIECE = 8 * 1024 * 1024, 64 * 1024
 #: How many times as long as a range its rows may be in another format; where they
 #: are longer it is done where they need not be kept.
 MOST = 4
@@ -68,6 +68,8 @@ class Range:
     end: int
     #: Records before it, where rows need their number.
     before: int = 0
+    #: Which of the files for rows is free for its rows.
+    block: int = 0
 
 
 #: What tells the plans of all processes apart: the process, and a number.
@@ -81,8 +83,8 @@ Shape = tuple[tuple[str, ...], tuple[Note, ...], tuple[int, int, int], int | Pla
 class Done:
     """What became of a range."""
 
-    #: The file with the rows, "" if there are none.
-    rows: str
+    #: How many bytes of rows there are in the file of the range.
+    size: int
     #: Rows that were written, records and lines that were read.
     count: int
     records: int
@@ -106,6 +108,11 @@ def ranges_of(path: Path, begin: int) -> Iterator[tuple[int, int]]:
             begin = end
 
 
+def block_of(folder: str, work: Range) -> Path:
+    """Return the file for the rows of a range."""
+    return Path(folder, f"rows-{work.block}")
+
+
 def bytes_of(path: Path, begin: int, end: int) -> bytes:
     """Return the bytes of a range."""
     with path.open("rb", buffering=0) as file:
@@ -119,13 +126,15 @@ def bytes_of(path: Path, begin: int, end: int) -> bytes:
 
 @dataclass(slots=True)
 class _Block:
-    """A file with the rows of one range, for `with`; removed unless it is kept."""
+    """The file for the rows of one range, for `with`.
+
+    A file is used again and again: memory that it has already costs nothing.
+    """
 
     path: Path
     work: Range
     size: int = 0
     _file: IO[bytes] | None = None
-    _kept: bool = False
 
     def __enter__(self) -> Self:
         return self
@@ -133,25 +142,25 @@ class _Block:
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
-            if not self._kept:
-                self.path.unlink(missing_ok=True)
 
     def write(self, rows: bytes, separator: bytes) -> bool:
         """Write some rows; tell whether they are not too many to be kept."""
         if not rows:
             return True
         if self._file is None:
-            self._file = self.path.open("wb")
+            self._file = os.fdopen(_opened(self.path), "wb", buffering=0)
         elif self.size:
             self._file.write(separator)
-        self._file.write(rows)
+            self.size += len(separator)
+        left = memoryview(rows)
+        while left:
+            left = left[self._file.write(left) :]
         self.size += len(rows)
         return self.size <= MOST * (self.work.end - self.work.begin)
 
-    def keep(self) -> str:
-        """Let the file be there; return its name, "" if there are no rows."""
-        self._kept = True
-        return str(self.path) if self._file is not None else ""
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
 
 
 @dataclass(slots=True)
@@ -177,7 +186,7 @@ class _Worker:
     def run(self, work: Range) -> Done | None:
         """Convert a range; None if it is not all plain valid rows."""
         try:
-            with _Block(Path(self.job.folder, str(work.begin)), work) as block:
+            with _Block(block_of(self.job.folder, work), work) as block:
                 done = self._run(work, block)
         except OSError:
             done = None
@@ -189,14 +198,13 @@ class _Worker:
         return done
 
     def _run(self, work: Range, block: "_Block") -> Done | None:
-        data = bytes_of(Path(self.job.path), work.begin, work.end)
-        if self.has_headed_rows and HEADED in data:
-            return None
         shapes: list[Shape] = []
         keys: list[str] = []
         records = count = 0
-        for chunk in _chunks(data):
+        for chunk in _chunks(Path(self.job.path), work):
             if len(chunk.data) > self.job.max_row_bytes:
+                return None
+            if self.has_headed_rows and HEADED in chunk.data:
                 return None
             verdict = self.judge.judge(chunk)
             if verdict.findings or verdict.blank:
@@ -220,7 +228,7 @@ class _Worker:
             (self.told[id(paths)][0], times) for paths, _, times in self.bulk.counted()
         ]
         # No line is blank, so there are as many as records.
-        return Done(block.keep(), count, records, records, shapes, plans, keys)
+        return Done(block.size, count, records, records, shapes, plans, keys)
 
     def _new_plan(self, paths: tuple[str, ...]) -> PlanKey | None:
         """Return the key of a plan if it was not told of before."""
@@ -254,16 +262,24 @@ class _Worker:
         return [key for each in rows for key in self.identity.of_value(each)]
 
 
-def _chunks(data: bytes) -> Iterator[Chunk]:
-    """Yield the lines of `data`, a piece at a time; their places begin with 0."""
-    at = line = 0
-    while at < len(data):
-        end = data.rfind(b"\n", at, at + PIECE) + 1
-        end = end or data.find(b"\n", at) + 1 or len(data)
-        piece = data[at:end]
-        chunk = Chunk(piece, Cursor(at, line), ends=newlines(piece))
-        yield chunk
-        at, line = end, line + len(chunk)
+def _chunks(path: Path, work: Range) -> Iterator[Chunk]:
+    """Yield the lines of a range, a piece at a time; their places begin with 0."""
+    at, line, size = work.begin, 0, PIECE
+    with path.open("rb", buffering=0) as file:
+        while at < work.end:
+            file.seek(at)
+            data = file.read(min(size, work.end - at))
+            end = data.rfind(b"\n") + 1
+            if not data:
+                return
+            if at + len(data) == work.end:
+                end = len(data)
+            elif not end:
+                size *= 2
+                continue
+            chunk = Chunk(data[:end], Cursor(at - work.begin, line))
+            yield chunk
+            at, line, size = at + end, line + len(chunk), PIECE
 
 
 def _worker_for(job: Job) -> _Worker:
@@ -284,6 +300,14 @@ def _worker_for(job: Job) -> _Worker:
 
 #: What this process works with, for the job that it got last.
 _present: list[_Worker] = []
+
+
+def prepare(job: Job, judge: Judge, bulk: Bulk) -> None:
+    """Have processes that begin as copies of this one know what it has learned."""
+    worker = _worker_for(job)
+    worker.judge.learn_from(judge)
+    worker.bulk.follow(bulk)
+    _present[:] = [worker]
 
 
 def converted(job: Job, work: Range) -> Done | None:

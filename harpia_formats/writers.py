@@ -58,7 +58,9 @@ class Lines:
     def block(self, rows: bytes) -> None:
         """Write some lines."""
         if not self.headed:
-            self.write(rows + b"\n")
+            # Two writes, as rows are large and a copy of them would cost more.
+            self.write(rows)
+            self.write(b"\n")
         elif self._waiting is None:
             self._waiting = _Waiting(rows, self.separator)
         else:
@@ -117,7 +119,8 @@ class Array:
     def block(self, rows: bytes) -> None:
         """Write some items."""
         if not self.headed:
-            self.write((b",\n" if self._begun else b"[\n") + rows)
+            self.write(b",\n" if self._begun else b"[\n")
+            self.write(rows)
         elif self._waiting is None:
             self._waiting = _Waiting(rows, self.separator)
         else:
@@ -150,7 +153,8 @@ class Wrapped:
     def block(self, rows: bytes) -> None:
         """Write some items."""
         start = b"{" + encode(self.rows_at) + b": [\n"
-        self.write((b",\n" if self._begun else start) + rows)
+        self.write(b",\n" if self._begun else start)
+        self.write(rows)
         self._begun = True
 
     def close(self, header: Row) -> None:

@@ -21,7 +21,15 @@ from harpia_formats.losses import Losses
 from harpia_formats.pairing import Pairing
 from harpia_formats.problem import Place
 from harpia_formats.registry import record_formats, spoke_of
-from harpia_formats.shards import Done, Job, Range, converted, in_order, pool_of
+from harpia_formats.shards import (
+    Done,
+    Job,
+    Range,
+    block_of,
+    converted,
+    in_order,
+    pool_of,
+)
 
 ROWS = 400
 #: Ranges that begin behind this byte are the end of a process.
@@ -168,7 +176,12 @@ def test_ranges_come_to_what_the_whole_file_comes_to(
         done = converted(job, work)
         assert done is not None
         assert done.records == done.lines
-        found = [json.loads(each) for each in Path(done.rows).read_bytes().splitlines()]
+        found = [
+            json.loads(each)
+            for each in block_of(job.folder, work)
+            .read_bytes()[: done.size]
+            .splitlines()
+        ]
         assert len(found) == done.count
         add_shapes(losses, done, plans, records)
         rows += found
