@@ -123,9 +123,14 @@ def convert(
     """
     from harpia_formats.conversion import Conversion  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415
+    from harpia_formats.in_python import in_python, speaking_python  # noqa: PLC0415
 
-    run = Conversion(inputs, to, output, ConvertOptions(**{"jobs": 1} | options))
-    problems = tuple(run)
+    with speaking_python():
+        run = Conversion(inputs, to, output, ConvertOptions(**{"jobs": 1} | options))
+        problems = tuple(
+            replace(each, help=in_python(each.help)) if each.help else each
+            for each in run
+        )
     report = run.report()
     return replace(report, report=replace(report.report, problems=problems))
 
@@ -156,28 +161,41 @@ def write(
 def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
     """Convert `inputs` into the format `via` and back; return what differs.
 
-    Nothing is written. The rest is as in `convert`.
+    Nothing is written. The rest is as in `convert`, but that `on_invalid` is "fail" or
+    "skip", and that `constants` also give what is lost on the way there.
     """
     from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.in_python import in_python, speaking_python  # noqa: PLC0415
     from harpia_formats.round_trip import RoundTrip  # noqa: PLC0415
 
-    run = RoundTrip(inputs, via, ConvertOptions(**options))
-    for _ in run:
-        continue
-    return run.report()
+    with speaking_python():
+        run = RoundTrip(inputs, via, ConvertOptions(**options))
+        for _ in run:
+            continue
+    report = run.report()
+    for each in report.fields.values():
+        each.reason = in_python(each.reason)
+    return report
 
 
-def diff(left: Any, right: Any, **options: Any) -> "DifferenceReport":
+def diff(
+    left: Any, right: Any, *, to: str | None = None, **options: Any
+) -> "DifferenceReport":
     """Compare two data sets of any formats record by record; return what differs.
 
     Records are matched by their ids, or by their prompts where one side has no ids.
+    `from_` is the format of `left` and `to` that of `right`, recognised if not given.
+    The other options are `columns`, `model`, `on_invalid` ("fail" or "skip"),
+    `max_row_bytes` and `progress` of `convert`, and the errors are those of it.
     """
     from harpia_formats.comparison import Comparison  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415
+    from harpia_formats.in_python import speaking_python  # noqa: PLC0415
 
-    run = Comparison([left], [right], ConvertOptions(**options))
-    for _ in run:
-        continue
+    with speaking_python():
+        run = Comparison([left], [right], ConvertOptions(**options), to)
+        for _ in run:
+            continue
     return run.report()
 
 

@@ -13,31 +13,34 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
+from msgspec import UNSET
 
+from harpia_formats.column_map import MAPPED, mapped_format
 from harpia_formats.convert_options import ConvertOptions, OnInvalid
 from harpia_formats.detection import Variant
-from harpia_formats.differences import differences
 from harpia_formats.digests import digest_of
 from harpia_formats.exact import decode, encode
 from harpia_formats.fitting import last_of
 from harpia_formats.inputs import Input
+from harpia_formats.models import Models
+from harpia_formats.narrowing import Narrowing
+from harpia_formats.needs import ConversionError
 from harpia_formats.problem import Problem
 from harpia_formats.reading import Reading
 from harpia_formats.record import Record
 from harpia_formats.registry import spoke_of
-from harpia_formats.report import FileCount
-from harpia_formats.round_trip import Changed, DifferenceReport
-from harpia_formats.spoke import Many, Spoke
+from harpia_formats.report import FileCount, Report
+from harpia_formats.round_trip import (
+    Changed,
+    DifferenceReport,
+    check_skipping,
+    first_by_path,
+)
+from harpia_formats.spoke import Spoke
 from harpia_formats.taking import Taken
 
 #: Files that the records of a side are spread over, and bytes that memory holds.
 FILES, HELD = 64, 64 * 1024
-#: Fields that are told of as left out.
-MOST = 50
-#: Fields that are compared, or left out, by themselves.
-_apart = frozenset({"outputs", "scores", "extra"})
 _head = struct.Struct("<QII")
 _parts = msgspec.json.Decoder(tuple[str, msgspec.Raw]).decode
 
@@ -52,10 +55,14 @@ class _Side:
     """The records of one data set, by what they are matched by."""
 
     reading: Reading
+    #: What takes the answers of the model that is asked for.
+    models: Models
     spokes: list[Spoke] = field(default_factory=list)
     files: list[IO[bytes]] = field(default_factory=list)
     records: IO[bytes] = field(default_factory=_held)
     has_ids: bool = True
+    #: Whether the file that is read tells its answers apart by their models.
+    _tells_models: bool = False
 
     def problems(self) -> Iterator[Problem]:
         """Read all records into a temporary file; yield what is wrong."""
@@ -63,12 +70,20 @@ class _Side:
 
     def _begin(self, variant: Variant, count: FileCount) -> None:
         del count
-        self.spokes.append(spoke_of(variant.format))
+        spoke = spoke_of(variant.format)
+        self.spokes.append(spoke)
+        self._tells_models = spoke.carried("outputs.model")
+
+    def check_model(self, which: str) -> None:
+        """Raise `ConversionError` if no answer is of the model that is asked for."""
+        if any(each.carried("outputs.model") for each in self.spokes):
+            self.models.check(f" in the {which}")
 
     def _receive(self, taken: Taken) -> None:
-        self.has_ids = self.has_ids and taken.record.id is not UNSET
+        record = self.models.of(taken.record) if self._tells_models else taken.record
+        self.has_ids = self.has_ids and record.id is not UNSET
         place = pickle.dumps(taken.row.place(0, 1, ()))
-        text = encode(taken.record)
+        text = encode(record)
         self.records.write(_head.pack(0, len(place), len(text)) + place + text)
 
     def spread(self, *, by_id: bool) -> None:
@@ -80,6 +95,11 @@ class _Side:
             whole = b"[" + encode(key) + b"," + text + b"]"
             head = _head.pack(number, len(place), len(whole))
             self.files[digest_of(key) % FILES].write(head + place + whole)
+
+    def close(self) -> None:
+        """Let go of all temporary files."""
+        for each in (self.records, *self.files):
+            each.close()
 
 
 def _items(file: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
@@ -99,6 +119,11 @@ def _key_of(record: Record, *, by_id: bool) -> str:
     return "?" if asked is UNSET else f"={asked}"
 
 
+def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
+    """Tell whether columns of inputs may have any names, as said or else as seen."""
+    return (format_ or mapped_format(inputs)) in MAPPED
+
+
 class Comparison:
     """One comparison: iterate for the problems, then ask for the report.
 
@@ -110,32 +135,65 @@ class Comparison:
         left: Iterable[Input],
         right: Iterable[Input],
         options: ConvertOptions,
+        to: str | None = None,
     ) -> None:
-        def side(inputs: Iterable[Input]) -> _Side:
-            reading = Reading(
+        """Compare `left`, whose format is `options.from_`, with `right` in format `to`.
+
+        Either is recognised where it is None. Columns are those of what is a plain
+        table.
+        """
+        check_skipping(options)
+        self._options = options
+        left, right = list(left), list(right)
+        pairs = [(left, options.from_), (right, to)]
+        mapped = [bool(options.columns) and _is_mapped(*each) for each in pairs]
+        if options.columns and not any(mapped):
+            raise ConversionError(
+                "the map of columns is for csv and haystack, and neither side is seen "
+                "to be one; say which one is, such as with --from csv or --to csv"
+            )
+
+        def reading(
+            inputs: list[Input], format_: str | None, *, is_mapped: bool
+        ) -> Reading:
+            return Reading(
                 inputs,
-                options.from_,
-                columns=options.columns,
+                format_,
+                columns=options.columns if is_mapped else None,
                 fail_fast=options.on_invalid is OnInvalid.FAIL,
                 max_row_bytes=options.max_row_bytes,
                 progress=options.progress,
             )
-            return _Side(reading)
 
-        self._left, self._right = side(left), side(right)
+        readings = [
+            reading(*pair, is_mapped=each)
+            for pair, each in zip(pairs, mapped, strict=True)
+        ]
+        self._left, self._right = (
+            _Side(each, Models(options.model)) for each in readings
+        )
         self._found = DifferenceReport()
         self._examples: dict[str, tuple[int, Changed]] = {}
         #: What records were matched by: `id` or `prompt`.
         self.matched_by = "id"
-        #: Fields that are not compared, because one side has no place for them.
-        self.left_out: tuple[str, ...] = ()
+        self._narrowing = Narrowing(())
 
     def __iter__(self) -> Iterator[Problem]:
+        try:
+            yield from self._run()
+        finally:
+            self._left.close()
+            self._right.close()
+
+    def _run(self) -> Iterator[Problem]:
         yield from self._left.problems()
         yield from self._right.problems()
         if self._failed():
             return
-        self._narrow()
+        self._left.check_model("first data set")
+        self._right.check_model("second data set")
+        spokes = [*self._left.spokes, *self._right.spokes]
+        self._narrowing.spokes = tuple({id(each): each for each in spokes}.values())
         by_id = self._left.has_ids and self._right.has_ids
         self.matched_by = "id" if by_id else "prompt"
         self._left.spread(by_id=by_id)
@@ -143,97 +201,35 @@ class Comparison:
         for ours, theirs in zip(self._left.files, self._right.files, strict=True):
             self._compare(ours, theirs)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Fields that are not compared, because one side has no place for them."""
+        return self._narrowing.left_out
+
     def _failed(self) -> bool:
-        return not all(
-            each.reading.tally.report().ok for each in (self._left, self._right)
-        )
-
-    def report(self) -> DifferenceReport:
-        """Return what differs."""
-        ours = self._left.reading.tally.report()
-        self._found.report = ours
-        theirs = self._right.reading.tally.report()
-        if ours.ok and not theirs.ok:
-            self._found.report = theirs
-        return self._found
-
-    def _narrow(self) -> None:
-        spokes = [*self._left.spokes, *self._right.spokes]
-        self._one_reference = any(each.holds.references is Many.ONE for each in spokes)
-        self._spokes = list({id(each): each for each in spokes}.values())
-
-    def _narrowed(self, record: Record) -> Record:
-        """Return `record` without what one of the formats has no place for."""
-        if len(self._spokes) == 1:
-            return record
-        changes: dict[str, Any] = {}
-        for name in Record.__struct_fields__:
-            held = getattr(record, name) is not UNSET and name not in _apart
-            if held and not self._is_common(name):
-                changes[name] = UNSET
-        if self._one_reference and record.references:
-            if len(record.references) > 1:
-                self._leave_out("references but the first")
-            changes["references"] = record.references[:1]
-        outputs = []
-        if all(each.holds.outputs is not Many.NONE for each in self._spokes):
-            outputs = [self._narrowed_output(each) for each in record.outputs]
-        elif record.outputs:
-            self._leave_out("outputs")
-        if self._of_several_vendors:
-            changes["extra"] = self._without_extra("extra", record.extra)
-        return replace(record, **changes, outputs=outputs)
+        reports = self._reports()
+        if self._skips:
+            return any(each.failures for each in reports)
+        return not all(each.ok for each in reports)
 
     @property
-    def _of_several_vendors(self) -> bool:
-        """Whether what is kept of rows cannot be compared."""
-        return len({each.vendor for each in self._spokes}) > 1
+    def _skips(self) -> bool:
+        """Whether what is not valid is left out."""
+        return self._options.on_invalid is OnInvalid.SKIP
 
-    def _without_extra(self, path: str, extra: Any) -> UnsetType:
-        for vendor, members in extra.items() if extra is not UNSET else ():
-            for key in members:
-                self._leave_out(f"{path}.{vendor}.{key}")
-        return UNSET
+    def _reports(self) -> list[Report]:
+        return [each.reading.tally.report() for each in (self._left, self._right)]
 
-    def _leave_out(self, path: str) -> None:
-        """Remember what is not compared, so that it is said."""
-        if path not in self.left_out and len(self.left_out) < MOST:
-            self.left_out = (*self.left_out, path)
-
-    def _narrowed_output(self, output: Any) -> Any:
-        changes = {
-            name: UNSET
-            for name in output.__struct_fields__
-            if getattr(output, name) is not UNSET
-            and name not in _apart
-            and not self._is_common(f"outputs.{name}")
-        }
-        if self._of_several_vendors:
-            changes["extra"] = self._without_extra("outputs.extra", output.extra)
-        if output.scores is not UNSET:
-            changes["scores"] = self._narrowed_scores(output.scores)
-        return replace(output, **changes)
-
-    def _narrowed_scores(self, scores: list[Any]) -> Any:
-        if not all(each.holds.scores is not Many.NONE for each in self._spokes):
-            self._leave_out("outputs.scores")
-            return UNSET
-        narrowed = []
-        for score in scores:
-            changes = {
-                name: UNSET
-                for name in score.__struct_fields__
-                if getattr(score, name) is not UNSET
-                and not self._is_common(f"outputs.scores.{name}")
-            }
-            narrowed.append(replace(score, **changes))
-        return narrowed
-
-    def _is_common(self, path: str) -> bool:
-        common = all(each.carried(path) for each in self._spokes)
-        if not common:
-            self._leave_out(path)
-        return common
+    def report(self) -> DifferenceReport:
+        """Return what differs, with the report of the side that has more to tell."""
+        reports = self._reports()
+        wrong = [each for each in reports if not each.ok]
+        wrong.sort(key=lambda each: not each.failures)
+        self._found.report = wrong[0] if wrong else reports[0]
+        if self._skips:
+            files = (file for each in reports for file in each.files)
+            self._found.skipped = sum(each.invalid for each in files)
+        return self._found
 
     def _compare(self, ours: IO[bytes], theirs: IO[bytes]) -> None:
         waiting: dict[str, deque[tuple[int, bytes, msgspec.Raw]]] = {}
@@ -256,10 +252,10 @@ class Comparison:
                 self._note_only("only in the second", number, place, key)
 
     def _record_of(self, text: msgspec.Raw) -> Record:
-        return self._narrowed(msgspec.convert(decode(bytes(text)), Record))
+        return self._narrowing.of(msgspec.convert(decode(bytes(text)), Record))
 
     def _match(self, left: Record, right: Record, number: int, place: bytes) -> None:
-        found = list(differences(left, right))
+        found = first_by_path(left, right)
         self._found.records += 1
         self._found.differing += bool(found)
         for each in found:

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.bulk import Bulk, suits_bulk
+from harpia_formats.column_map import is_map_of_output, names_in
 from harpia_formats.constants import check_constants, constants_for
 from harpia_formats.convert_options import (
     ContainerKind,
@@ -32,6 +33,8 @@ from harpia_formats.inputs import Input
 from harpia_formats.judge import Judge
 from harpia_formats.losses import Losses
 from harpia_formats.marks import Numbers
+from harpia_formats.models import Models
+from harpia_formats.near import nearest
 from harpia_formats.needs import (
     ConversionError,
     check_needs,
@@ -137,13 +140,18 @@ class Conversion:
         options: ConvertOptions,
     ) -> None:
         self._options = options
-        self._to = to
         self._output = output
+        inputs = list(inputs)
+        #: Whether the map of columns is that of what is written.
+        self._maps_output = is_map_of_output(inputs, to, options)
         if options.group is not None and options.group not in KEYS:
+            near = nearest(options.group, KEYS)
+            hint = f"; did you mean {near}?" if near else ""
             known = ", ".join(KEYS)
             raise ConversionError(
-                f"records cannot be grouped by {options.group!r} (known: {known})"
+                f"records cannot be grouped by {options.group!r}{hint} (known: {known})"
             )
+        self._models = Models(options.model)
         self._filling = filling_of(options.score) if options.score else None
         self._targets = targets_named(to)
         self._rules = all_rules()
@@ -194,11 +202,6 @@ class Conversion:
         else:
             self._settle(self._targets[0])
 
-    @property
-    def _maps_output(self) -> bool:
-        """Whether the map of columns is that of what is written."""
-        return self._to == "csv" and self._options.from_ != "csv"
-
     def _settle(self, target: Format) -> None:
         """Write `target`; raises what cannot be met."""
         self._spoke: Spoke = spoke_of(target)
@@ -207,6 +210,7 @@ class Conversion:
             self._spoke, self._options.choices(self._constants), self._filling
         )
         columns = self._options.columns if self._maps_output else None
+        names = names_in(self._spoke, target.id, columns or {})
         container = self._options.container
         if container is not None and target.dialects[0].container is not Container.ROWS:
             raise ConversionError(f"a file of {target.id} is neither array nor lines")
@@ -217,7 +221,7 @@ class Conversion:
             self._spoke,
             self._output,
             None if container is None else ContainerKind(container),
-            columns or {},
+            names,
             overwrite=self._options.overwrite,
             headed="metrics" in self._spoke.header_fields
             and not target.dialects[0].rows_at,
@@ -272,6 +276,8 @@ class Conversion:
             yield from self._said()
             return
         yield from self._said()
+        if self._records:
+            self._models.check()
         yield from self._finish()
 
     def _said(self) -> Iterator[Problem]:
@@ -485,6 +491,7 @@ class Conversion:
 
     def _take(self, taken: Taken, file: int, prefix: str) -> None:
         record, notes = taken.record, Notes()
+        self._models.note(record)
         if self._options.prefix_ids and record.id is not UNSET:
             record = replace(record, id=f"{prefix}{record.id}")
             notes.changed("id", "with the name of its file in front")
@@ -531,7 +538,7 @@ class Conversion:
                 for model, part in parts
             ]
         except Unconvertible as error:
-            self._cannot(error, place(), file, text)
+            self._cannot(error, record, place(), file, text)
             return
         for model, each in written:
             self._add_rows(each.rows, self._file_of(model))
@@ -572,10 +579,13 @@ class Conversion:
             self._rows = []
 
     def _cannot(
-        self, error: Unconvertible, place: Place, file: int, text: bytes
+        self, error: Unconvertible, record: Record, place: Place, file: int, text: bytes
     ) -> None:
         """Say that a record cannot be converted, and stop or leave it out."""
         rule = self._rules[UNCONVERTIBLE]
+        lacking = ""
+        if error.path.startswith("outputs"):
+            lacking = self._models.lacking(record)
         count = self._counts[file]
         count.invalid += 1
         self._skipped += 1
@@ -587,8 +597,8 @@ class Conversion:
                 rule.name,
                 rule.severity,
                 place,
-                error.reason,
-                help=error.help,
+                lacking or error.reason,
+                help="" if lacking else error.help,
             )
             if self._tally.add(problem, path):
                 self._pending.append(problem)

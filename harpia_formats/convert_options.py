@@ -114,5 +114,10 @@ def _one_of(kind: type[StrEnum], name: str, value: Any) -> StrEnum:
     try:
         return kind(value)
     except ValueError:
+        from harpia_formats.near import nearest  # noqa: PLC0415 - for mistakes only
+
         known = ", ".join(kind)
-        raise ValueError(f"{name} is one of {known}, not {value!r}") from None
+        near = nearest(str(value), kind)
+        hint = f"; did you mean {near!s}?" if near else ""
+        reason = f"{name} is one of {known}, not {value!r}{hint}"
+        raise ValueError(reason) from None

@@ -12,6 +12,10 @@ from harpia_formats.registry import spoke_of
 
 #: Fields that a place in a list says, which has no name of its own.
 _of_places = frozenset({"outputs.index"})
+#: Behind the name of a key that is in part no field of a record.
+_rest = " (rest)"
+#: What a path begins with that is no field: a member of what vendors keep as they like.
+_free = ("metadata.", "extra.", "outputs.extra.")
 
 
 @dataclass(slots=True)
@@ -20,6 +24,8 @@ class FieldLine:
 
     #: What the source calls it.
     name: str
+    #: Whether it is no field of a record, but a key that vendors fill as they like.
+    beside: bool = False
     #: Records that had it.
     records: int = 0
     #: Records of which it arrived as it was.
@@ -33,17 +39,24 @@ class FieldLine:
 
 
 def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
-    """Return a line for each field, those that lose most last touched first."""
+    """Return a line for each field, in the order in which records have them.
+
+    What is beside the fields, such as a key of `metadata`, comes behind them.
+    """
     lines: dict[str, FieldLine] = {}
+
+    def line_of(name: str, path: str) -> FieldLine:
+        return lines.setdefault(name, FieldLine(name, beside=is_beside(name, path)))
+
     for file in files:
         names = names_of(file.source)
         for path, count in file.losses.carried.items():
             name = name_in(names, path)
-            lines.setdefault(name, FieldLine(name)).records += count
+            line_of(name, path).records += count
         touched: Counter[str] = Counter()
         for each in file.losses.losses.values():
             name = name_in(names, each.note.path)
-            line = lines.setdefault(name, FieldLine(name))
+            line = line_of(name, each.note.path)
             line.place = line.place or each.place
             if each.note.how:
                 line.hows[each.note.how] = line.hows.get(each.note.how, 0) + each.count
@@ -55,7 +68,13 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
         for path, count in file.losses.carried.items():
             name = name_in(names, path)
             lines[name].kept += max(0, count - touched[name])
-    return [each for each in lines.values() if each.records or each.fates]
+    found = [each for each in lines.values() if each.records or each.fates]
+    return sorted(found, key=lambda each: each.beside)
+
+
+def is_beside(name: str, path: str) -> bool:
+    """Tell whether a line is of what is beside the fields of a record."""
+    return path.startswith(_free) or name.endswith(_rest)
 
 
 def names_of(source: Format | None) -> dict[str, str]:
@@ -90,7 +109,7 @@ def name_in(names: dict[str, str], path: str) -> str:
             rests = {
                 each.partition(".")[0].partition(" ")[0] for each in names.values()
             }
-            return f"{key} (rest)" if key in rests else key
+            return f"{key}{_rest}" if key in rests else key
     return path
 
 

@@ -29,7 +29,7 @@ class Outputs:
     spoke: Spoke
     output: Output
     container: ContainerKind | None = None
-    #: What each column of a table is called, by the field.
+    #: What each column is called, by its own name.
     columns: Mapping[str, str] = field(default_factory=dict)
     overwrite: bool = False
     #: Whether a header may come behind the first row.
@@ -84,7 +84,7 @@ class Outputs:
     def _sink(self, model: str) -> Sink:
         if self.output is None:
             self._places[model] = ""
-            return StreamSink(_standard_output())
+            return StreamSink(standard_output())
         if not isinstance(self.output, (str, PathLike)):
             self._places[model] = ""
             return StreamSink(self.output)
@@ -103,7 +103,7 @@ class Outputs:
         if dialect.container is Container.WRAPPED:
             return Wrapped(write, dialect.rows_at)
         if dialect.container is Container.COLUMNS:
-            return Columns(write)
+            return Columns(write, self.columns)
         if dialect.container is Container.TABLE:
             return Table(
                 write,
@@ -127,7 +127,8 @@ class Outputs:
         return self.spoke.in_array
 
 
-def _standard_output() -> BinaryIO:
+def standard_output() -> BinaryIO:
+    """Return standard output as bytes; raises `SinkError`."""
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         reason = "it takes text only; name a file as the output"

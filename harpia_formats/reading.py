@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.blocks import Blocks
 from harpia_formats.bytestream import SourceError
-from harpia_formats.column_map import checked
+from harpia_formats.column_map import (
+    MAPPED,
+    checked,
+    mapped_format,
+    names_in,
+    own_of,
+)
 from harpia_formats.detection import Variant
+from harpia_formats.format import Format
 from harpia_formats.framing import ROW_LIMIT, Cursor, lines_in
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
 from harpia_formats.inspection import Inspection, Resume
@@ -21,6 +28,7 @@ from harpia_formats.registry import (
     all_rules,
     formats_named,
     record_formats,
+    spoke_of,
 )
 from harpia_formats.report import FileCount
 from harpia_formats.rules import selected_rules
@@ -60,10 +68,17 @@ class Reading:
         self.inputs = checked_inputs(inputs)
         if columns is not None:
             checked(columns)
-            format_ = format_ or "csv"
+            format_ = format_ or mapped_format(self.inputs) or "csv"
+            if format_ not in MAPPED:
+                known = " and ".join(MAPPED)
+                raise ConversionError(
+                    f"columns of {format_} have no other names than "
+                    f"theirs; --map is for {known}"
+                )
         self._options = Options(
             format=format_,
-            columns=columns,
+            # Of a table, the header is judged by them.
+            columns=columns if format_ == "csv" else None,
             fail_fast=fail_fast,
             max_row_bytes=max_row_bytes,
             progress=progress,
@@ -80,7 +95,7 @@ class Reading:
             for code in active
             if rules[code].severity is Severity.ERROR
         }
-        self._fields = {column: name for name, column in (columns or {}).items()}
+        self._fields = _fields_of(self._formats[0], columns) if columns else {}
         self.tally = Tally()
         self._pauses = pauses
         #: What was around the records of each file whose format is known.
@@ -201,6 +216,11 @@ class Reading:
             taker,
             resume,
         )
+
+
+def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the own name of each column that is mapped."""
+    return own_of(names_in(spoke_of(format_), format_.id, columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,20 @@
 """Prove what comes back: there into another format and back again, record by record."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from typing import Any
 
-from msgspec import UNSET
-from msgspec.structs import replace
-
 from harpia_formats.choices import Responses
-from harpia_formats.constants import constants_for
+from harpia_formats.column_map import is_map_of_output, names_in, own_of, renamed
 from harpia_formats.convert_options import ConvertOptions, OnInvalid
 from harpia_formats.detection import Variant
 from harpia_formats.differences import Difference, differences, same
-from harpia_formats.expanded import expanded_id
-from harpia_formats.filling import filling_of
+from harpia_formats.filling import Filling, filling_of
+from harpia_formats.format import Format
 from harpia_formats.inputs import Input
-from harpia_formats.kept import restored, taken_out
-from harpia_formats.needs import check_needs
+from harpia_formats.models import Models
+from harpia_formats.needs import ConversionError, check_needs
 from harpia_formats.notes import Notes, Unconvertible
 from harpia_formats.pairing import Pairing
 from harpia_formats.problem import Place, Problem
@@ -28,6 +25,14 @@ from harpia_formats.report import FileCount, Report
 from harpia_formats.spoke import Many, Row, Spoke
 from harpia_formats.taking import Taken
 from harpia_formats.targets import fitting, is_told_by_answers, targets_named
+from harpia_formats.way_back import (
+    WayBack,
+    constants_of_both,
+    lack_of,
+    read_back,
+    together,
+    with_id,
+)
 
 
 @dataclass(slots=True)
@@ -49,24 +54,33 @@ class DifferenceReport:
     records: int = 0
     #: Records that differ in something.
     differing: int = 0
-    #: Records that only one side has.
     #: Fields around the records that differ.
     headers: int = 0
+    #: Records that only one side has.
     only_left: int = 0
     only_right: int = 0
+    #: Records that were left out as asked for, because they are not valid.
+    skipped: int = 0
     fields: dict[str, Changed] = field(default_factory=dict)
     report: Report | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether all was read and nothing differs."""
-        read = self.report is None or self.report.ok
+        """Whether all was read, or left out as asked for, and nothing differs."""
+        compared = self.records or not self.skipped
         differs = self.differing or self.headers
-        return read and not (differs or self.only_left or self.only_right)
+        same = not (differs or self.only_left or self.only_right)
+        return self._is_read and bool(compared) and same
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether all was read, but for what was to be left out."""
+        report = self.report
+        return report is None or report.ok or bool(self.skipped and not report.failures)
 
     def compare(self, left: Record, right: Record, place: Any) -> None:
         """Count where two records differ."""
-        found = list(differences(left, right))
+        found = first_by_path(left, right)
         self.records += 1
         self.differing += bool(found)
         for each in found:
@@ -74,6 +88,14 @@ class DifferenceReport:
             if line is None:
                 line = self.fields[each.path] = Changed(each.path, 0, each, place())
             line.count += 1
+
+
+def first_by_path(left: Record, right: Record) -> list[Difference]:
+    """Return the first difference of each field, of which a record may have several."""
+    found: dict[str, Difference] = {}
+    for each in differences(left, right):
+        found.setdefault(each.path, each)
+    return list(found.values())
 
 
 class RoundTrip:
@@ -85,19 +107,27 @@ class RoundTrip:
     def __init__(
         self, inputs: Iterable[Input], via: str, options: ConvertOptions
     ) -> None:
+        check_skipping(options)
         self._options = options
         self._targets = targets_named(via)
+        #: What columns of the other format are called, by their own names.
+        self._names: dict[str, str] = {}
+        inputs, columns = list(inputs), options.columns
+        self._names_other = is_map_of_output(inputs, via, options)
+        if self._names_other:
+            columns = None
         self._reading = Reading(
             inputs,
             options.from_,
-            columns=options.columns,
+            columns=columns,
             fail_fast=options.on_invalid is OnInvalid.FAIL,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
         )
         self._filling = filling_of(options.score) if options.score else None
+        self._models = Models(options.model)
         self._there: Pairing | None = None
-        self._back: Pairing | None = None
+        self._back: WayBack | None = None
         #: The path, the way there and the way back of each file.
         self._legs: list[tuple[str, Spoke, Spoke]] = []
         self._found = DifferenceReport()
@@ -107,14 +137,24 @@ class RoundTrip:
     def __iter__(self) -> Iterator[Problem]:
         flow = self._reading.problems(self._receive, self._begin, lambda _: None)
         yield from flow
+        report = self._reading.tally.report()
+        if self._found.records and (report.ok or self._skips):
+            self._models.check()
         for legs, headers in zip(self._legs, self._reading.headers, strict=False):
             for header in headers:
                 self._compare_headers(header, *legs)
 
     def report(self) -> DifferenceReport:
         """Return what did not come back."""
-        self._found.report = self._reading.tally.report()
+        report = self._found.report = self._reading.tally.report()
+        if self._skips:
+            self._found.skipped = sum(each.invalid for each in report.files)
         return self._found
+
+    @property
+    def _skips(self) -> bool:
+        """Whether what is not valid is left out."""
+        return self._options.on_invalid is OnInvalid.SKIP
 
     def _begin(self, variant: Variant, count: FileCount) -> None:
         source = spoke_of(variant.format)
@@ -125,21 +165,53 @@ class RoundTrip:
             target = fitting(self._targets, answered=holds_answers(source))
         self.via = target.id
         spoke = spoke_of(target)
-        constants = constants_for(spoke, self._options.constants)
-        scored = self._filling is not None
-        check_needs(variant.format, source, target, spoke, constants, scored=scored)
-        self._there = Pairing(spoke, self._options.choices(constants), self._filling)
+        if self._names_other:
+            columns = self._options.columns or {}
+            self._names = names_in(spoke, target.id, columns)
+        constants = constants_of_both(spoke, source, self._options.constants)
+        way_there, way_back = self._fillings(variant.format, source, target, spoke)
+        check_needs(
+            variant.format,
+            source,
+            target,
+            spoke,
+            constants,
+            scored=way_there is not None,
+        )
+        self._there = Pairing(spoke, self._options.choices(constants), way_there)
         # What came of one row is one row again, if its format holds a list.
         has_lists = source.holds.outputs is Many.OF_ONE_MODEL
         back = changed(
             self._options,
-            constants={},
             model=None,
             keep_extra=False,
             responses=Responses.LIST if has_lists else Responses.EXPAND,
         )
-        self._back = Pairing(source, back.choices({}))
+        lacking = lack_of(
+            target,
+            spoke,
+            variant.format,
+            source,
+            constants,
+            scored=way_back is not None,
+        )
+        self._back = WayBack(source, back, constants, way_back, lacking)
         self._legs.append((count.path, spoke, source))
+
+    def _fillings(
+        self, given: Format, source: Spoke, target: Format, spoke: Spoke
+    ) -> tuple[Filling | None, Filling | None]:
+        """Return what scores answers on the way there and on the way back.
+
+        Scores that the other format has come back with it.
+        """
+        filling = self._filling
+        if filling is None or spoke.holds.scores is not Many.NONE:
+            return filling, None
+        if source.holds.scores is Many.NONE:
+            message = f"neither {given.id} nor {target.id} has a place for a score"
+            raise ConversionError(message)
+        return None, filling
 
     def _compare_headers(
         self, header: Header, path: str, via: Spoke, own: Spoke
@@ -160,28 +232,55 @@ class RoundTrip:
     def _receive(self, taken: Taken) -> None:
         assert self._there is not None  # noqa: S101 - begun before the first record
         assert self._back is not None  # noqa: S101 - likewise
-        record = taken.record
+        record = self._models.of(taken.record)
 
         def place() -> Place:
             return taken.row.place(0, 1, ())
 
-        number = self._found.records + 1
         try:
-            there = _with_id(record, self._there, number)
-            rows = self._there.written(there).rows
-            middle = _together([read_back(each, self._there.target) for each in rows])
-            rows = self._back.written(_with_id(middle, self._back, number)).rows
-            after = _together([read_back(each, self._back.target) for each in rows])
+            middle = self._middle(record)
         except Unconvertible as error:
-            self._found.records += 1
-            self._found.differing += 1
-            line = self._found.fields.setdefault(
-                f"{error.path} ",
-                Changed(error.path, 0, None, place(), error.reason),
-            )
-            line.count += 1
+            self._note_end(error.path, self._why_not(error, taken.record), place)
+            return
+        try:
+            after = self._back.of(middle, record, self._found.records + 1)
+        except Unconvertible as error:
+            self._note_end(error.path, self._back.why_not(error), place)
             return
         self._found.compare(record, after, place)
+
+    def _middle(self, record: Record) -> Record:
+        """Return what `record` is in the other format; raises `Unconvertible`."""
+        assert self._there is not None  # noqa: S101 - the caller looked
+        there = with_id(record, self._there, self._found.records + 1)
+        rows = [self._in_columns(each) for each in self._there.written(there).rows]
+        return together([read_back(each, self._there.target) for each in rows])
+
+    def _in_columns(self, row: Row) -> Row:
+        """Return what comes of `row` in a file whose columns have other names."""
+        if not self._names:
+            return row
+        return renamed(renamed(row, self._names), own_of(self._names))
+
+    def _why_not(self, error: Unconvertible, record: Record) -> str:
+        """Return why a record does not go there."""
+        of_answer = error.path.startswith("outputs")
+        return (of_answer and self._models.lacking(record)) or str(error)
+
+    def _note_end(self, path: str, reason: str, place: Callable[[], Place]) -> None:
+        """Count a record that does not come back at all."""
+        self._found.records += 1
+        self._found.differing += 1
+        line = self._found.fields.setdefault(
+            f"{path} ", Changed(path, 0, None, place(), reason)
+        )
+        line.count += 1
+
+
+def check_skipping(options: ConvertOptions) -> None:
+    """Raise `ConversionError` where rows are to be put aside: nothing is written."""
+    if options.on_invalid is OnInvalid.QUARANTINE:
+        raise ConversionError("rows are put aside by conversions only: fail or skip")
 
 
 def _carried(header: Header, spoke: Spoke) -> Header:
@@ -189,30 +288,3 @@ def _carried(header: Header, spoke: Spoke) -> Header:
     if spoke.write_header is None or spoke.read_header is None:
         return Header()
     return spoke.read_header(spoke.write_header(header, Notes()))
-
-
-def _with_id(record: Record, pairing: Pairing, number: int) -> Record:
-    if record.id is UNSET and pairing.needs_id:
-        return replace(record, id=str(number))
-    return record
-
-
-def read_back(row: Row, spoke: Spoke) -> Record:
-    """Return the record that a row written by `spoke` is."""
-    bare, kept = taken_out(row, spoke)
-    return restored(spoke.read(bare), kept)
-
-
-def _together(records: list[Record]) -> Record:
-    """Return the record whose rows these are."""
-    first = records[0]
-    if len(records) == 1:
-        return first
-    base = expanded_id(first.id)
-    own = first.id if base is None else base
-    references = first.references
-    if any(each.references != references for each in records):
-        gathered = [text for each in records for text in each.references or ()]
-        references = list(dict.fromkeys(gathered))
-    outputs = [output for each in records for output in each.outputs]
-    return replace(first, id=own, references=references, outputs=outputs)

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from msgspec import MsgspecError
 
+from harpia_formats.column_map import check_there, renamed
 from harpia_formats.detection import Variant
 from harpia_formats.exact import decode, encode
 from harpia_formats.format import Container
@@ -123,7 +124,7 @@ class Taker:
             }
             value = {name: text for name, text in value.items() if name not in blank}
         if self.fields:
-            value = {self.fields.get(name, name): text for name, text in value.items()}
+            value = renamed(value, self.fields)
         self._hand_on(value, row.data, row.start, number)
 
     def around(self, header: Around) -> None:
@@ -144,10 +145,20 @@ class Taker:
         columns, spoke = self._columns, self._spoke
         if columns is None or spoke is None:
             return
+        try:
+            yield from self._rows_of(columns, spoke)
+        finally:
+            columns.drop()
+
+    def _rows_of(self, columns: "_Columns", spoke: Spoke) -> Iterator[None]:
+        """Hand on the rows of columns, one at each step; raises `MapError`."""
         for component in columns.components():
             if component and spoke.read_header is not None:
                 self._note_header(spoke.read_header({"component": component[0]}))
-            for number, start, value in columns.rows_of(component):
+            if self.fields:
+                check_there(self.fields, columns.names_of(component), self.path)
+            for number, start, given in columns.rows_of(component):
+                value = renamed(given, self.fields) if self.fields else given
                 self._hand_on(value, encode(value), start, number)
                 yield
 
@@ -215,9 +226,18 @@ class _Columns:
             place = _head.pack(start.offset, start.line, start.column, len(text))
             file.write(place + text)
 
+    def drop(self) -> None:
+        """Let go of the items of all columns."""
+        for each in self.files.values():
+            each.close()
+
     def components(self) -> list[Path]:
         """Return the paths of the objects that hold columns, in order."""
         return list(dict.fromkeys(path[:-1] for path in self.files))
+
+    def names_of(self, component: Path) -> list[str]:
+        """Return the names of the columns of a component."""
+        return [str(path[-1]) for path in self.files if path[:-1] == component]
 
     def rows_of(self, component: Path) -> Iterator[tuple[int, Cursor, Row]]:
         """Yield number, place and items of each record of a component."""

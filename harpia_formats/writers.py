@@ -13,6 +13,7 @@ from typing import IO, Any, Protocol
 import msgspec
 
 from harpia_formats.bytestream import BLOCK
+from harpia_formats.column_map import check_unique
 from harpia_formats.exact import encode
 from harpia_formats.spoke import Row
 
@@ -173,6 +174,8 @@ class Columns:
     """An object of arrays, one for each key of the rows; null where a row has none."""
 
     write: Write
+    #: What a column is called in the file, if something else.
+    names: Mapping[str, str] = field(default_factory=dict)
     separator: bytes = b"\n"
     _columns: dict[str, "_Column"] = field(default_factory=dict)
     _rows: int = 0
@@ -189,9 +192,13 @@ class Columns:
 
     def close(self, header: Row) -> None:
         """Write the columns, below the name of the component if there is one."""
+        called = [self.names.get(each, each) for each in self._columns]
+        check_unique(called)
         component = header.get("component")
         self.write(b"{" if component is None else b"{" + encode(component) + b": {")
-        for number, (key, column) in enumerate(self._columns.items()):
+        for number, (key, column) in enumerate(
+            zip(called, self._columns.values(), strict=True)
+        ):
             self.write((b",\n" if number else b"\n") + encode(key) + b": [")
             column.copy(self.write, self._rows)
             self.write(b"]")
@@ -264,6 +271,7 @@ class Table:
         known = [each for each in self.order if each in there]
         columns = [*known, *(each for each in self._seen if each not in known)]
         called = [self.names.get(each, each) for each in columns]
+        check_unique(called)
         self.write(self._line(called))
         if self._rows is None:
             return

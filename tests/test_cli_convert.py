@@ -2,14 +2,17 @@
 
 import bz2
 import contextlib
+import fcntl
 import gzip
 import json
 import lzma
 import os
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -46,6 +49,31 @@ def run(*arguments: object, stdin: bytes = b"", cwd: Path | None = None) -> Resu
         timeout=PATIENCE,
         check=False,
     )
+
+
+def on_terminal(*arguments: object, cwd: Path, width: int) -> str:
+    """Run `convert` with a terminal for standard error; return what is on it."""
+    ours, theirs = os.openpty()
+    size = struct.pack("HHHH", 24, width, 0, 0)
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
+    gone = {"COLUMNS", "FORCE_COLOR"}
+    kept = {key: each for key, each in os.environ.items() if key not in gone}
+    with subprocess.Popen(  # noqa: S603 - the command is ours
+        [*COMMAND, "convert", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        cwd=cwd,
+        env={**kept, "NO_COLOR": "1", "TERM": "dumb"},
+    ) as process:
+        os.close(theirs)
+        text = b""
+        # Linux ends the reading of a terminal without a writer by an error.
+        with contextlib.suppress(OSError):
+            while piece := os.read(ours, 65_536):
+                text += piece
+        process.wait(PATIENCE)
+    os.close(ours)
+    return text.decode().replace("\r\n", "\n")
 
 
 def lines_of(*rows: Any) -> bytes:
@@ -366,6 +394,56 @@ def test_the_table_names_each_field_that_is_lost(data: Path) -> None:
     assert b"kept as they are: input, expected-output, actual-output" in result.stderr
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_the_table_fits_the_terminal(data: Path, width: int) -> None:
+    """On a terminal no line of the table is wider than it, and no place is cut."""
+    name = "a-folder-with-a-long-name/and-another-one"
+    (data / name).mkdir(parents=True)
+    (data / name / "good.jsonl").write_bytes(lines_of(*GOOD))
+    text = on_terminal(f"{name}/good.jsonl", "--to", "nemo", cwd=data, width=width)
+    lines = text.splitlines()
+    table = lines[1 : next(n for n, each in enumerate(lines) if "kept as" in each)]
+    start = next(each.index("first") for each in table if "first" in each)
+    places = "".join(each[start:].strip() for each in table)
+
+    assert max(map(len, table)) <= width
+    assert f"{name}/good.jsonl:1:1" in places
+    assert ("…" in text) == (width <= 60)
+
+
+def test_a_long_name_is_shortened_on_a_terminal_only(data: Path) -> None:
+    """A pipe gets each cell whole, and a terminal one that ends in an ellipsis."""
+    key = "k" * 150
+    (data / "long.jsonl").write_bytes(lines_of(*({**each, key: 1} for each in GOOD)))
+    arguments = ["long.jsonl", "--to", "nemo"]
+    shown = on_terminal(*arguments, cwd=data, width=80)
+    piped = run(*arguments, cwd=data).stderr.decode()
+
+    assert key in piped
+    assert key not in shown
+    assert "kkk…" in shown
+
+
+def test_fields_come_before_what_is_beside_them(data: Path) -> None:
+    """Keys of metadata, unknown ones and the rest of one come behind the fields."""
+    row = {
+        "metadata": {"level": 1},
+        "extra": {"x": {"note": 2}},
+        "prompt": "q",
+        "references": ["r", "s"],
+        "choices": ["c"],
+        "outputs": [],
+    }
+    (data / "record.jsonl").write_bytes(lines_of(row))
+    told = run("record.jsonl", "--to", "nemo", cwd=data).stderr.decode()
+    names_ = [each.split()[0] for each in told.splitlines()[2:-2]]
+    beside = [each for each in names_ if each.startswith(("metadata", "extra"))]
+
+    assert {"choices", "references"} <= set(names_)
+    assert len(beside) == 2
+    assert names_[-2:] == beside
+
+
 # What it refuses
 
 
@@ -382,6 +460,8 @@ def test_the_table_names_each_field_that_is_lost(data: Path) -> None:
         (["--to", "tencent-outputs", "--group", "model"], ["id", "prompt"]),
         (["--to", "csv", "--map", "promt=x"], ["promt"]),
         (["--to", "nemo", "missing.jsonl"], ["missing.jsonl"]),
+        (["--to", "nemo", "--from", "harpa"], ["did you mean harpia?"]),
+        (["--to", "nemo", "--from", "harpia", "--map", "prompt=x"], ["--map is for"]),
     ],
     ids=" ".join,
 )
@@ -396,6 +476,32 @@ def test_what_cannot_be_done_is_one_sentence(
     assert "Traceback" not in told
     assert "error: " in told
     assert all(each in told for each in words), told
+
+
+@pytest.mark.parametrize(
+    ("option", "word", "near"),
+    [
+        ("--references", "frist", "first"),
+        ("--responses", "lists", "list"),
+        ("--turns", "transcripts", "transcript"),
+        ("--container", "line", "lines"),
+        ("--on-loss", "fial", "fail"),
+        ("--on-invalid", "quarantaine", "quarantine"),
+    ],
+)
+def test_a_word_that_is_no_choice_suggests_the_nearest(
+    data: Path, option: str, word: str, near: str
+) -> None:
+    """An unknown choice is told with all of them and the nearest, and exit 2."""
+    result = run("good.jsonl", "--to", "nemo", option, word, cwd=data)
+    strange = run("good.jsonl", "--to", "nemo", option, "zzzzzz", cwd=data)
+    told = " ".join(result.stderr.decode().replace("│", " ").split())
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert f"'{option}': '{word}' is not one of " in told
+    assert f"did you mean {near}?" in told
+    assert strange.returncode == 2
+    assert "did you mean" not in strange.stderr.decode()
 
 
 def test_a_need_is_told_before_the_input_is_read() -> None:

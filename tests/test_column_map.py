@@ -21,7 +21,7 @@ def test_parts_become_columns_by_field() -> None:
         (["prompt"], "write it as FIELD=COLUMN"),
         (["prompt="], "write it as FIELD=COLUMN"),
         (["prompt=a", "prompt=b"], "prompt has a column already, a"),
-        (["promt=a"], "no field is called promt (known: id, prompt, "),
+        (["promt=a"], "no field is called promt; did you mean prompt? (known: id, "),
     ],
 )
 def test_parts_that_mean_nothing_are_refused(parts: list[str], reason: str) -> None:

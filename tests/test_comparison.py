@@ -1,5 +1,6 @@
 """`harpia-formats diff`, and `diff` of the API."""
 
+import io
 import json
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 from harpia_formats import convert, diff
 from harpia_formats.comparison import Comparison
 from harpia_formats.convert_options import ConvertOptions
+from harpia_formats.needs import ConversionError
+from harpia_formats.registry import UnknownFormat
 
 COMMAND = [sys.executable, "-m", "harpia_formats", "diff"]
 #: Longer than anything here takes, and shorter than anyone waits.
@@ -164,3 +167,128 @@ def test_the_command_tells_by_its_code(tmp_path: Path) -> None:
     assert missing.returncode == 2
     assert wrong.returncode == 1
     assert b"bad.jsonl:2:" in wrong.stderr
+
+
+# The options of `convert`
+
+
+def chat(number: int, **answers: str) -> dict[str, Any]:
+    """Return a row of Tencent's with an answer of each model."""
+    return {
+        "id": str(number),
+        "messages": [{"role": "user", "content": f"q{number}"}],
+        "ref_answer": f"r{number}",
+        "model_outputs": [
+            {"model_name": name, "responses": [{"content": text}]}
+            for name, text in answers.items()
+        ],
+    }
+
+
+def test_formats_can_be_given() -> None:
+    """--from is the format of the first data set, and --to that of the second."""
+    left, right = lines_of(instance(1)), lines_of(answer(1))
+
+    assert diff(left, right, from_="harpia", to="nemo").ok
+    assert not diff(left, right, from_="nemo", to="nemo").ok
+    assert not diff(left, right, from_="harpia", to="harpia").ok
+    with pytest.raises(UnknownFormat, match="did you mean nemo"):
+        diff(left, right, to="nem")
+
+
+def test_the_command_takes_both_formats(tmp_path: Path) -> None:
+    """The command takes them by the names that `convert` has for them."""
+    (tmp_path / "a").write_bytes(lines_of(instance(1)))
+    (tmp_path / "b").write_bytes(lines_of(answer(1)))
+    right = run("a", "b", "--from", "harpia", "--to", "nemo", cwd=tmp_path)
+    wrong = run("a", "b", "--from", "harpia", "--to", "eee", cwd=tmp_path)
+    unknown = run("a", "b", "--from", "harpa", cwd=tmp_path)
+
+    assert right.returncode == 0
+    assert wrong.returncode == 1
+    assert (unknown.returncode, unknown.stdout) == (2, b"")
+    assert b"did you mean harpia?" in unknown.stderr
+
+
+def said(number: int) -> dict[str, Any]:
+    """Return a record of our own."""
+    return {
+        "prompt": f"q{number}",
+        "references": [f"r{number}"],
+        "outputs": [{"text": f"a{number}"}],
+    }
+
+
+TABLE = b"question,gold,said\nq1,r1,a1\nq2,r2,a2\n"
+COLUMNS = {"prompt": "question", "references": "gold", "response": "said"}
+
+
+def test_columns_are_those_of_the_table(tmp_path: Path) -> None:
+    """--map is for the side that is a plain table, on whichever side it is."""
+    rows = lines_of(*(said(each) for each in (1, 2)))
+    (tmp_path / "table.csv").write_bytes(TABLE)
+    (tmp_path / "rows.jsonl").write_bytes(rows)
+    parts = ["--map", ",".join(f"{name}={each}" for name, each in COLUMNS.items())]
+    first = run("table.csv", "rows.jsonl", *parts, cwd=tmp_path)
+    second = run("rows.jsonl", "table.csv", *parts, cwd=tmp_path)
+
+    assert (first.returncode, first.stdout) == (0, b"")
+    assert (second.returncode, second.stdout) == (0, b"")
+    assert diff(TABLE, TABLE, columns=COLUMNS).ok
+    assert diff(rows, io.BytesIO(TABLE), to="csv", columns=COLUMNS).ok
+
+
+def test_columns_of_no_table_are_refused() -> None:
+    """Where neither side is seen to be a table, a sentence says how to name it."""
+    rows = lines_of(answer(1))
+    with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
+        diff(rows, rows, columns=COLUMNS)
+    with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
+        diff(rows, io.BytesIO(TABLE), columns=COLUMNS)
+
+
+def test_answers_of_one_model_are_compared() -> None:
+    """With --model only its answers count, on each side whose format names models."""
+    both, other = lines_of(chat(1, a="x", b="y")), lines_of(chat(1, b="y", c="z"))
+    unnamed = lines_of(instance(1, **{"actual-output": "y"}))
+
+    assert not diff(both, other).ok
+    assert diff(both, other, model="b").ok
+    assert diff(both, unnamed, model="b").ok
+    assert not diff(both, unnamed, model="a").ok
+
+
+def test_a_model_that_one_side_lacks_is_told() -> None:
+    """A side without the model is named, with the models that it has."""
+    both, other = lines_of(chat(1, aaa="x", b="y")), lines_of(chat(1, b="y"))
+    with pytest.raises(ConversionError) as caught:
+        diff(both, other, model="aaa")
+
+    assert str(caught.value) == (
+        "no answer in the second data set is of the model 'aaa' (there are: 'b')"
+    )
+
+
+def test_rows_that_are_not_valid_are_left_out_if_asked(tmp_path: Path) -> None:
+    """With --on-invalid skip the rest is compared, and what is left out is counted."""
+    (tmp_path / "a.jsonl").write_bytes(lines_of(instance(1), {"id": "2", "input": 7}))
+    (tmp_path / "b.jsonl").write_bytes(lines_of({"id": "3", "input": 7}, instance(1)))
+    failed = run("a.jsonl", "b.jsonl", cwd=tmp_path)
+    skipped = run("a.jsonl", "b.jsonl", "--on-invalid", "skip", cwd=tmp_path)
+    missing = run("a.jsonl", "no.jsonl", "--on-invalid", "skip", cwd=tmp_path)
+
+    assert failed.returncode == 1
+    assert (skipped.returncode, skipped.stdout) == (0, b"")
+    assert b"1 records matched by id, 0 differ, 2 not valid and left out" in (
+        skipped.stderr
+    )
+    assert missing.returncode == 2
+    with pytest.raises(ConversionError, match="fail or skip"):
+        diff(b"", b"", on_invalid="quarantine")
+
+
+def test_each_record_counts_once_for_a_field() -> None:
+    """A field that differs in two answers of one record differs in one record."""
+    report = diff(lines_of(chat(1, a="x", b="y")), lines_of(chat(1, a="v", b="w")))
+
+    assert report.fields["outputs.text"].count == 1

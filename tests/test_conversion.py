@@ -384,7 +384,7 @@ def test_on_loss_fail_writes_what_loses_nothing() -> None:
 
 
 def test_an_id_in_two_files_is_refused_until_it_gets_a_prefix(tmp_path: Path) -> None:
-    """Equal ids of two files are an error that --prefix-ids cures."""
+    """Equal ids of two files are an error that `prefix_ids` cures."""
     instance = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     for name in ("x.jsonl", "y.jsonl"):
         (tmp_path / name).write_bytes(lines_of(instance))
@@ -394,7 +394,7 @@ def test_an_id_in_two_files_is_refused_until_it_gets_a_prefix(tmp_path: Path) ->
     (problem,) = clash.report.problems
 
     assert (problem.code, clash.written) == ("L202", False)
-    assert "--prefix-ids" in (problem.help or "")
+    assert "prefix_ids=True" in (problem.help or "")
     assert [each["id"] for each in rows_of(output)] == ["x/1", "y/1"]
     assert report.ok
 
@@ -527,10 +527,10 @@ def test_what_a_format_never_has_is_told_before_the_first_row() -> None:
         convert(lines_of(row), to="eee@0.2.0")
     said = str(caught.value)
 
-    assert "--set evaluation_id=VALUE" in said
-    assert "--set model_id=VALUE" in said
-    assert "--set evaluation_name=VALUE" in said
-    assert "--score em or --score f1" in said
+    assert 'constants={"evaluation_id": VALUE' in said
+    assert '"model_id": VALUE' in said
+    assert '"evaluation_name": VALUE' in said
+    assert 'score="em" or score="f1"' in said
 
 
 @pytest.mark.parametrize(

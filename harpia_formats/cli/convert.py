@@ -10,10 +10,9 @@ import typer
 
 from harpia_formats.choices import References, Responses, Turns
 from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, say
-from harpia_formats.cli.losses import loss_lines, written_line
+from harpia_formats.cli.losses import loss_lines, width_of_terminal, written_line
 from harpia_formats.cli.progress import Progress
-from harpia_formats.cli.settings import constants_of, split
-from harpia_formats.column_map import parsed
+from harpia_formats.cli.settings import columns_of, constants_of, one_of
 from harpia_formats.conversion import Conversion, ConversionReport
 from harpia_formats.convert_options import (
     ContainerKind,
@@ -73,6 +72,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         References,
         typer.Option(
             metavar="HOW",
+            parser=one_of(References),
             help="Several references where a row holds one: first, expand or fail.",
             rich_help_panel=CHOOSING,
         ),
@@ -81,6 +81,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         Responses,
         typer.Option(
             metavar="HOW",
+            parser=one_of(Responses),
             help="Several answers where a row holds one: expand, first, list or fail.",
             rich_help_panel=CHOOSING,
         ),
@@ -89,6 +90,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         Turns,
         typer.Option(
             metavar="HOW",
+            parser=one_of(Turns),
             help="A chat where a row holds one prompt: last, transcript or fail.",
             rich_help_panel=CHOOSING,
         ),
@@ -113,6 +115,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         ContainerKind | None,
         typer.Option(
             metavar="HOW",
+            parser=one_of(ContainerKind),
             help="array or lines; by the output's name (.json, .jsonl) or the format "
             "if not given.",
             rich_help_panel=CHOOSING,
@@ -123,7 +126,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         typer.Option(
             "--map",
             metavar="FIELD=COLUMN",
-            help="Columns of a CSV file for these fields, with commas between.",
+            help="Columns of CSV or Haystack for these fields, with commas between.",
             rich_help_panel=CHOOSING,
         ),
     ] = None,
@@ -157,6 +160,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         OnLoss,
         typer.Option(
             metavar="HOW",
+            parser=one_of(OnLoss),
             help="report, fail (exit 1, and nothing is written) or ignore.",
             rich_help_panel=LOSING,
         ),
@@ -182,6 +186,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         OnInvalid,
         typer.Option(
             metavar="HOW",
+            parser=one_of(OnInvalid),
             help="Rows that are not valid or cannot be converted: fail, skip or "
             "quarantine.",
             rich_help_panel=READING,
@@ -238,7 +243,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
             turns=turns,
             model=model,
             group=group,
-            columns=parsed(split(columns)) if columns else None,
+            columns=columns_of(columns),
             container=container,
             constants=constants_of(constants or ()),
             score=score,
@@ -302,7 +307,8 @@ def _told(
             say(f"{said}\n")
         # Of what was not written nothing is lost.
         if on_loss is not OnLoss.IGNORE and (report.written or report.failed_by_loss):
-            say("".join(f"{each}\n" for each in loss_lines(report)))
+            lines = loss_lines(report, width_of_terminal())
+            say("".join(f"{each}\n" for each in lines))
         say(written_line(report) + "\n")
     elif not report.written:
         say(written_line(report) + "\n")

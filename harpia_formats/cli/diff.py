@@ -9,16 +9,55 @@ from harpia_formats.cli.convert import problem_line
 from harpia_formats.cli.differing import print_differences
 from harpia_formats.cli.guard import guarded, say
 from harpia_formats.cli.progress import Progress
+from harpia_formats.cli.settings import columns_of, one_of
 from harpia_formats.comparison import Comparison
-from harpia_formats.convert_options import ConvertOptions
+from harpia_formats.convert_options import ConvertOptions, OnInvalid
 
 
-def diff(
+def diff(  # noqa: PLR0913 - one parameter for each option of the command
     left: Annotated[
         str, typer.Argument(metavar="A", help="A file, folder or pattern.")
     ],
     right: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     *,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            "-f",
+            metavar="ID",
+            help="Format of A; recognised by content if not given.",
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            "-t",
+            metavar="ID",
+            help="Format of B, likewise.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="FIELD=COLUMN",
+            help="Columns of CSV or Haystack for these fields, with commas between.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Compare the answers of this model only."),
+    ] = None,
+    on_invalid: Annotated[
+        OnInvalid,
+        typer.Option(
+            metavar="HOW",
+            parser=one_of(OnInvalid, OnInvalid.FAIL, OnInvalid.SKIP),
+            help="Rows that are not valid: fail or skip.",
+        ),
+    ] = OnInvalid.FAIL,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", metavar="", help="No summary and no progress."),
@@ -35,7 +74,14 @@ def diff(
     """
     with guarded():
         progress = Progress(shown=not quiet and sys.stderr.isatty())
-        run = Comparison([left], [right], ConvertOptions(progress=progress.update))
+        options = ConvertOptions(
+            from_=from_,
+            columns=columns_of(columns),
+            model=model,
+            on_invalid=on_invalid,
+            progress=progress.update,
+        )
+        run = Comparison([left], [right], options, to)
         with progress:
             for each in run:
                 progress.around(say)(problem_line(each))

@@ -54,4 +54,6 @@ def _summary(found: DifferenceReport, how: str) -> str:
     if found.only_left or found.only_right:
         parts.append(f"{found.only_left:,} only in the first")
         parts.append(f"{found.only_right:,} only in the second")
+    if found.skipped:
+        parts.append(f"{found.skipped:,} not valid and left out")
     return ", ".join(parts)

@@ -1,7 +1,10 @@
 """What a conversion came to, in lines for standard error."""
 
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterator, Sequence
 
+from harpia_formats.cli.table import wants_color
 from harpia_formats.conversion import ConversionReport
 from harpia_formats.loss_table import FieldLine, field_lines, words_for
 from harpia_formats.reporters.frame import columns
@@ -9,12 +12,20 @@ from harpia_formats.reporters.text import position
 from harpia_formats.safe import safe
 
 _names = ("field", "records", "kept", "lost or changed", "how", "first")
-#: Code points of a cell.
-CELL = 60
+#: Columns that a narrow terminal shortens; a place is folded, since one that is cut
+#: leads nowhere, and numbers are shown whole.
+_shortened, _folded = frozenset({"field", "lost or changed", "how"}), "first"
+#: Code points of a cell, far more than any terminal is wide.
+CELL = 4096
+#: Columns of a terminal that does not tell how many it has.
+USUAL = 80
 
 
-def loss_lines(report: ConversionReport) -> Iterator[str]:
-    """Yield the table of losses: fields that arrive as they are share a line."""
+def loss_lines(report: ConversionReport, width: int | None = None) -> Iterator[str]:
+    """Yield the table of losses: fields that arrive as they are share a line.
+
+    It is fitted to a terminal of `width` columns, and as wide as it is without one.
+    """
     lines = field_lines(report.losses)
     touched = [each for each in lines if each.fates]
     whole = [each.name for each in lines if not each.fates]
@@ -22,18 +33,64 @@ def loss_lines(report: ConversionReport) -> Iterator[str]:
         if whole:
             yield "nothing is lost"
         return
-    rows = [_names, *(_cells(each) for each in touched)]
-    widths = [
-        max(columns(each) for each in column) for column in zip(*rows, strict=True)
-    ]
-    for row in rows:
+    rows = [_cells(each) for each in touched]
+    yield from _aligned(rows) if width is None else _fitted(rows, width)
+    if whole:
+        yield f"kept as they are: {', '.join(safe(each, CELL) for each in whole)}"
+
+
+def width_of_terminal() -> int | None:
+    """Return how many columns standard error has, None if it is no terminal."""
+    if not sys.stderr.isatty():
+        return None
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    # Standard output may be a file; a terminal that does not tell says 0.
+    return os.get_terminal_size(sys.stderr.fileno()).columns or USUAL
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Yield a line for each row, with its cells below those of the others."""
+    every = [_names, *rows]
+    widths = [max(map(columns, column)) for column in zip(*every, strict=True)]
+    for row in every:
         cells = (
             each + " " * (width - columns(each))
             for each, width in zip(row, widths, strict=True)
         )
         yield "  ".join(cells).rstrip()
-    if whole:
-        yield f"kept as they are: {', '.join(safe(each, CELL) for each in whole)}"
+
+
+def _fitted(rows: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
+    """Yield the lines of a table that is no wider than `width`."""
+    from rich.console import Console  # noqa: PLC0415 - slow, and only on a terminal
+    from rich.table import Table  # noqa: PLC0415 - likewise
+    from rich.text import Text  # noqa: PLC0415 - likewise
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in _names:
+        is_whole = name not in _shortened and name != _folded
+        how = "fold" if name == _folded else "ellipsis"
+        table.add_column(name, overflow=how, no_wrap=is_whole)  # type: ignore[arg-type]  # one of its words
+    for row in rows:
+        # One line for each field, but for its place.
+        table.add_row(
+            *(
+                Text(cell, no_wrap=name != _folded)
+                for name, cell in zip(_names, row, strict=True)
+            )
+        )
+    console = Console(
+        width=width,
+        height=len(rows) + 1,  # without it the width of a dumb terminal is 80
+        force_terminal=True,
+        # Without one there are no bold letters either, as a dumb terminal needs it.
+        color_system="standard" if wants_color() else None,
+    )
+    with console.capture() as captured:
+        console.print(table)
+    yield from (each.rstrip() for each in captured.get().splitlines())
 
 
 def _cells(line: FieldLine) -> tuple[str, ...]:

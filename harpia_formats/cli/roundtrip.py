@@ -10,8 +10,8 @@ from harpia_formats.cli.convert import problem_line
 from harpia_formats.cli.differing import print_differences
 from harpia_formats.cli.guard import guarded, say
 from harpia_formats.cli.progress import Progress
-from harpia_formats.cli.settings import constants_of
-from harpia_formats.convert_options import ConvertOptions
+from harpia_formats.cli.settings import columns_of, constants_of, one_of
+from harpia_formats.convert_options import ConvertOptions, OnInvalid
 from harpia_formats.round_trip import RoundTrip
 
 
@@ -39,24 +39,47 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     ] = None,
     references: Annotated[
         References,
-        typer.Option(metavar="HOW", help="Several references: first, expand or fail."),
+        typer.Option(
+            metavar="HOW",
+            parser=one_of(References),
+            help="Several references: first, expand or fail.",
+        ),
     ] = References.FIRST,
     responses: Annotated[
         Responses,
         typer.Option(
-            metavar="HOW", help="Several answers: expand, first, list or fail."
+            metavar="HOW",
+            parser=one_of(Responses),
+            help="Several answers: expand, first, list or fail.",
         ),
     ] = Responses.EXPAND,
     turns: Annotated[
         Turns,
-        typer.Option(metavar="HOW", help="A chat: last, transcript or fail."),
+        typer.Option(
+            metavar="HOW",
+            parser=one_of(Turns),
+            help="A chat: last, transcript or fail.",
+        ),
     ] = Turns.LAST,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Take the answers of this model only."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="FIELD=COLUMN",
+            help="Columns of CSV or Haystack for these fields, with commas between.",
+        ),
+    ] = None,
     constants: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="FIELD=VALUE",
-            help="Give a field to records that lack it; again for each field.",
+            help="Give a field to records that lack it, or lose it on the way there; "
+            "again for each field.",
         ),
     ] = None,
     score: Annotated[
@@ -71,6 +94,14 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
             help="Keep what has no place where the format has room for it.",
         ),
     ] = False,
+    on_invalid: Annotated[
+        OnInvalid,
+        typer.Option(
+            metavar="HOW",
+            parser=one_of(OnInvalid, OnInvalid.FAIL, OnInvalid.SKIP),
+            help="Rows that are not valid: fail or skip.",
+        ),
+    ] = OnInvalid.FAIL,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", metavar="", help="No summary and no progress."),
@@ -88,9 +119,12 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
             references=references,
             responses=responses,
             turns=turns,
+            model=model,
+            columns=columns_of(columns),
             constants=constants_of(constants or ()),
             score=score,
             keep_extra=keep_extra,
+            on_invalid=on_invalid,
             progress=progress.update,
         )
         run = RoundTrip(paths or ["-"], via, options)

@@ -1,12 +1,47 @@
 """Values that come as words of the command line."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import typer
+
+Kind = TypeVar("Kind", bound=StrEnum)
 
 
 def split(values: Iterable[str] | None) -> tuple[str, ...]:
     """Return values given one by one or joined by commas."""
     return tuple(part for each in values or () for part in each.split(",") if part)
+
+
+def one_of(kind: type[Kind], *choices: Kind) -> Callable[[str], Kind]:
+    """Return what reads one of `choices`, of all of `kind` if there are none.
+
+    It raises `typer.BadParameter` for another word, with the nearest choice.
+    """
+    known = choices or tuple(kind)
+
+    def parsed(text: str) -> Kind:
+        if text in known:
+            return kind(text)
+        from harpia_formats.near import nearest  # noqa: PLC0415 - for mistakes only
+
+        near = nearest(text, known)
+        hint = f"; did you mean {near}?" if near else ""
+        listed = ", ".join(known)
+        raise typer.BadParameter(f"{text!r} is not one of {listed}{hint}")
+
+    return parsed
+
+
+def columns_of(parts: Iterable[str] | None) -> dict[str, str] | None:
+    """Return the column of each field, of parts such as `prompt=question`.
+
+    None if there are no parts. Raises `MapError`.
+    """
+    from harpia_formats.column_map import parsed  # noqa: PLC0415 - for tables only
+
+    return parsed(split(parts)) if parts else None
 
 
 def constants_of(parts: Iterable[str]) -> dict[str, Any]:
