@@ -6,17 +6,21 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.metrics import METRICS, Metric
+from harpia_formats.metrics import Measure, measure_of
 from harpia_formats.needs import ConversionError
 from harpia_formats.notes import Notes, Unconvertible
 from harpia_formats.record import Output, Record, Score
+
+#: The metrics whose score of 1 says that an answer is right.
+FILLING = ("em", "f1")
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
     """Gives each answer without a score that of one metric."""
 
-    metric: Metric
+    name: str
+    measure: Measure
 
     def __call__(self, record: Record, notes: Notes) -> Record:
         """Return `record` with a score for each answer.
@@ -35,29 +39,31 @@ class Filling:
             lacking, name = ("an answer", "outputs.text")
             if answer is not None:
                 lacking, name = ("a reference", "references")
-            reason = f"the record has no score, and {self.metric.name} needs {lacking}"
+            reason = f"the record has no score, and {self.name} needs {lacking}"
             help_ = f"give it with --set {name}=VALUE"
             raise Unconvertible("outputs.scores.value", reason, help_)
-        value = self.metric.score(answer, record.references)
-        notes.defaulted("outputs.scores.value", f"--score {self.metric.name}")
+        (value,) = self.measure.scores(
+            self.measure.statistics(answer, record.references)
+        )
+        notes.defaulted("outputs.scores.value", f"--score {self.name}")
         filled = [
             each if each.value is not UNSET else self._filled(each, value, notes)
             for each in scores
         ]
         return replace(output, scores=filled)
 
-    def _filled(self, score: Score, value: float, notes: Notes) -> Score:
+    def _filled(self, score: Score, value: float | None, notes: Notes) -> Score:
         changes: dict[str, Any] = {"value": value}
         if score.is_correct is UNSET:
             notes.defaulted("outputs.scores.is_correct", "whether the score is 1")
             changes["is_correct"] = value == 1.0
         for name, given in (
-            ("metric", self.metric.name),
-            ("signature", self.metric.signature),
+            ("metric", self.name),
+            ("signature", self.measure.signature),
         ):
             if getattr(score, name) is UNSET:
                 path = f"outputs.scores.{name}"
-                notes.defaulted(path, f"--score {self.metric.name}")
+                notes.defaulted(path, f"--score {self.name}")
                 changes[name] = given
         return replace(score, **changes)
 
@@ -74,7 +80,7 @@ def answer_of(output: Output) -> str | None:
 
 def filling_of(name: str) -> Filling:
     """Return what scores by the metric called `name`; raises `ConversionError`."""
-    if name not in METRICS:
-        known = ", ".join(METRICS)
+    if name not in FILLING:
+        known = ", ".join(FILLING)
         raise ConversionError(f"no metric is called {name!r} (known: {known})")
-    return Filling(METRICS[name])
+    return Filling(name, measure_of(name, {}))

@@ -1,18 +1,34 @@
-"""Exact match: 1 where an answer is a reference, SQuAD's normalisation apart."""
+"""Exact match: 1 where an answer is a reference, once both are normalised."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
-from harpia_formats.metrics.metric import Metric
-from harpia_formats.metrics.normal import normal
-
-
-def score(answer: str, references: Sequence[str]) -> float:
-    """Return 1.0 if `answer` is one of `references`, else 0.0.
-
-    Source: SQuAD v1.1, the best over all references, on a scale from 0 to 1.
-    """
-    mine = normal(answer)
-    return float(any(mine == normal(each) for each in references))
+from harpia_formats.metrics.mean import mean_measure
+from harpia_formats.metrics.metric import Measure, Metric
+from harpia_formats.metrics.normal import NORMALISATIONS
+from harpia_formats.metrics.parameters import settled
+from harpia_formats.metrics.references import RULES, best_of
 
 
-METRIC = Metric("em", score, "em|norm:squad|refs:max|scale:0-1")
+def measure_of(name: str, defaults: Mapping[str, Any], given: Any) -> Measure:
+    """Return the mean of exact match; raises `MetricError`."""
+    parameters = settled(name, defaults, given)
+    chosen = parameters.choice("normalisation", tuple(NORMALISATIONS))
+    rule, scale = parameters.choice("references", RULES), parameters.scale()
+    normal = NORMALISATIONS[chosen]
+
+    def is_match(answer: str, reference: str) -> float:
+        return float(normal(answer) == normal(reference))
+
+    signature = f"{name}|norm:{chosen}|refs:{rule}"
+    return mean_measure(name, signature, best_of(is_match, rule), scale)
+
+
+DEFAULTS = {"normalisation": "squad", "references": "max", "scale": "0-1"}
+METRIC = Metric(
+    "em",
+    "The share of answers that equal a reference in SQuAD's normalisation (lower case, "
+    "without ASCII punctuation and the articles a, an, the).",
+    DEFAULTS,
+    lambda given: measure_of("em", DEFAULTS, given),
+)

@@ -1,17 +1,55 @@
-"""Text as SQuAD's evaluation compares it.
+"""Texts as metrics compare them.
 
-Source: the script of SQuAD v1.1: lower case, no ASCII punctuation, no English articles,
-single spaces.
+Sources: squad is the normalisation of the scripts of SQuAD v1.1 and v2; byob and nel
+are those of the NeMo Evaluator's BYOB metrics (0.2.8) and of its main line.
 """
 
 import re
 import string
+import unicodedata
+from collections.abc import Callable
 
-_articles = re.compile(r"\b(a|an|the)\b")
+from harpia_formats.metrics.recent import remembering
+
+_article = re.compile(r"\b(a|an|the)\b")
+_articles = frozenset({"a", "an", "the"})
 _no_punctuation = str.maketrans("", "", string.punctuation)
+_punctuation = re.compile(f"[{re.escape(string.punctuation)}]")
 
 
-def normal(text: str) -> str:
-    """Return `text` as it is compared."""
-    bare = text.lower().translate(_no_punctuation)
-    return " ".join(_articles.sub(" ", bare).split())
+def squad(text: str) -> str:
+    """Return `text` in lower case, without ASCII punctuation, then articles."""
+    bare = _without_punctuation(text.lower())
+    words = bare.split()
+    if "".join(words).isalnum():
+        # Words end at spaces only, so that articles are words: the quick way.
+        return " ".join([each for each in words if each not in _articles])
+    return " ".join(_article.sub(" ", bare).split())
+
+
+def nel(text: str) -> str:
+    """Return the NFKD of `text` in lower case, without articles, then punctuation."""
+    bare = _article.sub(" ", unicodedata.normalize("NFKD", text).lower())
+    return " ".join(_without_punctuation(bare).split())
+
+
+def byob(text: str) -> str:
+    """Return `text` in lower case, without spaces around it."""
+    return text.strip().lower()
+
+
+def _without_punctuation(text: str) -> str:
+    # Deleting by a table is quick for ASCII only.
+    if text.isascii():
+        return text.translate(_no_punctuation)
+    return _punctuation.sub("", text)
+
+
+#: Every normalisation by its name.
+NORMALISATIONS: dict[str, Callable[[str], str]] = {
+    "none": lambda text: text,
+    "lower": str.lower,
+    "byob": byob,
+    "squad": remembering(squad),
+    "nel": remembering(nel),
+}

@@ -1,29 +1,51 @@
 """Token F1: how much of an answer and of a reference are the same words."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from harpia_formats.metrics.metric import Metric
-from harpia_formats.metrics.normal import normal
+from harpia_formats.metrics.mean import mean_measure
+from harpia_formats.metrics.metric import Measure, Metric
+from harpia_formats.metrics.normal import NORMALISATIONS
+from harpia_formats.metrics.overlap import f_score, overlap
+from harpia_formats.metrics.parameters import settled
+from harpia_formats.metrics.references import RULES, best_of
+
+DEFAULTS = {
+    "normalisation": "squad",
+    "empty": "v2",
+    "references": "max",
+    "scale": "0-1",
+}
+#: The score where one text has no word, given whether neither has one. SQuAD v1.1
+#: finds no common word and gives 0, as "zero" does, which others document.
+EMPTY: Mapping[str, Callable[[bool], float]] = {
+    "v1": lambda _: 0.0,
+    "v2": float,
+    "zero": lambda _: 0.0,
+}
 
 
-def score(answer: str, references: Sequence[str]) -> float:
-    """Return the best F1 of `answer` over `references`, from 0 to 1.
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters = settled("f1", DEFAULTS, given)
+    chosen = parameters.choice("normalisation", tuple(NORMALISATIONS))
+    empty = parameters.choice("empty", tuple(EMPTY))
+    rule, scale = parameters.choice("references", RULES), parameters.scale()
+    normal, of_empty = NORMALISATIONS[chosen], EMPTY[empty]
 
-    Source: SQuAD v2: two texts without a word are alike, one alone is not.
-    """
-    mine = normal(answer).split()
-    return max(_f1(mine, normal(each).split()) for each in references)
+    def score(answer: str, reference: str) -> float:
+        mine, other = normal(answer).split(), normal(reference).split()
+        if not mine or not other:
+            return of_empty(mine == other)
+        return f_score(overlap(mine, other), len(mine), len(other))
 
-
-def _f1(answer: list[str], reference: list[str]) -> float:
-    if not answer or not reference:
-        return float(answer == reference)
-    common = (Counter(answer) & Counter(reference)).total()
-    if not common:
-        return 0.0
-    precision, recall = common / len(answer), common / len(reference)
-    return 2 * precision * recall / (precision + recall)
+    signature = f"f1|norm:{chosen}|empty:{empty}|refs:{rule}"
+    return mean_measure("f1", signature, best_of(score, rule), scale)
 
 
-METRIC = Metric("f1", score, "f1|norm:squad|empty:v2|refs:max|scale:0-1")
+METRIC = Metric(
+    "f1",
+    "The mean F1 of the words that an answer and a reference share, in SQuAD's "
+    "normalisation; two texts without words are alike (empty: v2) or not (v1, zero).",
+    DEFAULTS,
+    _measure_of,
+)

@@ -1,0 +1,13 @@
+"""Accuracy: the share of answers that equal a reference, character by character."""
+
+from harpia_formats.metrics.exact_match import DEFAULTS as EXACT_MATCH
+from harpia_formats.metrics.exact_match import measure_of
+from harpia_formats.metrics.metric import Metric
+
+DEFAULTS = {**EXACT_MATCH, "normalisation": "none"}
+METRIC = Metric(
+    "accuracy",
+    "The share of answers that equal a reference, character by character.",
+    DEFAULTS,
+    lambda given: measure_of("accuracy", DEFAULTS, given),
+)

@@ -1,0 +1,147 @@
+"""BERTScore: how near the tokens of answers and references are in a model's eyes.
+
+Source: Zhang and others, BERTScore: Evaluating Text Generation with BERT (2020),
+without weights for rare tokens and without a baseline.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.metrics.mean import means_of
+from harpia_formats.metrics.metric import (
+    Measure,
+    Metric,
+    Pair,
+    Statistics,
+)
+from harpia_formats.metrics.parameters import Parameters, needing, settled
+from harpia_formats.metrics.references import RULES, used
+
+NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
+DEFAULTS = {"model": None, "layer": None, "batch_size": 64, "references": "max"}
+#: The vectors of a text's tokens, of length 1, and which of them are words.
+Embedded = tuple[Any, Any]
+Embed = Callable[[Sequence[str]], list[Embedded]]
+NO_FOLDER = "the path of a folder that holds a model and its tokenizer"
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters = settled("bertscore", DEFAULTS, given)
+    folder = _folder(parameters)
+    size = parameters.whole("batch_size", 1)
+    rule = parameters.choice("references", RULES)
+    with needing("bertscore", "bertscore"):
+        import transformers  # noqa: PLC0415 - an extra, and slow to load
+    embed, layer = _embedding(parameters, folder, size)
+
+    def batch(pairs: Sequence[Pair]) -> list[Statistics]:
+        asked = [(answer, used(references, rule)) for answer, references in pairs]
+        vectors = iter(embed([each for one, many in asked for each in (one, *many)]))
+        return [_best(vectors, len(references)) for _, references in asked]
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        return batch([(answer, references)])[0]
+
+    signature = (
+        f"bertscore|impl:transformers-{transformers.__version__}|model:{folder.name}"
+        f"|layer:{layer}|idf:no|rescaled:no|refs:{rule}|scale:0-1"
+    )
+    return Measure(
+        NAMES, signature, "0-1", statistics, means_of(3), batch, is_mean=True
+    )
+
+
+def _folder(parameters: Parameters) -> Path:
+    model = parameters.values["model"]
+    if not isinstance(model, str | Path) or not Path(model, "config.json").is_file():
+        raise parameters.wrong("model", f"{NO_FOLDER} (nothing is downloaded)")
+    return Path(model).resolve()
+
+
+def _embedding(parameters: Parameters, folder: Path, size: int) -> tuple[Embed, int]:
+    """Return what embeds texts, and the layer whose output it takes."""
+    with needing("bertscore", "bertscore"):
+        import torch  # noqa: PLC0415 - an extra, and slow to load
+        from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415 - likewise
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+    except (ImportError, KeyError, OSError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise parameters.wrong("model", f"{NO_FOLDER} ({reason})") from error
+    layers = int(model.config.num_hidden_layers)
+    layer = layers if parameters.values["layer"] is None else parameters.whole("layer")
+    if layer > layers:
+        raise parameters.wrong("layer", f"at most {layers}, as many as the model has")
+    options = {
+        "max_length": _longest(tokenizer, model),
+        "padding": True,
+        "truncation": True,
+        "return_special_tokens_mask": True,
+        "return_tensors": "pt",
+    }
+
+    def vectors(texts: Sequence[str]) -> Iterator[Embedded]:
+        encoded = tokenizer(texts, **options)
+        special = encoded.pop("special_tokens_mask").bool()
+        with torch.inference_mode():
+            states = model(**encoded, output_hidden_states=True).hidden_states[layer]
+        states = torch.nn.functional.normalize(states.double(), dim=-1)
+        mask = encoded["attention_mask"].bool()
+        for each, seen, marks in zip(states, mask, special, strict=True):
+            yield each[seen], ~marks[seen]
+
+    return _in_batches(vectors, size), layer
+
+
+def _in_batches(
+    vectors: Callable[[Sequence[str]], Iterator[Embedded]], size: int
+) -> Embed:
+    def embed(texts: Sequence[str]) -> list[Embedded]:
+        found: dict[int, Embedded] = {}
+        # Texts of like lengths share a batch, so that little is padded.
+        order = sorted(range(len(texts)), key=lambda each: len(texts[each]))
+        for start in range(0, len(order), size):
+            places = order[start : start + size]
+            batch = vectors([texts[each].strip() for each in places])
+            found.update(zip(places, batch, strict=True))
+        return [found[each] for each in range(len(texts))]
+
+    return embed
+
+
+def _longest(tokenizer: Any, model: Any) -> int:
+    """Return how many tokens a text may have; what is longer is cut."""
+    limit = getattr(model.config, "max_position_embeddings", None) or 512
+    return min(int(tokenizer.model_max_length), int(limit))
+
+
+def _best(vectors: Iterator[Embedded], references: int) -> Statistics:
+    mine = next(vectors)
+    found = [_scores(mine, next(vectors)) for _ in range(references)]
+    return (*map(max, zip(*found, strict=True)), 1)
+
+
+def _scores(answer: Embedded, reference: Embedded) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of two texts, 0 where one is empty.
+
+    The marks of the beginning and the end may be matched and do not count.
+    """
+    (mine, words), (other, other_words) = answer, reference
+    if not words.any() or not other_words.any():
+        return 0.0, 0.0, 0.0
+    likeness = mine @ other.T
+    precision = likeness.max(dim=1).values[words].mean().item()
+    recall = likeness.max(dim=0).values[other_words].mean().item()
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0
+
+
+METRIC = Metric(
+    "bertscore",
+    "The mean BERTScore by the model in a local folder: precision, recall and F1 of "
+    "tokens matched with the most similar one.",
+    DEFAULTS,
+    _measure_of,
+)

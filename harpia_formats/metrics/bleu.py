@@ -1,0 +1,130 @@
+"""BLEU over a corpus, as sacrebleu defines it.
+
+Sources: Papineni and others, BLEU (2002); Post, A Call for Clarity in Reporting BLEU
+Scores (2018). The runs of words are counted here and the formula is sacrebleu's.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.metrics.metric import Measure, Metric, Statistics
+from harpia_formats.metrics.overlap import clipped, grams_of
+from harpia_formats.metrics.parameters import Parameters, needing, settled, yes
+from harpia_formats.metrics.references import POOLED_RULES, used
+from harpia_formats.metrics.words import NAMES, Words, words_by
+
+#: The longest run of words that counts.
+ORDERS = 4
+#: The smoothing methods of sacrebleu, and whether they take a value.
+SMOOTHINGS = {"exp": False, "floor": True, "add-k": True, "none": False}
+DEFAULTS = {
+    "tokenizer": "13a",
+    "smoothing": "exp",
+    "smooth_value": None,
+    "lowercase": False,
+    "effective_order": False,
+    "references": "all",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bleu:
+    """BLEU with its options."""
+
+    words: Words
+    rule: str
+    lowercase: bool
+    #: Of a sum of counts: BLEU from 0 to 100.
+    score: Callable[[Sequence[float]], float]
+    #: The options as signatures have them.
+    options: str
+
+    def counts(self, answer: str, references: Sequence[str]) -> Statistics:
+        """Return the length of an answer, that of the reference nearest in length, and
+        for each order how many runs the answer has right and has at all.
+        """  # noqa: D205 - one sentence
+        mine = self._words(answer)
+        others = [self._words(each) for each in used(references, self.rule)]
+        size = len(mine)
+        nearest = min(map(len, others), key=lambda each: (abs(each - size), each))
+        right = [0] * ORDERS
+        for order in range(1, min(ORDERS, size) + 1):
+            found = [grams_of(each, order) for each in others]
+            right[order - 1] = clipped(grams_of(mine, order), found)
+            if not right[order - 1]:
+                # No longer run can be right where no shorter one is.
+                break
+        runs = [max(size - order, 0) for order in range(ORDERS)]
+        return (size, nearest, *right, *runs)
+
+    def _words(self, text: str) -> list[str]:
+        return self.words((text.lower() if self.lowercase else text).rstrip())
+
+
+def bleu_of(parameters: Parameters) -> Bleu:
+    """Return BLEU with its options; raises `MetricError`."""
+    tokenizer = parameters.choice("tokenizer", NAMES)
+    smoothing = parameters.choice("smoothing", tuple(SMOOTHINGS))
+    rule = parameters.choice("references", POOLED_RULES)
+    lowercase = parameters.flag("lowercase")
+    effective = parameters.flag("effective_order")
+    with needing("score", parameters.metric):
+        import sacrebleu  # noqa: PLC0415 - an extra
+        from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - likewise
+    value = _smooth_value(parameters, smoothing, BLEU.SMOOTH_DEFAULTS[smoothing])
+    shown = smoothing if value is None else f"{smoothing}[{value:g}]"
+
+    def score(counts: Sequence[float]) -> float:
+        # Lists of their own, since smoothing changes them.
+        size, nearest, *counted = map(int, counts)
+        return BLEU.compute_bleu(
+            counted[:ORDERS],
+            counted[ORDERS:],
+            size,
+            nearest,
+            smooth_method=smoothing,
+            smooth_value=value,
+            effective_order=effective,
+        ).score
+
+    options = (
+        f"impl:sacrebleu-{sacrebleu.__version__}|case:{'lc' if lowercase else 'mixed'}"
+        f"|eff:{yes(effective)}|tok:{tokenizer}|smooth:{shown}|refs:{rule}"
+    )
+    words = words_by(tokenizer, parameters.metric)
+    return Bleu(words, rule, lowercase, score, options)
+
+
+def _smooth_value(
+    parameters: Parameters, smoothing: str, default: float | None
+) -> float | None:
+    if parameters.values["smooth_value"] is None:
+        return default
+    if not SMOOTHINGS[smoothing]:
+        wanted = f"left out with the smoothing {smoothing}, which takes no value"
+        raise parameters.wrong("smooth_value", wanted)
+    return parameters.number("smooth_value")
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    bleu = bleu_of(settled("bleu", DEFAULTS, given))
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        return (*bleu.counts(answer, references), 1)
+
+    def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
+        if not sums or not sums[-1]:
+            return (None,)
+        return (bleu.score(sums[:-1]),)
+
+    signature = f"bleu|{bleu.options}|scale:0-100"
+    return Measure(("bleu",), signature, "0-100", statistics, scores)
+
+
+METRIC = Metric(
+    "bleu",
+    "sacrebleu's BLEU of the whole corpus: the counts of all records are pooled.",
+    DEFAULTS,
+    _measure_of,
+)

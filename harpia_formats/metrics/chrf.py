@@ -1,0 +1,50 @@
+"""chrF: the runs of characters that answers and references share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from harpia_formats.metrics.metric import Measure, Metric
+from harpia_formats.metrics.parameters import needing, settled, yes
+from harpia_formats.metrics.pooled import pooled_measure
+
+DEFAULTS = {
+    "char_order": 6,
+    "word_order": 0,
+    "beta": 2,
+    "lowercase": False,
+    "whitespace": False,
+    "eps_smoothing": False,
+}
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters = settled("chrf", DEFAULTS, given)
+    numbers: dict[str, Any] = {
+        "char_order": parameters.whole("char_order", 1),
+        "word_order": parameters.whole("word_order"),
+        "beta": parameters.whole("beta", 1),
+    }
+    flags: dict[str, Any] = {
+        each: parameters.flag(each)
+        for each in ("lowercase", "whitespace", "eps_smoothing")
+    }
+    with needing("score", "chrf"):
+        import sacrebleu  # noqa: PLC0415 - an extra
+        from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415 - likewise
+    case = "lc" if flags["lowercase"] else "mixed"
+    signature = (
+        f"chrf|impl:sacrebleu-{sacrebleu.__version__}|beta:{numbers['beta']}"
+        f"|case:{case}|eff:{yes(not flags['eps_smoothing'])}"
+        f"|nc:{numbers['char_order']}|nw:{numbers['word_order']}"
+        f"|space:{yes(flags['whitespace'])}|refs:best"
+    )
+    return pooled_measure("chrf", signature, CHRF(**numbers, **flags), lambda: None)
+
+
+METRIC = Metric(
+    "chrf",
+    "sacrebleu's chrF of the whole corpus, of the best reference of each record; with "
+    "word_order 2 it is chrF++.",
+    DEFAULTS,
+    _measure_of,
+)

@@ -1,0 +1,117 @@
+"""The mean of NLTK's sentence BLEU."""
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harpia_formats.metrics.mean import mean_measure
+from harpia_formats.metrics.metric import Measure, Metric, Unscorable
+from harpia_formats.metrics.parameters import (
+    Parameters,
+    is_number,
+    needing,
+    settled,
+    yes,
+)
+from harpia_formats.metrics.references import best_of, checked
+from harpia_formats.metrics.words import OWN
+
+METHODS = tuple(f"method{number}" for number in range(8))
+#: Whether the score is the best over the references, each alone, or the answer is
+#: compared with all at once, its counts clipped by the best of them, as NLTK does.
+RULES = ("max", "clip")
+#: How far the sum of the weights may be from 1, for thirds written as decimals.
+TOLERANCE = 1e-3
+#: The only method that reads the precision of runs of three whatever the weights.
+NEEDS_THREE = "method6"
+DEFAULTS = {
+    "weights": (0.25, 0.25, 0.25, 0.25),
+    "smoothing_function": None,
+    "auto_reweigh": False,
+    "references": "max",
+    "tokenizer": "whitespace",
+}
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters = settled("nltk-bleu", DEFAULTS, given)
+    weights, method = _weights(parameters), _method(parameters)
+    if method == NEEDS_THREE and len(weights) < 3:  # noqa: PLR2004 - runs of three
+        raise parameters.wrong("weights", "at least three numbers for method6")
+    rule = parameters.choice("references", RULES)
+    tokenizer = parameters.choice("tokenizer", tuple(OWN))
+    reweigh = parameters.flag("auto_reweigh")
+    with needing("score", "nltk-bleu"):
+        import nltk  # noqa: PLC0415 - an extra, and slow to load
+    scored = _scored(weights, method, reweigh=reweigh)
+    words = OWN[tokenizer]
+
+    def alone(answer: str, reference: str) -> float:
+        return scored([words(reference)], words(answer))
+
+    def clip(answer: str, references: Sequence[str]) -> float:
+        return scored([words(each) for each in checked(references)], words(answer))
+
+    signature = (
+        f"nltk-bleu|impl:nltk-{nltk.__version__}"
+        f"|weights:{','.join(f'{each:g}' for each in weights)}|smooth:{method}"
+        f"|reweigh:{yes(reweigh)}|tok:{tokenizer}|refs:{rule}"
+    )
+    score = best_of(alone, "max") if rule == "max" else clip
+    return mean_measure("nltk-bleu", signature, score)
+
+
+def _scored(
+    weights: tuple[float, ...], method: str, *, reweigh: bool
+) -> Callable[[list[list[str]], list[str]], float]:
+    from nltk.translate.bleu_score import (  # noqa: PLC0415 - an extra, and slow to load
+        SmoothingFunction,
+        sentence_bleu,
+    )
+
+    smoothing = getattr(SmoothingFunction(), method)
+
+    def score(references: list[list[str]], answer: list[str]) -> float:
+        with warnings.catch_warnings():
+            # method0 warns of every answer without a run in common.
+            warnings.simplefilter("ignore")
+            try:
+                return float(
+                    sentence_bleu(references, answer, weights, smoothing, reweigh)
+                )
+            except AssertionError as error:
+                raise Unscorable(
+                    f"NLTK's {method} refuses the answer: {error}"
+                ) from None
+
+    return score
+
+
+def _weights(parameters: Parameters) -> tuple[float, ...]:
+    """Return the weights as a tuple, which alone NLTK knows as its default."""
+    given = parameters.values["weights"]
+    if (
+        not isinstance(given, list | tuple)
+        or not given
+        or not all(is_number(each) and each >= 0 for each in given)
+    ):
+        raise parameters.wrong("weights", "a list of numbers of at least 0")
+    if abs(math.fsum(given) - 1) > TOLERANCE:
+        raise parameters.wrong("weights", "a list of numbers whose sum is 1")
+    return tuple(map(float, given))
+
+
+def _method(parameters: Parameters) -> str:
+    """Return the name of the smoothing method, method0 where there is none."""
+    if parameters.values["smoothing_function"] is None:
+        return METHODS[0]
+    return parameters.choice("smoothing_function", METHODS)
+
+
+METRIC = Metric(
+    "nltk-bleu",
+    "The mean of NLTK's sentence_bleu, the best over the references or clipped by all.",
+    DEFAULTS,
+    _measure_of,
+)

@@ -1,0 +1,86 @@
+"""Number check: how the last number of an answer compares with that of a reference."""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harpia_formats.metrics.mean import mean_measure
+from harpia_formats.metrics.metric import Measure, Metric, Unscorable
+from harpia_formats.metrics.parameters import Parameters, settled
+from harpia_formats.metrics.references import RULES, best_of
+
+Number = int | float
+#: What begins as a number; up to its last digit it is one.
+_run = re.compile(r"[+-]?[.\d]+")
+#: Digits of the longest number that is read; Python's `int` has a limit.
+LONGEST = 4000
+COMPARISONS: Mapping[str, Callable[[Number, Number], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+DIFFERENCE = "absolute difference"
+DEFAULTS = {"operation": "==", "epsilon": None, "references": "max"}
+
+
+def number_in(text: str, whose: str) -> Number:
+    r"""Return the last number of a text: the last match of `[+-]?[.\d]*\d+`.
+
+    Raises `Unscorable` where there is none, where it has several points, and where it
+    is beyond the range of floating-point numbers.
+    """
+    found = ""
+    for each in _run.finditer(text):
+        run = each.group().rstrip(".")
+        found = run if run.strip("+-.") else found
+    if not found:
+        raise Unscorable(f"there is no number in the {whose}")
+    if found.count(".") > 1 or len(found) > LONGEST or math.isinf(float(found)):
+        raise Unscorable(f"the last number of the {whose} cannot be read: {found:.40}")
+    return float(found) if "." in found else int(found)
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters = settled("number-check", DEFAULTS, given)
+    operation = parameters.choice("operation", (*COMPARISONS, DIFFERENCE))
+    rule = parameters.choice("references", RULES)
+    holds = _comparison(parameters, operation)
+
+    def check(answer: str, reference: str) -> float:
+        mine, other = number_in(answer, "answer"), number_in(reference, "reference")
+        return float(holds(mine, other))
+
+    signature = f"number-check|op:{operation.replace(' ', '-')}"
+    if operation == DIFFERENCE:
+        signature += f"|epsilon:{parameters.values['epsilon']}"
+    return mean_measure(
+        "number-check", f"{signature}|refs:{rule}", best_of(check, rule)
+    )
+
+
+def _comparison(
+    parameters: Parameters, operation: str
+) -> Callable[[Number, Number], bool]:
+    given = parameters.values["epsilon"]
+    if operation != DIFFERENCE:
+        if given is not None:
+            raise parameters.wrong(
+                "epsilon", f"left out with the operation {operation}"
+            )
+        return COMPARISONS[operation]
+    epsilon = parameters.number("epsilon")
+    return lambda mine, other: abs(mine - other) <= epsilon
+
+
+METRIC = Metric(
+    "number-check",
+    "The share of answers whose last number compares as asked with that of a "
+    "reference; a record without a number is not scored.",
+    DEFAULTS,
+    _measure_of,
+)

@@ -1,0 +1,32 @@
+"""Metrics whose counts and formula are both sacrebleu's."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from harpia_formats.metrics.metric import Measure, Statistics
+from harpia_formats.metrics.references import checked
+
+
+def pooled_measure(
+    name: str, signature: str, scorer: Any, forget: Callable[[], object]
+) -> Measure:
+    """Return the corpus score of `scorer`, one of sacrebleu's metrics.
+
+    `forget` empties what sacrebleu remembers of the texts that it met.
+    """
+    # sacrebleu hands out statistics and takes them back by these two alone.
+    extract = scorer._extract_corpus_statistics  # noqa: SLF001 - see above
+    compute = scorer._compute_score_from_stats  # noqa: SLF001 - likewise
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        # One stream for each reference, of one text each.
+        (found,) = extract([answer], [[each] for each in checked(references)])
+        forget()
+        return (*found, 1)
+
+    def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
+        if not sums or not sums[-1]:
+            return (None,)
+        return (float(compute(list(sums[:-1])).score),)
+
+    return Measure((name,), f"{signature}|scale:0-100", "0-100", statistics, scores)

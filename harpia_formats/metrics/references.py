@@ -1,0 +1,63 @@
+"""Which references an answer is compared with, and which of the scores counts."""
+
+from collections.abc import Callable, Sequence
+
+from harpia_formats.metrics.metric import Unscorable
+
+NO_REFERENCE = "there is no reference to compare the answer with"
+NOT_A_LIST = "references are a list of strings, and not one string"
+#: How a metric that compares with one reference deals with several.
+RULES = ("max", "first")
+#: How a metric that can compare with several at once deals with them.
+POOLED_RULES = ("all", "first")
+
+
+def checked(references: Sequence[str]) -> Sequence[str]:
+    """Return `references`.
+
+    Raises `Unscorable` if there are none, and `TypeError` for one string, whose
+    letters would be taken for references.
+    """
+    if isinstance(references, str):
+        raise TypeError(NOT_A_LIST)
+    if not references:
+        raise Unscorable(NO_REFERENCE)
+    return references
+
+
+def used(references: Sequence[str], rule: str) -> Sequence[str]:
+    """Return the references that count by `rule`; raises what `checked` does."""
+    given = checked(references)
+    return given[:1] if rule == "first" else given
+
+
+def best_of(
+    score: Callable[[str, str], float], rule: str
+) -> Callable[[str, Sequence[str]], float]:
+    """Return what gives the best score of an answer over its references by `rule`.
+
+    A reference with which `score` raises `Unscorable` is left out; where that is
+    true of all, so does what is returned.
+    """
+
+    def best(answer: str, references: Sequence[str]) -> float:
+        given = used(references, rule)
+        if len(given) == 1:
+            return score(answer, given[0])
+        return max(_all_scores(score, answer, given))
+
+    return best
+
+
+def _all_scores(
+    score: Callable[[str, str], float], answer: str, references: Sequence[str]
+) -> list[float]:
+    found, reason = [], Unscorable(NO_REFERENCE)
+    for each in references:
+        try:
+            found.append(score(answer, each))
+        except Unscorable as unscorable:
+            reason = unscorable
+    if not found:
+        raise reason
+    return found

@@ -1,0 +1,98 @@
+"""ROUGE: the runs of tokens and the subsequences that answers and references share.
+
+Sources: Lin, ROUGE: A Package for Automatic Evaluation of Summaries (2004), and the
+package rouge-score 0.1.2, whose numbers these are.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harpia_formats.metrics.lines import TOKENIZERS, Lines, lines_by
+from harpia_formats.metrics.mean import means_of
+from harpia_formats.metrics.metric import Measure, Metric, Statistics
+from harpia_formats.metrics.overlap import f_score, grams_of, overlap
+from harpia_formats.metrics.parameters import needing, settled, yes
+from harpia_formats.metrics.references import RULES, used
+from harpia_formats.metrics.subsequence import flat, union_hits
+
+#: The length of the runs that a score is of.
+SIZES = {"rouge1": 1, "rouge2": 2, "rouge3": 3}
+NAMES = (*SIZES, "rougeL", "rougeLsum")
+DEFAULTS = {"tokenizer": "rouge_score", "stemmer": False, "references": "max"}
+#: The length of the longest common subsequence of two lists.
+Length = Callable[[Sequence[str], Sequence[str]], int]
+#: F1 of an answer and a reference, by each name.
+Scores = Callable[[Lines, Lines], tuple[float, ...]]
+
+
+def scores_of(names: Sequence[str], length: Length) -> Scores:
+    """Return what gives the scores called `names`, a selection of `NAMES` in order."""
+    sizes = [SIZES[each] for each in names if each in SIZES]
+    whole, by_line = "rougeL" in names, "rougeLsum" in names
+
+    def scores(answer: Lines, reference: Lines) -> tuple[float, ...]:
+        mine, other = flat(answer), flat(reference)
+        found = [_of_runs(mine, other, size) for size in sizes]
+        several = by_line and (len(answer) > 1 or len(reference) > 1)
+        if whole or (by_line and not several):
+            shared = f_score(length(mine, other), len(mine), len(other))
+            found += [shared] * (whole + (by_line and not several))
+        if several:
+            hits = union_hits(reference, answer)
+            found.append(f_score(hits, len(mine), len(other)))
+        return tuple(found)
+
+    return scores
+
+
+def _of_runs(answer: Sequence[str], reference: Sequence[str], size: int) -> float:
+    mine, other = grams_of(answer, size), grams_of(reference, size)
+    return f_score(overlap(mine, other), len(mine), len(other))
+
+
+def _measure_of(
+    metric: str, names: tuple[str, ...], given: Mapping[str, Any]
+) -> Measure:
+    parameters = settled(metric, DEFAULTS, given)
+    tokenizer = parameters.choice("tokenizer", tuple(TOKENIZERS))
+    stemmer, rule = parameters.flag("stemmer"), parameters.choice("references", RULES)
+    with needing("score", metric):
+        import rapidfuzz  # noqa: PLC0415 - an extra
+        from rapidfuzz.distance.LCSseq import similarity  # noqa: PLC0415 - likewise
+    lines, scores = lines_by(tokenizer, stemmer=stemmer), scores_of(names, similarity)
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        mine = lines(answer)
+        found = [scores(mine, lines(each)) for each in used(references, rule)]
+        if len(found) == 1:
+            return (*found[0], 1)
+        return (*map(max, zip(*found, strict=True)), 1)
+
+    version = ".".join(rapidfuzz.__version__.split(".")[:2])
+    signature = (
+        f"rouge|impl:rapidfuzz-{version}|tok:{tokenizer}|stem:{yes(stemmer)}"
+        f"|refs:{rule}|scale:0-1"
+    )
+    return Measure(
+        names, signature, "0-1", statistics, means_of(len(names)), is_mean=True
+    )
+
+
+def _metric(name: str, names: tuple[str, ...], what: str) -> Metric:
+    summary = f"The mean F1 of {what}, as rouge-score computes it."
+    return Metric(
+        name, summary, DEFAULTS, lambda given: _measure_of(name, names, given)
+    )
+
+
+WHAT = {
+    "rouge1": "the tokens that an answer and a reference share",
+    "rouge2": "the pairs of neighbouring tokens that an answer and a reference share",
+    "rouge3": "the runs of three tokens that an answer and a reference share",
+    "rougeL": "the longest common subsequence of an answer and a reference",
+    "rougeLsum": "the longest common subsequences of the lines of an answer and of a "
+    "reference",
+}
+METRIC = _metric("rouge", NAMES, "all of ROUGE 1, 2, 3, L and Lsum")
+#: Each score alone.
+METRICS = tuple(_metric(name, (name,), what) for name, what in WHAT.items())

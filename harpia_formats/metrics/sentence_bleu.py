@@ -1,0 +1,30 @@
+"""The mean of the BLEU of single answers, as sacrebleu defines it for a sentence."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harpia_formats.metrics.bleu import DEFAULTS as CORPUS
+from harpia_formats.metrics.bleu import bleu_of
+from harpia_formats.metrics.mean import mean_measure
+from harpia_formats.metrics.metric import Measure, Metric
+from harpia_formats.metrics.parameters import settled
+
+DEFAULTS = {**CORPUS, "effective_order": True, "scale": "0-100"}
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters = settled("sentence-bleu", DEFAULTS, given)
+    bleu, scale = bleu_of(parameters), parameters.scale()
+
+    def score(answer: str, references: Sequence[str]) -> float:
+        return bleu.score(bleu.counts(answer, references)) / 100
+
+    return mean_measure("sentence-bleu", f"sentence-bleu|{bleu.options}", score, scale)
+
+
+METRIC = Metric(
+    "sentence-bleu",
+    "The mean of sacrebleu's BLEU of each answer, with effective order.",
+    DEFAULTS,
+    _measure_of,
+)

@@ -1,0 +1,44 @@
+"""String check: whether an answer stands in a relation to a reference, as it is."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harpia_formats.metrics.mean import mean_measure
+from harpia_formats.metrics.metric import Measure, Metric
+from harpia_formats.metrics.parameters import settled
+from harpia_formats.metrics.references import RULES, best_of
+
+#: Of an answer, on the left, and a reference.
+OPERATIONS: Mapping[str, Callable[[str, str], bool]] = {
+    "equals": lambda left, right: left == right,
+    "not equals": lambda left, right: left != right,
+    "contains": lambda left, right: right in left,
+    "not contains": lambda left, right: right not in left,
+    "startswith": str.startswith,
+    "endswith": str.endswith,
+}
+ALIASES = {"==": "equals", "!=": "not equals", "<>": "not equals"}
+DEFAULTS = {"operation": "equals", "references": "max"}
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters = settled("string-check", DEFAULTS, given)
+    asked = parameters.choice("operation", (*OPERATIONS, *ALIASES))
+    operation = ALIASES.get(asked, asked)
+    rule = parameters.choice("references", RULES)
+    holds = OPERATIONS[operation]
+
+    def check(answer: str, reference: str) -> float:
+        return float(holds(answer, reference))
+
+    signature = f"string-check|op:{operation.replace(' ', '-')}|refs:{rule}"
+    return mean_measure("string-check", signature, best_of(check, rule))
+
+
+METRIC = Metric(
+    "string-check",
+    "The share of answers that equal, contain, start with or end with a reference, "
+    "or do not, case and all.",
+    DEFAULTS,
+    _measure_of,
+)
