@@ -1,16 +1,21 @@
 """What a caller gives us to read, and the sources behind it."""
 
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, cast
 
 from harpia_formats.bytestream import SourceError
 from harpia_formats.discovery import find_sources
 from harpia_formats.source import Source
+
+#: Bytes of a stream that are kept in memory.
+_HELD = 1024 * 1024
 
 Input = str | PathLike[str] | bytes | BinaryIO | Source
 
@@ -24,6 +29,23 @@ def checked_inputs(given: Iterable[Any]) -> list[Input]:
     if not inputs:
         raise ValueError("there is nothing to read")
     return inputs
+
+
+def kept(given: Input) -> Input:
+    """Return an input that can be read twice: a stream is copied to a temporary file.
+
+    Whoever reads it again seeks its beginning.
+    """
+    is_name = isinstance(given, str) and given != "-"
+    if is_name or isinstance(given, (bytes, PathLike)):
+        return given
+    source = _sources_of(given)[0]
+    if isinstance(source.origin, (bytes, Path)):
+        return given
+    copy = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - read until the run ends
+    shutil.copyfileobj(source.origin, copy)
+    copy.seek(0)
+    return replace(source, origin=cast("BinaryIO", copy))
 
 
 def sources_behind(inputs: Iterable[Input]) -> Iterator[Source | SourceError]:

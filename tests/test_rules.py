@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert, validate
+from harpia_formats import convert, score, validate
 from harpia_formats.loss_report import as_report
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import (
@@ -60,10 +60,20 @@ def lost_codes_of(data: bytes, rule: Rule) -> Counter[str]:
     return Counter(str(each.code) for each in found)
 
 
+def scored_codes_of(data: bytes, rule: Rule) -> Counter[str]:
+    """Return how often each rule is broken by scoring an example of `rule`."""
+    words = dict(pairwise(rule.arguments))
+    metrics = (words.get("--metrics", "em"),)
+    scores = score(data, metrics=metrics, from_=str(rule.judged_by), replicates=0)
+    return Counter(each.code for each in scores.problems)
+
+
 def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
     """Return how often each rule is broken by an example of `rule`."""
     if rule.command == "convert":
         return lost_codes_of(data, rule)
+    if rule.command == "score":
+        return scored_codes_of(data, rule)
     given: bytes | Path = data
     if rule.named:
         given = folder / rule.named
@@ -158,7 +168,7 @@ def test_unknown_rule_does_not_guess(asked: str) -> None:
         ([], [], {code for code, each in RULES.items() if not each.lint}),
         (["C"], ["C2"], {"C101"}),
         (["C2", "missing-key"], [], {"C201", "C202", "S101"}),
-        ([], ["J", "S", "V", "X", *"EHKLNT", "C2"], {"C101"}),
+        ([], ["J", "S", "V", "X", *"EHKLMNT", "C2"], {"C101"}),
     ],
 )
 def test_selection(select: list[str], ignore: list[str], codes: set[str]) -> None:

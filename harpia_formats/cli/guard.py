@@ -83,9 +83,10 @@ def _refuse(error: Exception) -> NoReturn:
 
     of_options = (UnknownFormat, UnknownRule, NoRuleLeft, SchemaError)
     from harpia_formats.needs import ConversionError  # noqa: PLC0415 - likewise
+    from harpia_formats.profile import ScoreError  # noqa: PLC0415 - likewise
     from harpia_formats.sink import SinkError  # noqa: PLC0415 - likewise
 
-    of_work = (MapError, CompanionError, ConversionError, SinkError)
+    of_work = (MapError, CompanionError, ConversionError, ScoreError, SinkError)
     if isinstance(error, (*of_options, *of_work)):
         complain(str(error))
         raise SystemExit(UNABLE) from None

@@ -78,12 +78,15 @@ def _when(each: Rule) -> str:
     return " (only with --lint or --select)" if each.lint else ""
 
 
+#: What a command does to a file.
+_done = {"convert": "converted", "score": "scored", "validate": "validated"}
+
+
 def _circumstances(each: Rule) -> str:
     """Return what the examples are called and validated with, where that matters."""
     parts = [f"as {each.named}"] if each.named else []
     if each.arguments:
-        done = "converted" if each.command == "convert" else "validated"
-        parts.append(f"{done} with {' '.join(each.arguments)}")
+        parts.append(f"{_done[each.command]} with {' '.join(each.arguments)}")
     return f" ({', '.join(parts)})" if parts else ""
 
 

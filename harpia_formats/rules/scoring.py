@@ -1,0 +1,58 @@
+"""M: what a metric has to say of the answers that it is to score."""
+
+import json
+
+from harpia_formats.problem import Severity
+from harpia_formats.rules import Rule
+
+#: The rules on answers and records without what a metric needs.
+NO_ANSWER, NO_REFERENCE, UNSCORABLE = "M101", "M102", "M103"
+
+
+def _record(**fields: object) -> bytes:
+    """Return a record as a line."""
+    return json.dumps(fields).encode() + b"\n"
+
+
+def _answered(text: str | None, *references: str) -> bytes:
+    return _record(prompt="2+2?", references=list(references), outputs=[{"text": text}])
+
+
+RULES = (
+    Rule(
+        NO_ANSWER,
+        "answer-to-score",
+        Severity.WARNING,
+        "A record has no answer that could be scored.",
+        "It counts in no score: an answer that is missing is not the same as a wrong "
+        "one. The table of scores says how many were left out. To count it as wrong, "
+        "give it an empty text.",
+        _answered(None, "4") + _answered("4", "4"),
+        _answered("", "4") + _answered("4", "4"),
+        "record",
+        command="score",
+    ),
+    Rule(
+        NO_REFERENCE,
+        "reference-to-score",
+        Severity.WARNING,
+        "A record has no reference to compare its answers with.",
+        "It counts in no score. The table of scores says how many were left out.",
+        _answered("4") + _answered("4", "4"),
+        _answered("4", "4") + _answered("4", "4"),
+        "record",
+        command="score",
+    ),
+    Rule(
+        UNSCORABLE,
+        "unscorable-answer",
+        Severity.WARNING,
+        "A metric has no number for an answer.",
+        "It is left out of that metric only. The table of scores says how many were.",
+        _answered("four", "4") + _answered("4", "4"),
+        _answered("4", "4") + _answered("4", "4"),
+        "record",
+        command="score",
+        arguments=("--metrics", "number-check"),
+    ),
+)

@@ -1,0 +1,226 @@
+"""Compare the scores of two systems on the same records.
+
+Answers are paired by the id of their record, or by what it asks where one side has no
+ids, and several answers of one record by their order. Statistics of all answers are in
+memory, eight bytes each.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec import UNSET
+
+from harpia_formats.fitting import last_of
+from harpia_formats.inputs import Input
+from harpia_formats.problem import Problem
+from harpia_formats.profile import ScoreError
+from harpia_formats.record import Record
+from harpia_formats.resampling import Comparison, paired, why_not
+from harpia_formats.result_format import Files, ResultFormat, ResultRun
+from harpia_formats.score_options import ScoreOptions
+from harpia_formats.scores import Measuring, ScoredAnswer, Scores
+from harpia_formats.scoring import Scoring
+
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedScore:
+    """One score of two systems over the answers that both have."""
+
+    metric: str
+    name: str
+    #: The scores of the two, None where nothing could be scored.
+    first: float | None
+    second: float | None
+    #: How far they are apart, None where that cannot be known.
+    comparison: Comparison | None
+    signature: str
+    #: Pairs of answers that it is of.
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """What a comparison of two systems came to."""
+
+    compared: tuple[ComparedScore, ...]
+    #: The scores of each by itself.
+    first: Scores
+    second: Scores
+    #: Answers that only one of them has.
+    only_first: int
+    only_second: int
+    said: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether both were read whole and compared."""
+        is_whole = self.first.report.ok and self.second.report.ok
+        return is_whole and all(each.comparison for each in self.compared)
+
+
+@dataclass(slots=True)
+class _Side:
+    """The statistics of one system's answers; a `ResultWriter`."""
+
+    by_id: bool = True
+    ids: list[Key] = field(default_factory=list)
+    prompts: list[Key] = field(default_factory=list)
+    #: The statistics of all answers by each metric, one after the other; not a number
+    #: where there are none.
+    columns: list["array[float]"] = field(default_factory=list)
+    widths: list[int] = field(default_factory=list)
+    _seen: Counter[str] = field(default_factory=Counter)
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Take the statistics of an answer."""
+        record = scored.record
+        asked = asked_in(record)
+        self.by_id = self.by_id and record.id is not UNSET
+        for name, keys in ((f"id {record.id}", self.ids), (asked, self.prompts)):
+            number = self._seen[name]
+            self._seen[name] += 1
+            keys.append((name, number))
+        for column, width, each in zip(
+            self.columns, self.widths, scored.statistics, strict=True
+        ):
+            column.extend((float("nan"),) * width if each is None else each)
+
+    def close(self, scores: Scores) -> None:
+        """Write nothing."""
+
+    def drop(self) -> None:
+        """Hold nothing that would have to be let go."""
+
+    def begin(self, run: ResultRun) -> "_Side":
+        """Get ready for what is measured."""
+        self.widths = [_width(each) for each in run.measured]
+        self.columns = [array("d") for _ in run.measured]
+        return self
+
+    def row(self, metric: int, place: int) -> Sequence[float] | None:
+        """Return the statistics of an answer by a metric, None if there are none."""
+        width = self.widths[metric]
+        found = self.columns[metric][place * width : (place + 1) * width]
+        return None if found[0] != found[0] else found
+
+
+def _width(measuring: Measuring) -> int:
+    text = "1 2 3 4 5 6"
+    return len(measuring.measure.statistics(text, [text]))
+
+
+def asked_in(record: Record) -> str:
+    """Return what tells a record apart that has no id."""
+    asked = record.prompt
+    if asked is UNSET:
+        asked = last_of(record.messages or [], "user")
+    return "prompt" if asked is UNSET else f"prompt {asked}"
+
+
+class ScoreComparison:
+    """One comparison: iterate for the problems, then ask for the report.
+
+    Raises what `Scoring` raises.
+    """
+
+    def __init__(
+        self,
+        first: Iterable[Input],
+        second: Iterable[Input],
+        options: ScoreOptions,
+        models: tuple[str | None, str | None] = (None, None),
+    ) -> None:
+        if why_not():
+            raise ScoreError(f"scores are not compared: {why_not()}")
+        if not options.replicates:
+            raise ScoreError("scores are compared by replicates: name some")
+        self._options = options
+        self._sides = (_Side(), _Side())
+        without = replace(options, replicates=0, by=())
+        self._runs = tuple(
+            Scoring(
+                inputs,
+                ResultFormat("compared", "default", _writer_of(side)),
+                None,
+                replace(without, model=model or options.model),
+            )
+            for inputs, side, model in zip(
+                (first, second), self._sides, models, strict=True
+            )
+        )
+
+    def __iter__(self) -> Generator[Problem, None, None]:
+        """Score both; yield what is wrong."""
+        for each in self._runs:
+            yield from each
+
+    def report(self) -> ComparisonReport:
+        """Return what came of it; raises `ScoreError` if no record is in both."""
+        first, second = (each.scores() for each in self._runs)
+        if first.is_broken or second.is_broken:
+            return ComparisonReport((), first, second, 0, 0)
+        by_id = all(each.by_id for each in self._sides)
+        ours, theirs = (
+            {key: at for at, key in enumerate(each.ids if by_id else each.prompts)}
+            for each in self._sides
+        )
+        both = [(at, theirs[key]) for key, at in ours.items() if key in theirs]
+        if not both:
+            by = "id" if by_id else "prompt"
+            raise ScoreError(f"the two have no answer to a record of the same {by}")
+        compared = [
+            score
+            for number, each in enumerate(first.measured)
+            for score in self._compared(number, each, both)
+        ]
+        return ComparisonReport(
+            tuple(compared),
+            first,
+            second,
+            len(ours) - len(both),
+            len(theirs) - len(both),
+            first.said,
+        )
+
+    def _compared(
+        self, number: int, measuring: Measuring, both: list[tuple[int, int]]
+    ) -> Generator[ComparedScore, None, None]:
+        ours, theirs = self._sides
+        rows = [(ours.row(number, a), theirs.row(number, b)) for a, b in both]
+        pairs = [(a, b) for a, b in rows if a is not None and b is not None]
+        one, other = [a for a, _ in pairs], [b for _, b in pairs]
+        scores, options = measuring.measure.scores, self._options
+        found = paired(
+            one,
+            other,
+            scores,
+            replicates=options.replicates,
+            seed=options.seed,
+            level=options.level,
+        )
+        values = [
+            scores([sum(column) for column in zip(*each, strict=True)])
+            if each
+            else (None,) * len(measuring.names)
+            for each in (one, other)
+        ]
+        for name, first, second, comparison in zip(
+            measuring.names, *values, found, strict=True
+        ):
+            yield ComparedScore(
+                measuring.asked.called,
+                name,
+                first,
+                second,
+                comparison,
+                measuring.measure.signature,
+                len(pairs),
+            )
+
+
+def _writer_of(side: _Side) -> Callable[[Files, ResultRun], _Side]:
+    return lambda _, run: side.begin(run)

@@ -1,0 +1,70 @@
+"""How to score."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from harpia_formats.column_map import checked
+from harpia_formats.framing import ROW_LIMIT
+from harpia_formats.resampling import LEVEL, REPLICATES, SEED
+from harpia_formats.source import Measured
+
+#: Fields that answers can be grouped by, beside `metadata.NAME`.
+GROUPED = ("category", "source", "model", "evaluation_name")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """How to score; the defaults are those of the command line.
+
+    Raises `ValueError` for what no scoring could mean.
+    """
+
+    #: The format of the inputs, recognised if None.
+    from_: str | None = None
+    #: Names of metrics; those that the input, the configuration or the profile names
+    #: if empty.
+    metrics: tuple[str, ...] = ()
+    #: Whose definitions are meant; those of what is written if None.
+    profile: str | None = None
+    #: A vendor's configuration that chooses metrics and names: a file, or decoded.
+    config: PathLike[str] | str | Mapping[str, Any] | None = None
+    #: Parameters of metrics, by `metric.parameter`.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    #: Fields whose values make groups.
+    by: tuple[str, ...] = ()
+    #: Whether metrics that cannot be computed are left out, and said so.
+    skip_unknown: bool = False
+    #: Whether rows that are not valid are left out, and said so.
+    skip_invalid: bool = False
+    #: The model whose answers are taken; all if None.
+    model: str | None = None
+    #: The column of each field, where a table is read.
+    columns: Mapping[str, str] | None = None
+    #: What records get that lack it, where records are written.
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    #: Names for what is written: `task`, `tree`, `job`, `run_name`.
+    names: Mapping[str, str] = field(default_factory=dict)
+    #: The share of replicates that an interval holds, and how many there are; none
+    #: means no intervals.
+    level: float = LEVEL
+    replicates: int = REPLICATES
+    seed: int = SEED
+    overwrite: bool = False
+    max_row_bytes: int = ROW_LIMIT
+    #: Worker processes; 0 for as many as there are processors.
+    jobs: int = 0
+    #: Called now and then with the file that is read, as far as it is.
+    progress: Callable[[Measured], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("metrics", "by"):
+            if isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} is a tuple of names, not a text")
+        if self.columns is not None:
+            checked(self.columns)
+        if not 0 < self.level < 1:
+            raise ValueError(f"a level lies between 0 and 1, not at {self.level!r}")
+        if min(self.replicates, self.seed, self.jobs) < 0 or self.max_row_bytes < 1:
+            raise ValueError("replicates, seed and jobs must not be negative")

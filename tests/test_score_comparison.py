@@ -1,0 +1,148 @@
+"""Two systems are compared on the records that both have answered."""
+
+import json
+from typing import Any
+
+import pytest
+
+from harpia_formats import compare_scores
+from harpia_formats.profile import ScoreError
+from harpia_formats.score_options import ScoreOptions
+from harpia_formats.stored_scores import StoredComparison, StoredReport
+
+pytest.importorskip("numpy", reason="comparing needs the extra score")
+
+COUNT = 60
+
+
+def system(right: float, name: str = "m", *, ids: bool = True) -> list[dict[str, Any]]:
+    """Return records of which a share is answered rightly."""
+    return [
+        ({"id": f"q{number}"} if ids else {})
+        | {
+            "prompt": f"what is {number}?",
+            "references": [str(number)],
+            "outputs": [
+                {"model": name, "text": str(number) if number < right * COUNT else "?"}
+            ],
+        }
+        for number in range(COUNT)
+    ]
+
+
+def lines(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as lines."""
+    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+
+def test_a_difference_is_found() -> None:
+    """A large difference has a small p-value and an interval without 0."""
+    found = compare_scores(
+        lines(system(0.9)), lines(system(0.4)), metrics=("em",)
+    ).compared[0]
+
+    assert found.first == pytest.approx(0.9)
+    assert found.second == pytest.approx(0.4)
+    assert found.comparison is not None
+    assert found.comparison.p_value < 0.01
+    assert found.comparison.low > 0
+    assert found.pairs == COUNT
+
+
+def test_no_difference_is_found_where_there_is_none() -> None:
+    """A system compared with itself has no difference and a p-value of 1."""
+    found = compare_scores(lines(system(0.5)), lines(system(0.5)), metrics=("f1",))
+
+    assert found.ok
+    assert found.compared[0].comparison is not None
+    assert found.compared[0].comparison.difference == 0
+    assert found.compared[0].comparison.p_value == 1
+
+
+def test_order_does_not_matter() -> None:
+    """Records are paired by their ids, in whatever order they come."""
+    ours, theirs = system(0.9), system(0.4)
+    expected = compare_scores(lines(ours), lines(theirs), metrics=("em",)).compared
+
+    found = compare_scores(lines(ours), lines(theirs[::-1]), metrics=("em",)).compared
+
+    assert found == expected
+
+
+def test_records_without_ids_are_paired_by_their_prompts() -> None:
+    """Where one side has no ids, what is asked pairs the records."""
+    theirs = system(0.4, ids=False)[::-1]
+
+    found = compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+
+    assert found.compared[0].pairs == COUNT
+
+
+def test_what_only_one_side_has_is_counted() -> None:
+    """Records of one side only are not compared, and are counted."""
+    found = compare_scores(
+        lines(system(0.9)[10:]), lines(system(0.4)[:-20]), metrics=("em",)
+    )
+
+    assert found.compared[0].pairs == COUNT - 30
+    assert (found.only_first, found.only_second) == (20, 10)
+
+
+def test_models_of_one_file_are_compared() -> None:
+    """Two models that answered in one file are told apart by their names."""
+    rows = [
+        one | {"outputs": one["outputs"] + other["outputs"]}
+        for one, other in zip(system(0.9, "a"), system(0.4, "b"), strict=True)
+    ]
+
+    found = compare_scores(
+        lines(rows), lines(rows), models=("a", "b"), metrics=("em",)
+    ).compared[0]
+
+    assert [found.first, found.second] == pytest.approx([0.9, 0.4])
+
+
+def test_nothing_alike_is_an_error() -> None:
+    """Two data sets without a common record are not compared."""
+    theirs = [each | {"id": f"x{each['id']}"} for each in system(0.4)]
+
+    with pytest.raises(ScoreError, match="same id"):
+        compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+
+
+def stored(signature: str | None, share: float) -> bytes:
+    """Return records that have scores already."""
+    rows = system(share)
+    for number, row in enumerate(rows):
+        score: dict[str, Any] = {"metric": "em", "value": float(number < share * COUNT)}
+        if signature is not None:
+            score["signature"] = signature
+        row["outputs"][0]["scores"] = [score]
+    return lines(rows)
+
+
+def compared(first: bytes, second: bytes, *, force: bool = False) -> StoredReport:
+    """Return what the comparison of stored scores came to."""
+    run = StoredComparison([first], [second], ScoreOptions(), force=force)
+    assert list(run) == []
+    return run.report()
+
+
+def test_stored_scores_are_compared() -> None:
+    """Scores that were worked out alike are compared as they are."""
+    found = compared(stored("em|a", 0.9), stored("em|a", 0.4)).compared[0]
+
+    assert [found.first, found.second] == pytest.approx([0.9, 0.4])
+    assert found.comparison is not None
+    assert found.comparison.p_value < 0.01
+    assert found.signature == "em|a"
+
+
+@pytest.mark.parametrize("other", ["em|b", None])
+def test_unlike_signatures_are_not_compared(other: str | None) -> None:
+    """Scores with unlike signatures, or without one, are compared only by force."""
+    first, second = stored("em|a", 0.9), stored(other, 0.4)
+
+    with pytest.raises(ScoreError, match="--force"):
+        compared(first, second)
+    assert compared(first, second, force=True).said
