@@ -155,7 +155,9 @@ class StoredComparison:
                 compared.append(self._compared(name, both, ours, theirs))
         if not compared:
             raise ScoreError("the two have no score of the same metric and record")
-        return StoredReport(tuple(compared), reports, *only, tuple(self._said))
+        return StoredReport(
+            tuple(compared), reports, only[0], only[1], tuple(self._said)
+        )
 
     def _names(self) -> list[str]:
         first, second = self._sides

@@ -31,9 +31,12 @@ def scoring(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 def test_pairs_are_what_is_claimed(scoring: ModuleType) -> None:
     """Texts have 100 words, of which three in ten differ, and some are not ASCII."""
     rows = [json.loads(each) for each in scoring.pairs(300)]
-    words = [(row["answer"].split(), row["reference"].split()) for row in rows]
+    words = [
+        (row["outputs"][0]["text"].split(), row["references"][0].split())
+        for row in rows
+    ]
     same = sum(a == b for one, other in words for a, b in zip(one, other, strict=True))
-    beyond = sum(not each["reference"].isascii() for each in rows)
+    beyond = sum(not each["references"][0].isascii() for each in rows)
 
     assert {len(each) for pair in words for each in pair} == {100}
     assert same / 30_000 == pytest.approx(0.7, abs=0.05)

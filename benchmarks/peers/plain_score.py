@@ -1,0 +1,67 @@
+"""Score the pairs of a file with sacrebleu, rouge-score and a SQuAD function.
+
+Usage: plain_score.py FILE METRIC...; a line of FILE is a record with a reference and an
+answer.
+The metrics are em, f1, bleu and rouge; the scores are printed as JSON.
+"""
+
+import json
+import re
+import string
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROUGE = ("rouge1", "rouge2", "rouge3", "rougeL")
+PUNCTUATION = set(string.punctuation)
+
+
+def normalized(text: str) -> str:
+    """Return a text as SQuAD compares it."""
+    text = "".join(each for each in text.lower() if each not in PUNCTUATION)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
+
+
+def em(answer: str, reference: str) -> float:
+    """Return whether two texts are the same to SQuAD."""
+    return float(normalized(answer) == normalized(reference))
+
+
+def f1(answer: str, reference: str) -> float:
+    """Return how many words two texts share, as SQuAD v2 does."""
+    mine, other = normalized(answer).split(), normalized(reference).split()
+    if not mine or not other:
+        return float(mine == other)
+    same = sum((Counter(mine) & Counter(other)).values())
+    if not same:
+        return 0.0
+    precision, recall = same / len(mine), same / len(other)
+    return 2 * precision * recall / (precision + recall)
+
+
+def main(path: str, *names: str) -> None:
+    """Print the scores of the pairs of `path` by the metrics called `names`."""
+    with Path(path).open("rb") as lines:
+        rows = [json.loads(each) for each in lines]
+    answers = [each["outputs"][0]["text"] for each in rows]
+    references = [each["references"][0] for each in rows]
+    found = {}
+    for name, score in (("em", em), ("f1", f1)):
+        if name in names:
+            found[name] = sum(map(score, answers, references)) / len(rows)
+    if "bleu" in names:
+        from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - only where it is asked for
+
+        found["bleu"] = BLEU().corpus_score(answers, [references]).score
+    if "rouge" in names:
+        from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415 - likewise
+
+        scorer = RougeScorer(list(ROUGE))
+        scores = list(map(scorer.score, references, answers))
+        for name in ROUGE:
+            found[name] = sum(each[name].fmeasure for each in scores) / len(rows)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
