@@ -1,4 +1,4 @@
-"""Validate LLM-evaluation data, with line, column and reason, and convert it.
+"""Validate LLM-evaluation data, with line, column and reason, convert and score it.
 
 >>> import harpia_formats
 >>> report = harpia_formats.validate(b'{"score": NaN}')
@@ -25,8 +25,11 @@ from harpia_formats.report import FileCount, Group, Report, ValidationFailed
 
 if TYPE_CHECKING:  # importing us is cheap
     from harpia_formats.conversion import ConversionReport
+    from harpia_formats.llm_judge import LLMJudge
     from harpia_formats.record import Header, Output, Record, Score
     from harpia_formats.round_trip import DifferenceReport
+    from harpia_formats.score_comparison import ComparisonReport
+    from harpia_formats.scores import Scores
 
 __version__ = "0.1.0"
 
@@ -38,6 +41,7 @@ __all__ = [
     "Fix",
     "Group",
     "Header",
+    "LLMJudge",
     "Output",
     "Place",
     "Problem",
@@ -46,12 +50,15 @@ __all__ = [
     "Score",
     "Severity",
     "ValidationFailed",
+    "compare_scores",
     "convert",
     "detect",
     "diff",
     "iter_problems",
+    "metric_names",
     "read",
     "roundtrip",
+    "score",
     "validate",
     "write",
 ]
@@ -199,10 +206,64 @@ def diff(
     return run.report()
 
 
+def score(
+    *inputs: Any, to: str | None = None, output: Any = None, **options: Any
+) -> "Scores":
+    """Score the answers in `inputs`, and return the scores of all of them.
+
+    The inputs are those of `validate`. Results are written to `output` in the format
+    `to`, if there is one; `output` is a path, an open binary file, or None for standard
+    output. The options are the fields of `harpia_formats.score_options.ScoreOptions`,
+    such as `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. One process
+    does the work unless `jobs` says otherwise. What cannot be done raises
+    `ScoreError`, `SinkError`, `UnknownFormat`, `MapError` or `ValueError`; rows that
+    are not valid and answers without a score are told in `problems`.
+    """
+    from harpia_formats.score_options import ScoreOptions  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.scoring import Scoring  # noqa: PLC0415
+
+    run = Scoring(inputs, to, output, ScoreOptions(**{"jobs": 1} | options))
+    problems = tuple(run)
+    return replace(run.scores(), problems=problems)
+
+
+def compare_scores(
+    first: Any,
+    second: Any,
+    *,
+    models: tuple[str | None, str | None] = (None, None),
+    **options: Any,
+) -> "ComparisonReport":
+    """Score the answers of two systems to the same records, and compare them.
+
+    Answers are paired by the id of their record, or by what it asks; `models` names
+    those whose answers are taken of each input. The rest is as in `score`.
+    """
+    from harpia_formats.score_comparison import ScoreComparison  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.score_options import ScoreOptions  # noqa: PLC0415
+
+    chosen = ScoreOptions(**{"jobs": 1} | options)
+    run = ScoreComparison([first], [second], chosen, models)
+    for _ in run:
+        continue
+    return run.report()
+
+
+def metric_names() -> tuple[str, ...]:
+    """Return the names of all metrics, whether what they need is installed or not."""
+    from harpia_formats.metrics import metric_names as names  # noqa: PLC0415 - importing us is cheap
+
+    return names()
+
+
 def __getattr__(name: str) -> Any:
-    """Return a part of a record, which is imported only if it is asked for."""
+    """Return what is imported only if it is asked for."""
     if name in {"Header", "Output", "Record", "Score"}:
         from harpia_formats import record  # noqa: PLC0415 - importing us is cheap
 
         return getattr(record, name)
+    if name == "LLMJudge":
+        from harpia_formats.llm_judge import LLMJudge  # noqa: PLC0415 - likewise
+
+        return LLMJudge
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

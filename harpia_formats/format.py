@@ -165,6 +165,9 @@ class Format:
     #: Where its `Spoke` is, as `module:name`, so that it is loaded only to convert;
     #: empty for documents, which are not records.
     spoke: str = ""
+    #: Where its `ResultFormat` is, as `module:name`; empty if no scores are written
+    #: to it.
+    results: str = ""
 
     @property
     def tells_apart(self) -> tuple[Path, ...]:

@@ -2,13 +2,24 @@
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import harpia_converters
 from harpia_formats.format import Format
-from harpia_formats.rules import Rule, across, loss, schema, shape, table, text
+from harpia_formats.rules import (
+    Rule,
+    across,
+    loss,
+    schema,
+    scoring,
+    shape,
+    table,
+    text,
+)
 
 if TYPE_CHECKING:  # most commands convert nothing
+    from harpia_formats.profile import Profile
+    from harpia_formats.result_format import ResultFormat
     from harpia_formats.spoke import Spoke
 
 #: Names that stand for several versions; the first is taken where nothing tells.
@@ -21,17 +32,20 @@ for _each in harpia_converters.FORMATS:
 class UnknownFormat(Exception):  # noqa: N818 - reads as what happened
     """A format id that there is not; carries it and the ids that there are."""
 
-    def __init__(self, asked: str) -> None:
-        super().__init__(asked)
+    def __init__(self, asked: str, names: tuple[str, ...] = (), kind: str = "") -> None:
+        super().__init__(asked, names, kind)
         self.asked = asked
+        self.names = names
+        self.kind = kind
 
     def __str__(self) -> str:
         from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
 
-        names = [*FAMILIES, *all_formats()]
+        names = self.names or [*FAMILIES, *all_formats()]
         near = get_close_matches(self.asked.lower(), names, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        return f"no format is called {self.asked!r}{hint} (known: {', '.join(names)})"
+        known = ", ".join(names)
+        return f"no format {self.kind}is called {self.asked!r}{hint} (known: {known})"
 
 
 @cache
@@ -68,9 +82,49 @@ def spoke_of(format_: Format) -> "Spoke":
     return spoke
 
 
+def definitions_in(document: Any) -> dict[str, dict[str, Any]]:
+    """Return the arguments of each judge that a vendor's document defines, by its name.
+
+    The name of one that stands alone is empty. Raises `ValueError` for a definition
+    that cannot be followed.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for each in harpia_converters.DEFINITIONS:
+        module, _, name = each.partition(":")
+        found |= getattr(import_module(module), name)(document)
+    return found
+
+
+def vendor_profiles() -> tuple[str, ...]:
+    """Return the names of the profiles of vendors."""
+    return tuple(harpia_converters.PROFILES)
+
+
+def vendor_profile(name: str) -> "Profile":
+    """Return what a vendor means by the names of metrics."""
+    module, _, attribute = harpia_converters.PROFILES[name].partition(":")
+    profile: Profile = getattr(import_module(module), attribute)
+    return profile
+
+
+def result_formats() -> dict[str, str]:
+    """Return where each format of results is, as `module:name`, by its id."""
+    return {each.id: each.results for each in all_formats().values() if each.results}
+
+
+def result_format_named(name: str) -> "ResultFormat":
+    """Return how results of this id are written; raises `UnknownFormat`."""
+    found = result_formats()
+    if name not in found:
+        raise UnknownFormat(name, tuple(found), "of results ")
+    module, _, attribute = found[name].partition(":")
+    results: ResultFormat = getattr(import_module(module), attribute)
+    return results
+
+
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every rule by its code, ours first."""
-    ours = (text, table, schema, shape, across, loss)
+    ours = (text, table, schema, shape, across, loss, scoring)
     tables = (*(each.RULES for each in ours), harpia_converters.RULES)
     return {rule.code: rule for table in tables for rule in table}

@@ -36,4 +36,17 @@ RULES = (
     *haystack.rules.RULES,
 )
 
-__all__ = ["FORMATS", "RULES"]
+#: Where the `Profile` of each name is, as `module:name`, so that it is loaded only to
+#: score.
+PROFILES: dict[str, str] = {
+    "harpia": "harpia_converters.harpia.profile:HARPIA",
+    "nemo": "harpia_converters.nemo.profile:NEMO",
+    "nemo-custom": "harpia_converters.nemo.profile:NEMO_CUSTOM",
+    "nemo-sdk": "harpia_converters.nemo.profile:NEMO_SDK",
+    "haystack": "harpia_converters.haystack.profile:PROFILE",
+}
+
+#: Where the definitions of judges are read that are not in our own form, likewise.
+DEFINITIONS = ("harpia_converters.haystack.dumped:definitions_in",)
+
+__all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES"]

@@ -14,6 +14,8 @@ COMMANDS = (
     "convert",
     "roundtrip",
     "diff",
+    "score",
+    "judge",
     "detect",
     "formats",
     "schema",
@@ -34,9 +36,21 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_harpia_formats)
+    if tuple(words[:2]) == ("score", "compare"):
+        return _with_comparison(app)
     asked = [each for each in words[:1] if each in COMMANDS]
     for each in asked or COMMANDS:
         app.command()(getattr(import_module(f"harpia_formats.cli.{each}"), each))
+    return app
+
+
+def _with_comparison(app: typer.Typer) -> typer.Typer:
+    """Return the command line with the command `score compare`."""
+    from harpia_formats.cli.compare import compare  # noqa: PLC0415 - if asked for
+
+    group = typer.Typer(add_completion=False)
+    group.command("compare")(compare)
+    app.add_typer(group, name="score")
     return app
 
 

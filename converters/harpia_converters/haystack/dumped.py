@@ -1,0 +1,106 @@
+"""The LLMEvaluators in a dumped component or pipeline, as a judge is made from them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harpia_converters.haystack.words import object_in
+
+#: Parameters of a chat generator that a judge takes as they are.
+_taken = "model api_base_url generation_kwargs organization timeout max_retries".split()
+#: Those that would change what is sent, or need more than an address.
+_refused = "streaming_callback tools tools_strict http_client_kwargs".split()
+_ours = (
+    "instructions inputs outputs examples progress_bar raise_on_failure api_key_env"
+).split()
+#: What an evaluator without a generator of its own sends besides, and one with it not.
+_of_default = ("response_format", "seed")
+
+
+def definitions_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the arguments of a judge for each LLMEvaluator in `document`, by its name.
+
+    The name of one that stands alone is empty. Other components are left out. Raises
+    `ValueError` for what a judge cannot do as the evaluator does it.
+    """
+    return {name: _arguments(each) for name, each in _parameters_in(document)}
+
+
+def _parameters_in(
+    document: Mapping[str, Any],
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    own = _of_component(document)
+    if own is not None:
+        yield "", own
+        return
+    below = document.get("components", document)
+    for name, each in object_in(below).items():
+        found = _of_component(object_in(each))
+        if found is not None:
+            yield name, found
+
+
+def _of_component(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the parameters of an LLMEvaluator, dumped or as it is made."""
+    if "init_parameters" in value:
+        is_judge = str(value.get("type")).rpartition(".")[2] == "LLMEvaluator"
+        return object_in(value["init_parameters"]) if is_judge else None
+    return value if "instructions" in value else None
+
+
+def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    found = {
+        key: each
+        for key, each in parameters.items()
+        if key not in {"api", "api_key", "api_params", "chat_generator"}
+    }
+    found = {
+        key: each for key, each in found.items() if key in _ours or each is not None
+    }
+    if parameters.get("api", "openai") not in ("openai", None):
+        raise ValueError(
+            f"the definition asks for the api {parameters['api']!r}; only OpenAI's is "
+            "spoken: remove it and name an endpoint that is compatible"
+        )
+    generator = parameters.get("chat_generator")
+    if generator is not None:
+        found |= _of_generator(object_in(generator))
+    elif parameters.get("api_params") is not None:
+        found["api_params"] = parameters["api_params"]
+    names = _variables(parameters.get("api_key")) or found.get("api_key_env")
+    return found | ({"api_key_env": names} if names else {})
+
+
+def _of_generator(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments for an evaluator that has its own generator."""
+    kind = str(generator.get("type")).rpartition(".")[2]
+    if kind != "OpenAIChatGenerator":
+        raise ValueError(
+            f"the definition has a chat_generator of the type {kind}; only "
+            "OpenAIChatGenerator is read: give a definition without it, and api_params"
+        )
+    given = object_in(generator.get("init_parameters"))
+    for each in _refused:
+        if given.get(each):
+            raise ValueError(
+                f"the chat_generator of the definition has {each}, which a judge does "
+                "not have: remove it"
+            )
+    params = {each: given[each] for each in _taken if given.get(each) is not None}
+    # Such a generator is used as it is: what it does not ask for is not sent.
+    own = params.get("generation_kwargs", {})
+    params["generation_kwargs"] = {**dict.fromkeys(_of_default), **object_in(own)}
+    names = _variables(given.get("api_key"))
+    return {"api_params": params} | ({"api_key_env": names} if names else {})
+
+
+def _variables(secret: Any) -> list[str]:
+    """Return the variables that hold a key, as Haystack writes its secrets."""
+    if secret is None:
+        return []
+    names = object_in(secret).get("env_vars")
+    if not isinstance(names, list) or not names:
+        raise ValueError(
+            "the api_key of the definition is no variable of the environment: a file "
+            "must not hold a key; remove it, and set OPENAI_API_KEY"
+        )
+    return names

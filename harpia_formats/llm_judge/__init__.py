@@ -1,0 +1,19 @@
+"""A model as a judge of data, by a definition such as Haystack's LLMEvaluator has."""
+
+from harpia_formats.llm_judge.errors import (
+    CacheError,
+    DefinitionError,
+    InputError,
+    JudgeError,
+    RowError,
+)
+from harpia_formats.llm_judge.judge import LLMJudge
+
+__all__ = [
+    "CacheError",
+    "DefinitionError",
+    "InputError",
+    "JudgeError",
+    "LLMJudge",
+    "RowError",
+]

@@ -1,0 +1,204 @@
+"""Which field of a record each input of a judge is."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_formats.llm_judge.errors import JudgeError
+from harpia_formats.llm_judge.run import Row
+from harpia_formats.near import nearest
+from harpia_formats.record import KINDS, Output, Record
+
+#: The fields of inputs whose names are well known; the first that a record has counts.
+DEFAULTS: dict[str, tuple[str, ...]] = {
+    "questions": ("prompt", "data.question"),
+    "contexts": ("contexts",),
+    "responses": ("outputs.text",),
+    "predicted_answers": ("outputs.text",),
+    "ground_truth_answers": ("references",),
+}
+#: Objects whose members can be named.
+_open = ("params", "metadata", "extra", "outputs.extra", "outputs.token_usage")
+_scores = "outputs.scores."
+_closed = tuple(each for each in KINDS if not each.startswith(_scores))
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """An input, and the paths of the fields that it may be, first choice first."""
+
+    name: str
+    paths: tuple[str, ...]
+
+    @property
+    def is_of_answer(self) -> bool:
+        """Whether it differs from answer to answer of a record."""
+        return any(each.startswith("outputs.") for each in self.paths)
+
+
+def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Binding, ...]:
+    """Return the binding of each input, by `given` or else by its name.
+
+    An input that is named like a field of a record is that field. Raises `JudgeError`
+    for an input without a field, and for a name or a path that there is not.
+    """
+    wanted = tuple(dict.fromkeys(names))
+    for name, path in given.items():
+        if name not in wanted:
+            near = nearest(name, wanted)
+            hint = f"; did you mean {near}?" if near else ""
+            raise JudgeError(
+                f"--bind {name}={path}: the definition has no input {name!r}{hint} "
+                f"(it has {', '.join(wanted)})"
+            )
+        _check_path(name, path)
+    return tuple(_bound(each, given) for each in wanted)
+
+
+def _bound(name: str, given: Mapping[str, str]) -> Binding:
+    if name in given:
+        return Binding(name, (given[name],))
+    if name in DEFAULTS:
+        return Binding(name, DEFAULTS[name])
+    if name in _closed:
+        return Binding(name, (name,))
+    known = (*DEFAULTS, *_closed)
+    near = nearest(name, known)
+    hint = f", such as --bind {name}={_first_path(near)}" if near else ""
+    raise JudgeError(
+        f"nothing says which field the input {name!r} is: give --bind {name}=PATH"
+        f"{hint} (known without it: {', '.join(DEFAULTS)})"
+    )
+
+
+def _first_path(name: str) -> str:
+    return DEFAULTS.get(name, (name,))[0]
+
+
+def _check_path(name: str, path: str) -> None:
+    inside = any(path.startswith(f"{each}.") for each in _open)
+    if path in _closed or path in _derived or inside:
+        return
+    known = (*_closed, *_derived)
+    near = nearest(path, known)
+    if not near:
+        ends = [each for each in known if each.rpartition(".")[2] == path]
+        near = ends[0] if ends else ""
+    hint = f"; did you mean {near}?" if near else ""
+    raise JudgeError(
+        f"--bind {name}={path}: a record has no field {path!r}{hint} (such as prompt, "
+        "references, outputs.text, metadata.KEY, extra.VENDOR.KEY, data.question)"
+    )
+
+
+def rows_of(records: Iterable[Record], bindings: Sequence[Binding]) -> Iterator[Row]:
+    """Yield a row for each answer of each record.
+
+    Where no input is of an answer, or a record has none, it is one for each record.
+    """
+    of_answers = any(each.is_of_answer for each in bindings)
+    number = 0
+    for place, record in enumerate(records, 1):
+        outputs: list[Output | None] = [*record.outputs] if of_answers else []
+        for output in outputs or [None]:
+            number += 1
+            told: dict[str, Any] = {"row": number, "record": place}
+            if record.id is not UNSET:
+                told["record_id"] = record.id
+            if output is not None and output.model is not UNSET:
+                told["model"] = output.model
+            if output is not None and output.index is not UNSET:
+                told["index"] = output.index
+            yield _row(record, output, bindings, told)
+
+
+def _row(
+    record: Record,
+    output: Output | None,
+    bindings: Sequence[Binding],
+    told: Mapping[str, Any],
+) -> Row:
+    values = {}
+    for each in bindings:
+        found = (_value(record, output, path) for path in each.paths)
+        value = next((each for each in found if each is not UNSET), UNSET)
+        if value is UNSET:
+            what = " or ".join(each.paths)
+            reason = f"the record has no {what}, which the input {each.name} is"
+            if each.is_of_answer and output is None:
+                reason = f"the record has no answer, whose {what} {each.name} is"
+            return Row({}, reason, told)
+        values[each.name] = value
+    return Row(values, told=told)
+
+
+def _value(record: Record, output: Output | None, path: str) -> Any:
+    """Return the value of the field at `path`, `UNSET` if there is none."""
+    if path in _derived:
+        return _derived[path](record)
+    first, *rest = path.split(".")
+    value: Any = getattr(record, first) if first != "outputs" else output
+    if first == "outputs":
+        value = UNSET if output is None else getattr(output, rest[0])
+        rest = rest[1:]
+    while rest and isinstance(value, dict):
+        # A key may have dots itself: the longest that is there is meant.
+        ends = (".".join(rest[:length]) for length in range(len(rest), 0, -1))
+        key = next((each for each in ends if each in value), None)
+        if key is None:
+            return UNSET
+        value, rest = value[key], rest[key.count(".") + 1 :]
+    if rest or (value is None and path == "outputs.text"):
+        return UNSET
+    if path == "references" and value is not UNSET:
+        return _of_references(value)
+    return value
+
+
+def _of_references(references: list[str]) -> Any:
+    """Return the one text of a list of one, since most judges expect a text."""
+    if not references:
+        return UNSET
+    return references[0] if len(references) == 1 else references
+
+
+def _chat(record: Record) -> tuple[list[dict[str, Any]], Any]:
+    """Return what a record asks as messages, and the answer that it gives itself."""
+    if record.messages:
+        messages = list(record.messages)
+    else:
+        parts = (("system", record.system), ("user", record.prompt))
+        messages = [
+            {"role": role, "content": text} for role, text in parts if text is not UNSET
+        ]
+    if record.gt is not UNSET:
+        return messages, record.gt
+    if messages and messages[-1].get("role") == "assistant":
+        return messages[:-1], messages[-1].get("content")
+    return messages, None
+
+
+def _question(record: Record) -> Any:
+    """Return what the user says last; a chat in which no user speaks has none."""
+    messages, _ = _chat(record)
+    said = [each for each in messages if each.get("role") == "user"]
+    return said[-1].get("content") if said else UNSET
+
+
+def _gt(record: Record) -> Any:
+    """Return the answer that stands at the end of the chat, None if none does."""
+    return _chat(record)[1]
+
+
+def _history(record: Record) -> str:
+    """Return the rest of the chat, a line for each message; empty if there is none."""
+    messages, _ = _chat(record)
+    places = [at for at, each in enumerate(messages) if each.get("role") == "user"]
+    rest = [each for at, each in enumerate(messages) if at != (places or [-1])[-1]]
+    return "\n".join(f"{each.get('role')}: {each.get('content')}" for each in rest)
+
+
+#: Fields that are worked out of a chat.
+_derived = {"data.question": _question, "data.gt": _gt, "data.history": _history}

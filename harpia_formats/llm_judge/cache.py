@@ -1,0 +1,136 @@
+"""Replies that were paid for, in one SQLite file, so that none is asked for twice."""
+
+import hashlib
+import json
+import secrets
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+
+from harpia_formats.llm_judge.endpoint import Endpoint
+from harpia_formats.llm_judge.errors import CacheError
+
+#: Marks a database as one of ours, of this version ("hpJC").
+_application, _version = 0x68704A43, 1
+#: Seconds that another process may hold it.
+_patience = 30.0
+_tables = """
+CREATE TABLE secret (value BLOB NOT NULL);
+CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+def key_of(endpoint: Endpoint, prompt: str) -> bytes:
+    """Return the key of all that decides a reply: where, what model, how and what.
+
+    Neither the key to the endpoint nor time-outs are in it.
+    """
+    request = {
+        "url": endpoint.url,
+        "organization": endpoint.organization,
+        "model": endpoint.model,
+        "params": endpoint.params,
+        "prompt": prompt,
+    }
+    text = json.dumps(request, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).digest()
+
+
+class Cache:
+    """The replies to prompts, by `key_of`; any thread may use it.
+
+    A reply is there for good once `put` returns, whatever ends the process. Prompts are
+    not kept, nor is any key to an endpoint. Raises `CacheError`.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = str(path)
+        self._lock = Lock()
+        self._is_open = True
+        try:
+            self._base = sqlite3.connect(
+                self.path,
+                timeout=_patience,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+        try:
+            self._prepare()
+            (self.secret,) = self._base.execute("SELECT value FROM secret").fetchone()
+        except (sqlite3.Error, TypeError) as error:
+            self._base.close()
+            raise self._unusable(error) from None
+        except CacheError:
+            self._base.close()
+            raise
+
+    def _prepare(self) -> None:
+        """Make the tables in a new file; refuse a file that is not ours."""
+        execute = self._base.execute
+        execute("BEGIN IMMEDIATE")
+        (application,) = execute("PRAGMA application_id").fetchone()
+        (version,) = execute("PRAGMA user_version").fetchone()
+        (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application == 0 and tables == 0:
+            for each in filter(str.strip, _tables.split(";")):
+                execute(each)
+            execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
+            execute(f"PRAGMA application_id = {_application}")
+            execute(f"PRAGMA user_version = {_version}")
+        elif (application, version) != (_application, _version):
+            execute("ROLLBACK")
+            raise CacheError(
+                f"{self.path} is not a cache of this version of harpia-formats; name "
+                "another file with --cache"
+            )
+        execute("COMMIT")
+
+    def get(self, key: bytes) -> dict[str, Any] | None:
+        """Return the reply with this key, None if there is none."""
+        with self._lock:
+            try:
+                row = self._base.execute(
+                    "SELECT reply FROM replies WHERE key = ?", (key,)
+                ).fetchone()
+                found = None if row is None else json.loads(row[0])
+            except (sqlite3.Error, ValueError) as error:
+                raise self._unusable(error) from None
+        return found if isinstance(found, dict) else None
+
+    def put(self, key: bytes, reply: Mapping[str, Any]) -> None:
+        """Keep a reply, in the place of an earlier one."""
+        text = json.dumps(reply)
+        with self._lock:
+            if not self._is_open:
+                return
+            try:
+                self._base.execute(
+                    "INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, text)
+                )
+            except sqlite3.Error as error:
+                raise self._unusable(error) from None
+
+    def close(self) -> None:
+        """Close the file; what comes too late is not kept."""
+        with self._lock:
+            self._is_open = False
+            self._base.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _unusable(self, error: Exception) -> CacheError:
+        return CacheError(f"cannot use the cache {self.path}: {error}")

@@ -1,0 +1,125 @@
+"""What must hold when a judge is made, and when it is run."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from harpia_formats.llm_judge.declared import Declared, declared_of
+from harpia_formats.llm_judge.errors import DefinitionError, InputError
+from harpia_formats.near import nearest
+
+#: How a type is written that says nothing of what is in the list.
+_bare = ("list", "List", "typing.List")
+#: Characters of a value that a sentence shows.
+_shown = 200
+
+
+def names_in(inputs: Any) -> tuple[str, ...]:
+    """Return the names of inputs, each a tuple of a name and a list type.
+
+    Raises `DefinitionError`.
+    """
+    if not isinstance(inputs, list):
+        raise DefinitionError(
+            "inputs must be a list of tuples, each a name and a list type; "
+            f"received {_cut(inputs)}"
+        )
+    for each in inputs:
+        if not isinstance(each, tuple) or len(each) != 2 or not _is_pair(*each):  # noqa: PLR2004 - a pair
+            raise DefinitionError(
+                "each input must be a tuple of a name and a type such as list[str], "
+                f"which is not the bare list; received {_cut(each)}"
+            )
+    return tuple(name for name, _ in inputs)
+
+
+def _is_pair(name: Any, kind: Any) -> bool:
+    return (
+        isinstance(name, str)
+        and kind is not list
+        and (not isinstance(kind, str) or kind not in _bare)
+    )
+
+
+def outputs_in(outputs: Any) -> tuple[Declared, ...]:
+    """Return what is asked for: names, or objects that say more of the values.
+
+    Raises `DefinitionError`.
+    """
+    if not isinstance(outputs, list):
+        raise DefinitionError(
+            f"outputs must be a list of names; received {_cut(outputs)}"
+        )
+    return tuple(declared_of(each) for each in outputs)
+
+
+def check_examples(examples: Any) -> None:
+    """Refuse what is no list of examples, each with inputs and outputs.
+
+    Raises `DefinitionError`.
+    """
+    if not isinstance(examples, list):
+        raise DefinitionError(
+            f"examples must be a list of objects; received {_cut(examples)}"
+        )
+    for number, each in enumerate(examples, 1):
+        if not isinstance(each, dict):
+            raise DefinitionError(f"example {number} is no object: {_cut(each)}")
+        if each.keys() != {"inputs", "outputs"}:
+            raise DefinitionError(
+                f"example {number} must have `inputs` and `outputs` and nothing else; "
+                f"it has {_listed(each)}"
+            )
+        for key, value in each.items():
+            _check_side(f"the {key} of example {number}", value)
+
+
+def _check_side(what: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise DefinitionError(
+            f"{what} must be an object; they are {type(value).__name__}"
+        )
+    if not all(isinstance(each, str) for each in value):
+        raise DefinitionError(f"the keys of {what} must be text: {_cut(list(value))}")
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DefinitionError(f"{what} are not JSON: {error}") from None
+
+
+def check_given(names: Sequence[str], given: Mapping[str, Any]) -> int:
+    """Return how many rows there are, one item of each list for each.
+
+    Raises `InputError` for an input that is missing, one that is no list, and lists
+    of different lengths. Lists that are not declared are held to the same.
+    """
+    for each in names:
+        if each not in given:
+            near = nearest(each, given)
+            hint = f"; is it {near!r}?" if near else ""
+            raise InputError(
+                f"the input {each!r} is declared and was not given{hint} "
+                f"(given: {_listed(given)})"
+            )
+    for name, value in given.items():
+        if not isinstance(value, list):
+            raise InputError(
+                f"the input {name!r} must be a list with one value for each row; "
+                f"it is {type(value).__name__}"
+            )
+    if not given:
+        raise InputError("no inputs are declared and none were given: nothing to judge")
+    lengths = {name: len(each) for name, each in given.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+        raise InputError(f"the inputs must be lists of one length: {told}")
+    return next(iter(lengths.values()))
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return _cut(", ".join(str(each) for each in names) or "nothing", as_text=True)
+
+
+def _cut(value: Any, *, as_text: bool = False) -> str:
+    text = value if as_text else repr(value)
+    return text if len(text) <= _shown else text[:_shown] + "…"

@@ -1,0 +1,133 @@
+"""One prompt to an OpenAI-compatible endpoint, and its reply, by the openai client."""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from harpia_formats.llm_judge.budget import Budget
+from harpia_formats.llm_judge.endpoint import Endpoint
+from harpia_formats.llm_judge.errors import JudgeError
+from harpia_formats.llm_judge.secret import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model replied, and what it says of the reply."""
+
+    text: str | None
+    #: `judge_model`, `finish_reason` and `usage`, as far as the endpoint gave them.
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    #: How often it was sent until it was answered.
+    attempts: int = 1
+
+
+class Unanswered(Exception):  # noqa: N818 - reads as what happened
+    """A prompt that got no reply: why, and how often it was sent."""
+
+    def __init__(self, reason: str, attempts: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.attempts = attempts
+
+
+#: Asks a model. Counts each request in the budget before it is sent. Raises
+#: `Unanswered`, and `Spent` out of the budget.
+Ask = Callable[[str, Budget], Reply]
+
+
+class OpenAIClient:
+    """Asks one endpoint; any thread may use it. Raises `JudgeError` without openai."""
+
+    def __init__(self, endpoint: Endpoint, key: Key) -> None:
+        try:
+            import openai  # noqa: PLC0415 - of the extra `judge`, and slow to import
+        except ImportError:
+            raise JudgeError(
+                "a judge needs the extra judge: pip install 'harpia-formats[judge]'"
+            ) from None
+        self._endpoint, self._key = endpoint, key
+        self._errors = openai.OpenAIError
+        self._now = threading.local()
+        http = openai.DefaultHttpxClient(
+            event_hooks={"request": [self._count]},
+            # An answer from elsewhere is none, and a key is for one server.
+            follow_redirects=False,
+        )
+        self._client = openai.OpenAI(
+            api_key=key.text,
+            base_url=endpoint.url,
+            organization=endpoint.organization,
+            timeout=endpoint.timeout or None,
+            max_retries=endpoint.max_retries,
+            http_client=http,
+        )
+
+    def close(self) -> None:
+        """Let connections go."""
+        self._client.close()
+
+    def _count(self, _request: Any) -> None:
+        """Count a request before it is sent; the client calls it, for retries too."""
+        self._now.budget.take(is_retry=self._now.attempts > 0)
+        self._now.attempts += 1
+
+    def ask(self, prompt: str, budget: Budget) -> Reply:
+        """Return the reply to a prompt. Raises `Unanswered` and `Spent`."""
+        self._now.budget, self._now.attempts = budget, 0
+        try:
+            answer = self._client.chat.completions.with_raw_response.create(
+                model=self._endpoint.model,
+                messages=[{"role": "user", "content": prompt}],
+                extra_body=dict(self._endpoint.params),
+            )
+            body = answer.http_response.content
+        except self._errors as error:
+            raise self._unanswered(_reason(error)) from None
+        except (ValueError, TypeError, OSError, UnicodeError) as error:
+            raise self._unanswered(f"{type(error).__name__}: {error}") from None
+        try:
+            completion = json.loads(self._key.hidden_in(body.decode()))
+            choice = completion["choices"][0]
+            text = choice["message"].get("content")
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            raise self._unanswered("the endpoint's answer is no completion") from None
+        if not isinstance(text, str | None):
+            raise self._unanswered("the content of the endpoint's answer is not text")
+        return Reply(text, _meta(completion, choice), self._now.attempts)
+
+    def _unanswered(self, reason: str) -> Unanswered:
+        return Unanswered(self._key.said(reason), self._now.attempts)
+
+
+def _reason(error: Exception) -> str:
+    """Return what an error of the client says, with its status but not its request."""
+    message = str(getattr(error, "message", error))
+    status = getattr(error, "status_code", None)
+    return (
+        f"HTTP {status}: {message}"
+        if status and str(status) not in message
+        else message
+    )
+
+
+def _meta(completion: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str, Any]:
+    found = {
+        "judge_model": completion.get("model"),
+        "finish_reason": choice.get("finish_reason"),
+        "usage": completion.get("usage"),
+    }
+    return {key: each for key, each in found.items() if each is not None}
+
+
+def tokens_in(meta: Mapping[str, Any]) -> int:
+    """Return the tokens that a reply cost, 0 where the endpoint does not say."""
+    usage = meta.get("usage")
+    if not isinstance(usage, Mapping):
+        return 0
+    total = usage.get("total_tokens")
+    if not isinstance(total, int):
+        parts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
+        total = sum(each for each in parts if isinstance(each, int))
+    return max(total, 0)

@@ -1,0 +1,155 @@
+"""What a judge is asked for: names, and what their values may be."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.llm_judge.errors import DefinitionError
+from harpia_formats.near import nearest
+
+#: The JSON types of a value, by the word for them in a definition.
+KINDS: dict[str, tuple[type, ...]] = {
+    "number": (int, float),
+    "integer": (int,),
+    "string": (str,),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_articles = {"integer": "an", "array": "an", "object": "an"}
+_keys = ("name", "type", "minimum", "maximum", "choices")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One output: its name, and what its value may be if that is said."""
+
+    name: str
+    #: A key of `KINDS`, or empty for any value.
+    kind: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    #: The only values there are; empty if there are others.
+    choices: tuple[Any, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether any value will do."""
+        return self == Declared(self.name)
+
+    @property
+    def words(self) -> str:
+        """What a value may be, as the judge is told."""
+        if self.choices:
+            return f"one of {_listed(self.choices)}"
+        kind = self.kind or "number"
+        said = f"{_articles.get(kind, 'a')} {kind}"
+        if self.minimum is not None and self.maximum is not None:
+            return f"{said} from {self.minimum} to {self.maximum}"
+        if self.minimum is not None:
+            return f"{said}, at least {self.minimum}"
+        return said if self.maximum is None else f"{said}, at most {self.maximum}"
+
+    def wrong(self, value: Any) -> str:
+        """Return what is wrong with a value, "" if nothing is."""
+        if self.is_plain:
+            return ""
+        if self.choices:
+            is_one = any(_same(value, each) for each in self.choices)
+            return "" if is_one else f"{self.name} is not {self.words}"
+        return "" if self._is_in_range(value) else f"{self.name} is not {self.words}"
+
+    def _is_in_range(self, value: Any) -> bool:
+        kind = self.kind or "number"
+        if isinstance(value, bool):
+            return kind == "boolean"
+        if not isinstance(value, KINDS[kind]):
+            return False
+        if not isinstance(value, int | float):
+            return True
+        above = self.minimum is None or value >= self.minimum
+        below = self.maximum is None or value <= self.maximum
+        is_real = isinstance(value, int) or math.isfinite(value)
+        return is_real and above and below
+
+
+def declared_of(given: Any) -> Declared:
+    """Return the output that a name, or an object with a name, declares.
+
+    Raises `DefinitionError`.
+    """
+    if isinstance(given, str):
+        return Declared(given)
+    if not isinstance(given, Mapping):
+        raise DefinitionError(
+            f"outputs must be a list of names, or of objects with a name; {given!r} "
+            "is neither"
+        )
+    for each in given:
+        if each not in _keys:
+            near = nearest(str(each), _keys)
+            hint = f"; did you mean {near}?" if near else ""
+            raise DefinitionError(
+                f"an output has no {each!r}{hint} (known: {', '.join(_keys)})"
+            )
+    if not isinstance(given.get("name"), str):
+        raise DefinitionError(f"the output {dict(given)!r} needs a name, which is text")
+    return _checked(given)
+
+
+def _checked(given: Mapping[str, Any]) -> Declared:
+    name, kind = given["name"], given.get("type", "")
+    if kind != "" and kind not in KINDS:
+        raise DefinitionError(
+            f"the output {name} has the type {kind!r}; it must be one of "
+            f"{', '.join(KINDS)}"
+        )
+    bounds = [given.get(each) for each in ("minimum", "maximum")]
+    if any(each is not None for each in bounds) and kind not in {
+        "",
+        "number",
+        "integer",
+    }:
+        raise DefinitionError(f"the output {name} is no number, so it has no range")
+    if any(each is not None and not _is_number(each) for each in bounds):
+        raise DefinitionError(f"the range of the output {name} must be numbers")
+    low, high = bounds
+    if low is not None and high is not None and low > high:
+        raise DefinitionError(f"the output {name} has a minimum above its maximum")
+    return Declared(name, kind, low, high, _choices(given, name))
+
+
+def _choices(given: Mapping[str, Any], name: str) -> tuple[Any, ...]:
+    choices = given.get("choices", ())
+    if "choices" in given:
+        if not isinstance(choices, list) or not choices:
+            raise DefinitionError(f"the choices of the output {name} must be a list")
+        if given.keys() & {"type", "minimum", "maximum"}:
+            raise DefinitionError(
+                f"the output {name} has choices, so neither a type nor a range: "
+                "leave those out"
+            )
+        if not all(isinstance(each, str | int | float | None) for each in choices):
+            raise DefinitionError(
+                f"each choice of the output {name} must be text, a number, true, "
+                "false or null"
+            )
+    return tuple(choices)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or math.isfinite(value)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two values are the same in JSON, where true is not 1."""
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def _listed(values: tuple[Any, ...]) -> str:
+    import json  # noqa: PLC0415 - for typed outputs only
+
+    return ", ".join(json.dumps(each, ensure_ascii=False) for each in values)

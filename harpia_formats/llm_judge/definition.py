@@ -1,0 +1,124 @@
+"""What a judge is made from, in Python or out of a file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.llm_judge.checks import check_examples, names_in, outputs_in
+from harpia_formats.llm_judge.declared import Declared
+from harpia_formats.llm_judge.endpoint import Endpoint, endpoint_of
+from harpia_formats.llm_judge.errors import DefinitionError
+from harpia_formats.llm_judge.prompt import Template, template_of
+from harpia_formats.near import nearest
+
+#: The variable that holds the key to an endpoint.
+KEY_VARIABLE = "OPENAI_API_KEY"
+_mandatory = ("instructions", "inputs", "outputs", "examples")
+_optional = ("progress_bar", "raise_on_failure", "api_params", "api_key_env")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What is judged and how, checked; the fields are those of `LLMJudge`."""
+
+    instructions: str
+    #: The names of the inputs.
+    names: tuple[str, ...]
+    outputs: tuple[Declared, ...]
+    examples: tuple[Mapping[str, Any], ...]
+    endpoint: Endpoint
+    progress_bar: bool = True
+    raise_on_failure: bool = True
+    #: Variables that may hold the key; the first that is set does.
+    key_variables: tuple[str, ...] = (KEY_VARIABLE,)
+
+    def template(self, secret: bytes = b"") -> Template:
+        """Return the template of its prompts; raises `DefinitionError`."""
+        return template_of(
+            self.instructions, self.names, self.outputs, self.examples, secret
+        )
+
+
+def defined(given: Mapping[str, Any]) -> Definition:
+    """Return the definition that the arguments of a judge make.
+
+    They are looked at in the order that Haystack's evaluator looks at them. Raises
+    `DefinitionError`.
+    """
+    names = names_in(given["inputs"])
+    outputs = outputs_in(given["outputs"])
+    check_examples(given["examples"])
+    if not isinstance(given["instructions"], str):
+        raise DefinitionError("instructions must be text")
+    for each in ("progress_bar", "raise_on_failure"):
+        if not isinstance(given.get(each, True), bool):
+            raise DefinitionError(f"{each} must be true or false")
+    params = given.get("api_params")
+    if not isinstance(params, Mapping | None):
+        raise DefinitionError("api_params must be an object")
+    made = Definition(
+        given["instructions"],
+        names,
+        outputs,
+        tuple(given["examples"]),
+        endpoint_of(params or {}),
+        given.get("progress_bar", True),
+        given.get("raise_on_failure", True),
+        _variables(given.get("api_key_env")),
+    )
+    made.template()
+    return made
+
+
+def _variables(given: Any) -> tuple[str, ...]:
+    names = [given] if isinstance(given, str) else given
+    if names is None:
+        return (KEY_VARIABLE,)
+    if not isinstance(names, list | tuple) or not names:
+        raise DefinitionError("api_key_env must be the name of a variable")
+    if not all(isinstance(each, str) and each.isidentifier() for each in names):
+        # What is no name may be the key itself, so it is not shown.
+        raise DefinitionError(
+            "api_key_env must be the name of a variable of the environment, and not "
+            "the key itself"
+        )
+    return tuple(names)
+
+
+def is_plain(document: Mapping[str, Any]) -> bool:
+    """Tell whether a document is a definition in our own form."""
+    known = {*_mandatory, *_optional}
+    return "instructions" in document and document.keys() <= known
+
+
+def arguments_in(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a judge that a document in our own form holds.
+
+    An input is there a pair of a name and a type, or a name alone. Raises
+    `DefinitionError` for keys that are missing or not known.
+    """
+    for each in document:
+        known = (*_mandatory, *_optional)
+        if each not in known:
+            near = nearest(str(each), known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise DefinitionError(
+                f"a definition has no {each!r}{hint} (known: {', '.join(known)})"
+            )
+    missing = [each for each in _mandatory if each not in document]
+    if missing:
+        raise DefinitionError(f"the definition lacks {', '.join(missing)}")
+    return {**document, "inputs": _as_tuples(document["inputs"])}
+
+
+def _as_tuples(inputs: Any) -> Any:
+    if not isinstance(inputs, list):
+        return inputs
+    return [
+        (each, "list[str]")
+        if isinstance(each, str)
+        else tuple(each)
+        if isinstance(each, list)
+        else each
+        for each in inputs
+    ]

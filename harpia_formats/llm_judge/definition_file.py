@@ -1,0 +1,152 @@
+"""A definition out of a file, YAML or JSON, in our own form or that of a vendor."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.llm_judge.definition import arguments_in, defined, is_plain
+from harpia_formats.llm_judge.errors import DefinitionError
+
+#: Bytes of a file, and values in it, that a definition never needs.
+_largest, _most = 4_000_000, 100_000
+#: The scalars of YAML 1.2: in 1.1 yes and no are true and false, and a date is no text.
+_scalars = {
+    "tag:yaml.org,2002:bool": (re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")),
+    "tag:yaml.org,2002:timestamp": None,
+}
+
+
+def arguments_from(path: Path, component: str | None = None) -> dict[str, Any]:
+    """Return the arguments of a judge that the file at `path` holds.
+
+    Where there are several definitions in it, `component` names one of them. Raises
+    `DefinitionError`, with the name of the file.
+    """
+    try:
+        return arguments_of(_decoded(path), component)
+    except DefinitionError as error:
+        raise DefinitionError(f"{path}: {error}") from None
+
+
+def arguments_of(document: Any, component: str | None = None) -> dict[str, Any]:
+    """Return the arguments of a judge that a decoded document holds.
+
+    Raises `DefinitionError`, also for arguments that no judge is made from.
+    """
+    arguments = _arguments_in(document, component)
+    defined(arguments)
+    return arguments
+
+
+def _arguments_in(document: Any, component: str | None) -> dict[str, Any]:
+    if not isinstance(document, Mapping):
+        raise DefinitionError("a definition must be an object")
+    if component is None and is_plain(document):
+        return arguments_in(document)
+    from harpia_formats.registry import definitions_in  # noqa: PLC0415 - vendors' forms only
+
+    try:
+        found = definitions_in(document)
+    except ValueError as error:
+        raise DefinitionError(str(error)) from None
+    if component is not None:
+        found = {key: each for key, each in found.items() if key == component}
+    if not found and component is not None:
+        raise DefinitionError(f"there is no definition called {component!r}")
+    if not found:
+        return arguments_in(document)
+    if len(found) > 1:
+        raise DefinitionError(
+            f"there are several definitions, {', '.join(found)}: choose one with "
+            "--component"
+        )
+    return arguments_in(next(iter(found.values())))
+
+
+def _decoded(path: Path) -> Any:
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(_largest + 1)
+    except OSError as error:
+        raise DefinitionError(error.strerror or "cannot be read") from None
+    if len(text) > _largest:
+        raise DefinitionError("is too large for a definition")
+    try:
+        decoded = text.decode("utf-8-sig")
+        value = _json(decoded) if path.suffix.lower() == ".json" else _yaml(decoded)
+        return _copied(value, [_most])
+    except UnicodeDecodeError:
+        raise DefinitionError("is not UTF-8") from None
+    except RecursionError:
+        raise DefinitionError("is nested too deep") from None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_without_repeats)
+    except json.JSONDecodeError as error:
+        raise DefinitionError(f"is not JSON: {error}") from None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DefinitionError(f"has the key {key!r} twice")
+        found[key] = value
+    return found
+
+
+def _yaml(text: str) -> Any:
+    try:
+        import yaml  # noqa: PLC0415 - of the extra `judge`
+    except ImportError:
+        raise DefinitionError(
+            "is YAML, which needs the extra judge: pip install "
+            "'harpia-formats[judge]'; a file called .json needs nothing"
+        ) from None
+
+    class Loader(yaml.SafeLoader):
+        """Reads the scalars of YAML 1.2, and no key twice."""
+
+    Loader.yaml_implicit_resolvers = {
+        first: [
+            (tag, _scalars.get(tag, pattern) or pattern)
+            for tag, pattern in resolvers
+            if _scalars.get(tag, pattern) is not None
+        ]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def mapping(loader: Any, node: Any) -> dict[str, Any]:
+        loader.flatten_mapping(node)
+        pairs = [
+            (
+                loader.construct_object(key, deep=True),
+                loader.construct_object(value, deep=True),
+            )
+            for key, value in node.value
+        ]
+        try:
+            return _without_repeats(pairs)
+        except TypeError:
+            raise DefinitionError("has a key that is no text") from None
+
+    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    try:
+        return yaml.load(text, Loader)  # noqa: S506 - a safe loader, with fewer scalars
+    except yaml.YAMLError as error:
+        said = " ".join(str(error).split())
+        raise DefinitionError(f"is not YAML: {said}") from None
+
+
+def _copied(value: Any, left: list[int]) -> Any:
+    """Return `value` without what is shared in it, which may be far too much."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise DefinitionError("has far too many values for a definition")
+    if isinstance(value, dict):
+        return {key: _copied(each, left) for key, each in value.items()}
+    return [_copied(each, left) for each in value] if isinstance(value, list) else value

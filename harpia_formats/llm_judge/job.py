@@ -1,0 +1,157 @@
+"""A file judged into a file: what the command does, without its words."""
+
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.llm_judge.bindings import Binding, bindings_for, rows_of
+from harpia_formats.llm_judge.cache import Cache, key_of
+from harpia_formats.llm_judge.errors import JudgeError
+from harpia_formats.llm_judge.judge import LLMJudge
+from harpia_formats.llm_judge.output import Shape, Writer, lines_for_people
+from harpia_formats.llm_judge.run import Row, Verdict
+from harpia_formats.outputs import check_output
+from harpia_formats.records_in import records_in
+from harpia_formats.safe import safe
+from harpia_formats.sink import FileSink, Sink, StreamSink
+
+STANDARD = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Rows out of some files, judged, and written to one file."""
+
+    judge: LLMJudge
+    paths: Sequence[str]
+    output: str
+    bindings: tuple[Binding, ...]
+    shape: Shape = Shape.JSON
+    overwrite: bool = False
+    cache: Path | None = None
+    #: What `records_in` takes beside the paths.
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    def rows(self) -> tuple[Iterable[Row], int]:
+        """Return all rows, and how many they are.
+
+        All of the input is read before anything is asked, so that nobody pays for half
+        of a file that is broken; what can be read twice is not held. Raises what
+        `records_in` raises, and `JudgeError` where there are none.
+        """
+        if all(Path(each).is_file() for each in self.paths):
+            return self._rows(), _some(sum(1 for _ in self._rows()))
+        held = list(self._rows())
+        return held, _some(len(held))
+
+    def _rows(self) -> Iterator[Row]:
+        return rows_of(records_in(self.paths, **self.reading), self.bindings)
+
+    def check(self) -> None:
+        """Refuse an output that is there, and files that are one and the same.
+
+        Raises `SinkError` and `JudgeError`.
+        """
+        check_output(self.output, overwrite=self.overwrite)
+        if self.cache is None:
+            return
+        place = self.cache.resolve()
+        if any(place == Path(each).resolve() for each in (*self.paths, self.output)):
+            raise JudgeError(
+                f"the cache {self.cache} is an input or the output as well"
+            )
+
+    def run(
+        self, rows: Iterable[Row], total: int, standard: Any
+    ) -> Generator[Verdict, None, None]:
+        """Yield the verdicts, which are written once all of them are there.
+
+        `standard` takes what goes to standard output. Raises what `LLMJudge.run` and
+        the sink raise.
+        """
+        sink: Sink = (
+            StreamSink(standard)
+            if self.output == STANDARD
+            else FileSink(Path(self.output))
+        )
+        writer = Writer(sink.write, self.shape)
+        try:
+            with closing(self.judge.verdicts(rows, total=total)) as verdicts:
+                for each in verdicts:
+                    writer.add(each)
+                    yield each
+            writer.close()
+            sink.commit()
+        except BaseException:
+            sink.discard()
+            raise
+
+    def show(self, rows: Iterable[Row], write: Callable[[str], None]) -> str:
+        """Write the prompt of each row; return what there would be to ask.
+
+        Nothing is sent, no key is needed, and no cache is made.
+        """
+        there = self.cache is not None and os.path.exists(self.cache)  # noqa: PTH110 - a method would raise for a name too long
+        cache = Cache(self.cache) if self.cache is not None and there else None
+        seen: set[bytes] = set()
+        counts = {"rows": 0, "lacking": 0, "cached": 0, "characters": 0}
+        try:
+            template = self.judge.definition.template(self.judge.secret_of(cache))
+            for row in rows:
+                counts["rows"] += 1
+                if row.problem:
+                    counts["lacking"] += 1
+                    write(f"{safe(row.place)}: {safe(row.problem)}\n")
+                    continue
+                prompt = template.prompt(row.values)
+                key = key_of(self.judge.definition.endpoint, prompt)
+                known = cache is not None and cache.get(key) is not None
+                counts["cached"] += known
+                if not known and key not in seen:
+                    counts["characters"] += len(prompt)
+                    seen.add(key)
+                write(f"{safe(row.place)}\n{lines_for_people(prompt)}")
+        finally:
+            if cache is not None:
+                cache.close()
+        return _dry(counts, len(seen))
+
+
+def job_of(
+    judge: LLMJudge,
+    paths: Sequence[str],
+    output: str,
+    binds: Iterable[str],
+    **more: Any,
+) -> Job:
+    """Return a job whose inputs are bound by parts such as `responses=outputs.text`.
+
+    Raises `JudgeError`.
+    """
+    given: dict[str, str] = {}
+    for each in binds:
+        name, sign, path = each.partition("=")
+        if not sign or not name or not path:
+            raise JudgeError(f"--bind {each}: write it as NAME=PATH")
+        if name in given:
+            raise JudgeError(f"--bind {each}: {name} is bound already")
+        given[name] = path
+    needs = judge.definition.template().needs
+    return Job(judge, paths, output, bindings_for(needs, given), **more)
+
+
+def _some(count: int) -> int:
+    if not count:
+        raise JudgeError("there is nothing to judge: the input has no records")
+    return count
+
+
+def _dry(counts: Mapping[str, int], prompts: int) -> str:
+    return (
+        f"{counts['rows']:,} rows: {counts['cached']:,} answered in the cache, "
+        f"{counts['lacking']:,} lack an input; {prompts:,} prompts to send, "
+        f"{counts['characters']:,} characters. Nothing was sent."
+    )

@@ -1,0 +1,202 @@
+"""The judge: made from a definition, run on lists or on rows."""
+
+import asyncio
+import secrets
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from harpia_formats.llm_judge.budget import Budget
+from harpia_formats.llm_judge.cache import Cache
+from harpia_formats.llm_judge.checks import check_given
+from harpia_formats.llm_judge.client import Ask, OpenAIClient
+from harpia_formats.llm_judge.definition import defined
+from harpia_formats.llm_judge.definition_file import arguments_from, arguments_of
+from harpia_formats.llm_judge.errors import DefinitionError, InputError
+from harpia_formats.llm_judge.progress import Counter
+from harpia_formats.llm_judge.run import Row, Run, Tally, Verdict, verdicts
+from harpia_formats.llm_judge.secret import Key, key_from
+
+
+class LLMJudge:
+    """Has a model judge rows of data, as Haystack's LLMEvaluator does.
+
+    The first six parameters are those of LLMEvaluator, with its checks, its prompt and
+    its reading of replies. An output may also be an object such as `{"name": "score",
+    "type": "number", "minimum": 0, "maximum": 1}` or `{"name": "verdict", "choices":
+    ["yes", "no"]}`. Raises `DefinitionError`, which is a `ValueError`.
+
+    `api_params` may have `model`, `api_base_url`, `generation_kwargs`, `organization`,
+    `timeout` and `max_retries`. The key is `api_key`, or stands in the variable
+    `api_key_env`. `guarded` puts data between marks that nobody can foresee, and reads
+    replies strictly. With a `cache`, a file, no prompt that was answered is sent again;
+    without one each row is asked for. `max_requests` and `max_tokens` end asking, each
+    run for itself. `ask` asks in the place of the endpoint.
+    """
+
+    def __init__(  # noqa: PLR0913 - six of Haystack's, and what it lacks
+        self,
+        instructions: str,
+        inputs: list[tuple[str, Any]],
+        outputs: list[Any],
+        examples: list[dict[str, Any]],
+        progress_bar: bool = True,  # noqa: FBT001, FBT002 - as in Haystack
+        *,
+        raise_on_failure: bool = True,
+        api_params: Mapping[str, Any] | None = None,
+        api_key: str | None = None,
+        api_key_env: str | Sequence[str] | None = None,
+        guarded: bool = False,
+        cache: str | PathLike[str] | None = None,
+        concurrency: int = 1,
+        max_requests: int | None = None,
+        max_tokens: int | None = None,
+        ask_again: bool = False,
+        ask: Ask | None = None,
+    ) -> None:
+        self.definition = defined(
+            {
+                "instructions": instructions,
+                "inputs": inputs,
+                "outputs": outputs,
+                "examples": examples,
+                "progress_bar": progress_bar,
+                "raise_on_failure": raise_on_failure,
+                "api_params": api_params,
+                "api_key_env": api_key_env,
+            }
+        )
+        for name, each in (("max_requests", max_requests), ("max_tokens", max_tokens)):
+            if each is not None and each < 0:
+                raise DefinitionError(f"{name} must be 0 or more, not {each}")
+        if concurrency < 1:
+            raise DefinitionError(f"concurrency must be 1 or more, not {concurrency}")
+        self._key = None if api_key is None else Key(api_key)
+        self._guarded, self._ask_again, self._given_ask = guarded, ask_again, ask
+        self._cache = None if cache is None else Path(cache)
+        self._concurrency = concurrency
+        self._limits = max_requests, max_tokens
+        self._client: OpenAIClient | None = None
+        #: What the last run came to, and what it used.
+        self.tally, self.budget = Tally(), Budget()
+
+    @classmethod
+    def from_definition(
+        cls,
+        definition: str | PathLike[str] | Mapping[str, Any],
+        *,
+        component: str | None = None,
+        **others: Any,
+    ) -> Self:
+        """Return a judge from a file, YAML or JSON, or from a decoded document.
+
+        It holds the arguments by their names, or is what Haystack dumps: an evaluator,
+        or a pipeline with one; where there are several, `component` names one. `others`
+        are arguments that take the place of those in it. Raises `DefinitionError`.
+        """
+        if isinstance(definition, Mapping):
+            arguments = arguments_of(definition, component)
+        else:
+            arguments = arguments_from(Path(definition), component)
+        api_params = {
+            **(arguments.pop("api_params", None) or {}),
+            **(others.pop("api_params", None) or {}),
+        }
+        return cls(**{**arguments, "api_params": api_params, **others})
+
+    def warm_up(self) -> None:
+        """Make the client; raises `JudgeError` without a key or the openai package."""
+        if self._given_ask is None:
+            self._opened()
+
+    def _opened(self) -> OpenAIClient:
+        if self._client is None:
+            key = self._key or key_from(self.definition.key_variables)
+            self._client = OpenAIClient(self.definition.endpoint, key)
+        return self._client
+
+    def close(self) -> None:
+        """Let the connections of the client go."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def run(self, **inputs: list[Any]) -> dict[str, Any]:
+        """Return `results`, and `meta` with an entry for each of them.
+
+        Each input is a list with one value for each row. A result is the object that
+        the judge replied, or None where it gave none; its entry in `meta` says why.
+        Raises `InputError` for other inputs, `RowError` for the first row without a
+        result if `raise_on_failure` is set, and `JudgeError`.
+        """
+        count = check_given(self.definition.names, inputs)
+        rows = (
+            Row(
+                {name: each[number] for name, each in inputs.items()},
+                told={"row": number + 1},
+            )
+            for number in range(count)
+        )
+        self._check_needs(inputs)
+        found = list(self.verdicts(rows, total=count))
+        return {
+            "results": [each.result for each in found],
+            "meta": [each.meta for each in found] or None,
+        }
+
+    async def run_async(self, **inputs: list[Any]) -> dict[str, Any]:
+        """Return what `run` does, without keeping the event loop waiting."""
+        return await asyncio.to_thread(self.run, **inputs)
+
+    def verdicts(
+        self, rows: Iterable[Row], *, total: int | None = None
+    ) -> Generator[Verdict, None, None]:
+        """Yield the verdict on each row, in order; raises what `run` does."""
+        self.warm_up()
+        max_requests, max_tokens = self._limits
+        self.tally, self.budget = Tally(), Budget(max_requests, max_tokens)
+        with ExitStack() as stack:
+            cache = None
+            if self._cache is not None:
+                cache = stack.enter_context(Cache(self._cache))
+            run = self._run(cache)
+            counter = Counter(total, shown=self.definition.progress_bar)
+            stack.enter_context(counter)
+            for each in stack.enter_context(closing(verdicts(rows, run))):
+                counter.step()
+                yield each
+
+    def _run(self, cache: Cache | None) -> Run:
+        made = self.definition
+        return Run(
+            template=made.template(self.secret_of(cache)),
+            outputs=made.outputs,
+            endpoint=made.endpoint,
+            ask=self._given_ask or self._opened().ask,
+            budget=self.budget,
+            cache=cache,
+            concurrency=self._concurrency,
+            raise_on_failure=made.raise_on_failure,
+            strict=self._guarded,
+            ask_again=self._ask_again,
+            tally=self.tally,
+        )
+
+    def secret_of(self, cache: Cache | None) -> bytes:
+        """Return what marks of data depend on, empty where data is not guarded."""
+        if not self._guarded:
+            return b""
+        return secrets.token_bytes(32) if cache is None else bytes(cache.secret)
+
+    def _check_needs(self, given: Mapping[str, Any]) -> None:
+        """Refuse a run without a value that instructions or examples ask for."""
+        missing = [
+            each for each in self.definition.template().needs if each not in given
+        ]
+        if missing:
+            raise InputError(
+                f"instructions or examples ask for {{{{ {missing[0]} }}}}, which is no "
+                "input: declare it, or write {{ '{{' }} for the braces themselves"
+            )

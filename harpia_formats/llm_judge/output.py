@@ -1,0 +1,95 @@
+"""The verdicts of a run as a file: one object, or a line for each row."""
+
+import math
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+from harpia_formats.exact import encode
+from harpia_formats.llm_judge.errors import JudgeError
+from harpia_formats.llm_judge.run import Verdict
+from harpia_formats.near import nearest
+from harpia_formats.safe import escaped
+from harpia_formats.sink import suffix_of
+
+
+class Shape(StrEnum):
+    """The ways to write verdicts."""
+
+    #: `{"results": [...], "meta": [...]}`, as Haystack's evaluators return them.
+    JSON = "json"
+    #: One object a line, with the row's record, result and status.
+    JSONL = "jsonl"
+
+
+def shape_named(name: str | None, output: str) -> Shape:
+    """Return the shape of that name, or else the one that the output's name tells.
+
+    Raises `JudgeError`.
+    """
+    if name is None:
+        is_lines = suffix_of(output) in {".jsonl", ".ndjson"}
+        return Shape.JSONL if is_lines else Shape.JSON
+    try:
+        return Shape(name)
+    except ValueError:
+        near = nearest(name, Shape)
+        hint = f"; did you mean {near}?" if near else ""
+        raise JudgeError(f"--to {name}: write json or jsonl{hint}") from None
+
+
+class Writer:
+    """Writes verdicts as they come; `close` ends what was written."""
+
+    def __init__(self, write: Callable[[bytes], None], shape: Shape) -> None:
+        self._write = write
+        self._shape = shape
+        self._metas: list[bytes] = []
+
+    def add(self, verdict: Verdict) -> None:
+        """Write one verdict."""
+        result, is_whole = _in_json(verdict.result)
+        meta, _ = _in_json(verdict.meta)
+        if not is_whole:
+            meta["note"] = "a number that JSON does not have is null in the result"
+        if self._shape is Shape.JSONL:
+            self._write(encode({**meta, "result": result}) + b"\n")
+            return
+        self._write(b",\n" if self._metas else b'{"results": [\n')
+        self._write(encode(result))
+        self._metas.append(encode(meta))
+
+    def close(self) -> None:
+        """Write the end."""
+        if self._shape is Shape.JSONL:
+            return
+        if not self._metas:
+            self._write(b'{"results": [], "meta": null}\n')
+            return
+        self._write(b'\n], "meta": [\n' + b",\n".join(self._metas) + b"\n]}\n")
+
+
+def _in_json(value: Any) -> tuple[Any, bool]:
+    """Return a value as JSON can have it, and whether nothing was lost of it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None, False
+    if isinstance(value, str):
+        # Half of a surrogate pair has no bytes.
+        return _whole(value), True
+    if isinstance(value, dict):
+        parts = {_whole(str(key)): _in_json(each) for key, each in value.items()}
+        found = {key: each for key, (each, _) in parts.items()}
+        return found, all(is_whole for _, is_whole in parts.values())
+    if isinstance(value, list | tuple):
+        items = [_in_json(each) for each in value]
+        return [each for each, _ in items], all(is_whole for _, is_whole in items)
+    return value, True
+
+
+def _whole(text: str) -> str:
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+def lines_for_people(text: str) -> str:
+    """Return a text line by line, each behind a bar, with nothing a terminal obeys."""
+    return "".join(f"  | {escaped(each)}\n" for each in text.split("\n"))

@@ -1,0 +1,66 @@
+"""How many rows are judged, on standard error, for runs that last."""
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+#: Seconds before a bar is worth showing.
+PATIENCE = 0.5
+
+
+class Counter:
+    """Shows how many rows are done; rich is imported only if it lasts."""
+
+    def __init__(self, total: int | None, *, shown: bool) -> None:
+        self._total = total
+        self._shown = shown and sys.stderr is not None and sys.stderr.isatty()
+        self._start = time.monotonic()
+        self._done = 0
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def step(self) -> None:
+        """Count one row."""
+        self._done += 1
+        if not self._shown or time.monotonic() - self._start < PATIENCE:
+            return
+        if self._bar is None:
+            self._bar = _new_bar()
+            self._bar.add_task("judging", total=self._total)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=self._done)
+
+
+def _new_bar() -> "Bar":
+    from rich.console import Console  # noqa: PLC0415 - slow, and only for long runs
+    from rich.progress import (  # noqa: PLC0415 - likewise
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,32 @@
+"""What a run came to, for people."""
+
+from pathlib import Path
+
+from harpia_formats.llm_judge.judge import LLMJudge
+
+
+def summary_of(judge: LLMJudge) -> str:
+    """Return the counts of the last run of a judge as one line."""
+    tally, budget = judge.tally, judge.budget
+    parts = [f"{_counted(tally.rows, 'row')}: {tally.ok:,} judged"]
+    if tally.cached:
+        parts.append(f"{tally.cached:,} from the cache")
+    if tally.failed:
+        parts.append(f"{tally.failed:,} failed")
+    if tally.unasked:
+        parts.append(f"{tally.unasked:,} not asked, since {budget.spent}")
+    asked = _counted(budget.requests, "request")
+    if budget.retries:
+        asked += f", of which {_counted(budget.retries, 'retry', 'retries')}"
+    return f"{', '.join(parts)}; {asked}; {_counted(budget.tokens, 'token')}"
+
+
+def going_on(cache: Path | None) -> str:
+    """Return how to go on with a run that was stopped."""
+    if cache is None:
+        return "without a cache no reply was kept: a new run asks for every row"
+    return f"what was answered is in {cache}: the same command goes on from there"
+
+
+def _counted(number: int, noun: str, nouns: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
