@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.exact import decode
-from harpia_formats.metrics import METRICS, MetricError, measure_of
+from harpia_formats.metrics import METRICS, Measure, MetricError, measure_of
 from harpia_formats.near import nearest
 from harpia_formats.profile import Asked, Configured, Profile, ScoreError
 from harpia_formats.profiles import DEFAULT
@@ -45,7 +45,8 @@ class Choice:
                 f"the profile {profile.id} takes no configuration; --profile chooses "
                 "another"
             )
-        return cls(profile, options, profile.of_config(_decoded(options.config)))
+        configured = profile.of_config(_decoded(options.config), options.names)
+        return cls(profile, options, configured)
 
     @property
     def is_of_input(self) -> bool:
@@ -130,7 +131,7 @@ def settled(
     for each in asked:
         given = _taken_from(left, parameters, each)
         try:
-            measure = measure_of(each.metric, given.parameters)
+            measure = _measure_of(given)
         except MetricError as error:
             if not skip_unknown:
                 raise ScoreError(_cured(str(error))) from error
@@ -143,6 +144,16 @@ def settled(
         raise ScoreError(_nothing(unknown))
     said = tuple(f"{name} is left out: {why}" for name, why in unknown.items())
     return Chosen(tuple(measured), tuple(unknown), said)
+
+
+def _measure_of(asked: Asked) -> Measure:
+    """Return the measure of one metric; raises `MetricError`."""
+    if asked.why_not:
+        raise MetricError(asked.why_not)
+    measure = measure_of(asked.metric, asked.parameters)
+    if not asked.note:
+        return measure
+    return replace(measure, signature=f"{measure.signature}|{asked.note}")
 
 
 def _taken_from(

@@ -24,6 +24,10 @@ class Asked:
     names: tuple[str, ...] = ()
     #: The parameters as the input gave them, where it did.
     given: Any = None
+    #: What its signature says besides, such as that the definition is a guess.
+    note: str = ""
+    #: Why it cannot be computed, where the vendor's own rules tell.
+    why_not: str = ""
 
     @property
     def called(self) -> str:
@@ -55,5 +59,6 @@ class Profile:
     #: Given what is around the records: the metrics that it asks for, of which unknown
     #: ones keep their name as `metric`. Raises `ScoreError`.
     of_header: Callable[[Header], Iterable[Asked]] | None = None
-    #: Given a decoded configuration: what it asks for. Raises `ScoreError`.
-    of_config: Callable[[Any], Configured] | None = None
+    #: Given a decoded configuration and the names that the user gives (`task`): what
+    #: it asks for. Raises `ScoreError`.
+    of_config: Callable[[Any, Mapping[str, str]], Configured] | None = None

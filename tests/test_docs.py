@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/convert.md", "docs/score.md")
+PAGES = (
+    "README.md",
+    "docs/convert.md",
+    "docs/score.md",
+    "docs/nemo.md",
+    "docs/harpia.md",
+)
 #: Commands whose lines run on what the repository has.
 COMMANDS = ("convert", "roundtrip", "diff", "score")
 _block = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -24,6 +24,7 @@ FORMAT = Format(
     title="Results of metrics on single instances, the log of HarpIA Lab",
     vendor=VENDOR,
     companion=pairing.LOG,
+    results="harpia_converters.harpia.scored:LOG",
     dialects=(
         Dialect(
             "harpia-log",

@@ -75,29 +75,29 @@ def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(each) is str for each in value)
 
 
-def _kept_of(owner: Record | Output) -> Row:
+def kept_of(owner: Record | Output) -> Row:
     """Return what a record or an answer has of HarpIA beside its fields."""
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
 def _write(record: Record, notes: Notes) -> Row:
-    kept = dict(_kept_of(record))
+    kept = dict(kept_of(record))
     given = record.id
-    if given is UNSET and _is_whole(kept.get("id")):
+    if given is UNSET and is_whole(kept.get("id")):
         given = kept.pop("id")
     answers = _answers(record, notes)
     bare = replace(record, id=given, extra=UNSET, outputs=answers[:1])
     row = _table.write(bare, notes)
     if len(answers) > 1:
         row[_answer] = _texts(answers, notes)
-    elif answers and _kept_of(answers[0]).get(_in_a_list) is True:
+    elif answers and kept_of(answers[0]).get(_in_a_list) is True:
         row[_answer] = [row[_answer]]
     _note_kept(answers, row, notes)
     _put_back(kept, row, notes)
     return row
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
     """Tell whether `value` is an integer to the schema and a fraction to Python."""
     return isinstance(value, float) and value.is_integer()
 
@@ -122,7 +122,7 @@ def _note_kept(answers: list[Output], row: Row, notes: Notes) -> None:
     """Note what answers keep, but for what says that one stands in a list."""
     is_alone = len(answers) == 1 and type(row[_answer]) is list
     for each in answers:
-        for key in _kept_of(each):
+        for key in kept_of(each):
             if not is_alone or key != _in_a_list:
                 notes.dropped(f"outputs.extra.{_vendor}.{key}")
 

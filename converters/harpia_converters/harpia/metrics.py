@@ -12,9 +12,9 @@ ENABLE, LIST_NAME, PARAMETER_LIST = "H105", "H106", "H107"
 BLEU, BERTSCORE, OTHER_METRIC = "H111", "H112", "H113"
 
 #: What NLTK's sentence_bleu and corpus_bleu take beside the texts.
-_bleu = frozenset("weights smoothing_function auto_reweigh".split())
+NLTK_BLEU = frozenset("weights smoothing_function auto_reweigh".split())
 #: What the compute of BERTScore in Hugging Face Evaluate takes beside the texts.
-_bertscore = frozenset(
+HF_BERTSCORE = frozenset(
     "lang model_type num_layers verbose idf device batch_size nthreads all_layers "
     "rescale_with_baseline baseline_path use_fast_tokenizer".split()
 )
@@ -90,10 +90,10 @@ def _on_names(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
     """Yield what is doubtful in the name of `metric` and in those of its parameters."""
     words = re.findall("[a-z]+", str(metric.get("id", "")).casefold())
     if "bleu" in words:
-        yield from _unknown(metric, path, _bleu, (BLEU, "NLTK's BLEU"))
+        yield from _unknown(metric, path, NLTK_BLEU, (BLEU, "NLTK's BLEU"))
     elif "bertscore" in "".join(words):
         source = "BERTScore of Hugging Face Evaluate"
-        yield from _unknown(metric, path, _bertscore, (BERTSCORE, source))
+        yield from _unknown(metric, path, HF_BERTSCORE, (BERTSCORE, source))
     elif "id" in metric:
         yield Remark(
             OTHER_METRIC,

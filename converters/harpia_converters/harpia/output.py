@@ -69,6 +69,7 @@ FORMAT = Format(
     title="Scores of metrics over all instances, the output of HarpIA Lab",
     vendor=VENDOR,
     companion=pairing.OUTPUT,
+    results="harpia_converters.harpia.scored:OUTPUT",
     dialects=(
         Dialect(
             "harpia-output",

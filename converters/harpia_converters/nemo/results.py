@@ -15,7 +15,7 @@ _real_names = {"em_score": "em", "f1_score": "f1"}
 #: Where that sample has the scores of all metrics together.
 _sample_place: Path = ("groups", "evaluation", "metrics", "evaluation")
 #: Scores of similarity metrics that are shares; others may share the name accuracy.
-_shares = frozenset(
+SHARES = frozenset(
     "bleu_score rouge_1_score rouge_2_score rouge_3_score rouge_L_score em f1".split()
 )
 
@@ -75,7 +75,7 @@ def _misnamed(place: Path) -> Iterator[Remark]:
 
 def _beyond_share(place: Path, value: Any) -> Iterator[Remark]:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if place[-1] in _shares and is_number and not 0 <= value <= 1:
+    if place[-1] in SHARES and is_number and not 0 <= value <= 1:
         yield Remark(
             ABOVE_ONE,
             (*place, "value"),
@@ -101,6 +101,7 @@ FORMAT = Format(
     id="nemo-results",
     title="Scores by task or by group, metric and name",
     vendor=VENDOR,
+    results="harpia_converters.nemo.scored:RESULTS",
     dialects=(
         Dialect(
             "nemo-results",

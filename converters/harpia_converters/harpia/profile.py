@@ -1,0 +1,149 @@
+"""The profile harpia: the metrics that an input enables, with its own parameters.
+
+HarpIA's pages name two metrics, BLEU by NLTK and BERTScore by Hugging Face Evaluate,
+and no ids, so an id is told by its words. What they leave open is our reading: BLEU is
+the mean over instances of the sentence's BLEU of words between spaces.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.harpia.companion import Metric, metrics_of
+from harpia_converters.harpia.metrics import HF_BERTSCORE, NLTK_BLEU
+from harpia_formats.profile import Asked, Profile
+from harpia_formats.record import Header
+
+#: Words in the id of a metric that do not make another metric of it.
+_beside_bleu = frozenset({"bleu", "nltk", "sentence", "score"})
+_beside_bertscore = frozenset(
+    "bertscore bert score hf huggingface hugging face evaluate".split()
+)
+#: Every acceptable answer is considered, and the best result counts (documented).
+_best = {"references": "max"}
+_bertscore_names = ("precision", "recall", "f1")
+#: Parameters of BERTScore that change its number, and cannot be followed if true.
+_not_followed = ("idf", "all_layers", "rescale_with_baseline")
+_unknown_metric = (
+    "is no metric that is known of HarpIA (known: BLEU by NLTK, BERTScore by Hugging "
+    "Face Evaluate)"
+)
+
+
+def enabled_in(header: Header) -> Iterator[tuple[Metric, Asked]]:
+    """Yield each metric that an input enables, and what it asks for.
+
+    A metric that is there twice, with other parameters, is called by a number too.
+    """
+    metrics = [] if header.metrics is UNSET else header.metrics
+    seen: set[str] = set()
+    for each in metrics_of({"metrics": metrics}):
+        if each.enabled:
+            key = _unused(each.id, seen)
+            seen.add(key)
+            yield each, _asked(each, key)
+
+
+def asked_by(header: Header) -> Iterable[Asked]:
+    """Return what an input asks for; unknown metrics keep their id as their name."""
+    return [asked for _, asked in enabled_in(header)]
+
+
+def _unused(id_: str, seen: set[str]) -> str:
+    key, number = id_, 1
+    while key in seen:
+        number += 1
+        key = f"{id_} ({number})"
+    return key
+
+
+def _asked(metric: Metric, key: str) -> Asked:
+    words = set(re.findall(r"[^\W\d_]+", metric.id.casefold()))
+    parameters = metric.parameters or {}
+    if "bleu" in words and words <= _beside_bleu:
+        return _bleu(parameters, key, metric)
+    is_whole = "bertscore" in words or {"bert", "score"} <= words
+    if is_whole and words <= _beside_bertscore:
+        return _bertscore(parameters, key, metric)
+    why = f"{metric.id} {_unknown_metric}"
+    return Asked(metric.id, key=key, given=metric.parameters, why_not=why)
+
+
+def _bleu(parameters: Any, key: str, metric: Metric) -> Asked:
+    why = _why_not(parameters, NLTK_BLEU, metric.id)
+    return Asked(
+        "nltk-bleu",
+        {} if why else {**parameters, **_best},
+        key=key,
+        names=(key,),
+        given=metric.parameters,
+        why_not=why,
+    )
+
+
+def _bertscore(parameters: Any, key: str, metric: Metric) -> Asked:
+    why = _why_not(parameters, HF_BERTSCORE, metric.id)
+    own = {}
+    if not why:
+        why = _not_ours(parameters, metric.id)
+        names = {"model_type": "model", "num_layers": "layer"}
+        own = {
+            names.get(each, each): parameters[each]
+            for each in (*names, "batch_size")
+            if parameters.get(each) is not None
+        }
+    return Asked(
+        "bertscore",
+        {**own, **_best},
+        key=key,
+        names=_bertscore_names,
+        given=metric.parameters,
+        why_not=why,
+    )
+
+
+def _why_not(parameters: Any, known: frozenset[str], id_: str) -> str:
+    """Return why a metric cannot be computed with these parameters, or ""."""
+    if not isinstance(parameters, Mapping):
+        return f"the parameters of {id_} are a list, so nobody knows what they mean"
+    names = ", ".join(sorted(known))
+    for each in parameters:
+        if each not in known:
+            return f"{id_} takes no parameter {each!r} (known: {names})"
+    return ""
+
+
+def _not_ours(parameters: Mapping[str, Any], id_: str) -> str:
+    for each in _not_followed:
+        if parameters.get(each) not in (None, False):
+            return (
+                f"{id_} is not computed with {each}: the parameter must be false or "
+                "left out"
+            )
+    return ""
+
+
+HARPIA = Profile(
+    id="harpia",
+    summary="The metrics that HarpIA's input enables, with its own parameters; the "
+    "best over all references.",
+    metrics={
+        "bleu": (
+            Asked(
+                "nltk-bleu",
+                {
+                    "weights": [0.25, 0.25, 0.25, 0.25],
+                    "smoothing_function": None,
+                    "auto_reweigh": False,
+                    **_best,
+                },
+                key="bleu",
+                names=("bleu",),
+            ),
+        ),
+        "bertscore": (Asked("bertscore", _best, names=_bertscore_names),),
+    },
+    of_header=asked_by,
+)

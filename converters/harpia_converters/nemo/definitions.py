@@ -1,0 +1,108 @@
+"""What NVIDIA means by the names of metrics, in each kind of evaluation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harpia_formats.profile import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """The metrics of one kind of evaluation."""
+
+    #: What the kind is called in a sentence.
+    called: str
+    metrics: Mapping[str, tuple[Asked, ...]]
+
+
+#: What the signature says of a definition that NVIDIA has not published.
+UNVERIFIED = "unverified"
+
+_first = {"references": "first"}
+_squad = {"normalisation": "squad", **_first}
+_sacrebleu = {"tokenizer": "13a", "smoothing": "exp"}
+_of_sentences = {**_sacrebleu, "effective_order": True}
+_of_corpus = {**_sacrebleu, "effective_order": False}
+_rouge_names = {
+    "rouge1": "rouge_1_score",
+    "rouge2": "rouge_2_score",
+    "rouge3": "rouge_3_score",
+    "rougeL": "rouge_L_score",
+}
+
+_f1 = (Asked("f1", {**_squad, "empty": "v2"}),)
+_rouge = tuple(
+    Asked(
+        metric,
+        {"tokenizer": "rouge_score", "stemmer": True, **_first},
+        key="rouge",
+        names=(name,),
+    )
+    for metric, name in _rouge_names.items()
+)
+_string_check = (Asked("string-check", {"operation": "equals", **_first}),)
+_number_check = (Asked("number-check", {"operation": "==", **_first}),)
+_sentence = Asked(
+    "sentence-bleu",
+    {**_of_sentences, "references": "all", "scale": "0-100"},
+    key="bleu",
+    names=("sentence",),
+)
+
+
+def _corpus(name: str, references: str) -> Asked:
+    parameters = {**_of_corpus, "references": references}
+    return Asked("bleu", parameters, key="bleu", names=(name,))
+
+
+#: Similarity metrics of the microservice. Real runs give the names of the scores, and
+#: samples fit these definitions; how accuracy is told from em, and which BLEU it is,
+#: nobody outside knows.
+SIMILARITY = Definitions(
+    "similarity_metrics",
+    {
+        "accuracy": (Asked("accuracy", _first, note=UNVERIFIED),),
+        "em": (Asked("em", _squad, note=UNVERIFIED),),
+        "f1": _f1,
+        "bleu": (
+            Asked(
+                "sentence-bleu",
+                {**_of_sentences, **_first, "scale": "0-1"},
+                key="bleu",
+                names=("bleu_score",),
+                note=UNVERIFIED,
+            ),
+        ),
+        "rouge": _rouge,
+    },
+)
+
+#: Custom evaluations of the microservice.
+CUSTOM = Definitions(
+    "a custom evaluation",
+    {
+        "string-check": _string_check,
+        "number-check": _number_check,
+        "bleu": (_sentence, _corpus("corpus", "all")),
+        "rouge": _rouge,
+    },
+)
+
+#: The open nemo_evaluator_sdk, July 2026. Its corpus BLEU takes the first reference
+#: only.
+SDK = Definitions(
+    "nemo_evaluator_sdk",
+    {
+        "exact-match": (
+            Asked("em", _squad, key="exact-match", names=("exact-match",)),
+        ),
+        "f1": _f1,
+        "bleu": (_sentence, _corpus("corpus", "first")),
+        "rouge": _rouge,
+        "string-check": _string_check,
+        "number-check": _number_check,
+    },
+)
+
+#: What the SDK does not have: BLEU of the corpus by all references.
+OF_ALL_REFERENCES = {"corpus_all": (_corpus("corpus_all", "all"),)}

@@ -1,0 +1,37 @@
+"""The profiles nemo, nemo-custom and nemo-sdk: what NVIDIA means by its metrics."""
+
+from functools import partial
+
+from harpia_converters.nemo.configured import configured
+from harpia_converters.nemo.definitions import (
+    CUSTOM,
+    OF_ALL_REFERENCES,
+    SDK,
+    SIMILARITY,
+)
+from harpia_formats.profile import Profile
+
+NEMO = Profile(
+    id="nemo",
+    summary="Similarity metrics of NVIDIA's microservice, from 0 to 1, by the first "
+    "reference; accuracy, em and BLEU are our reading of its samples.",
+    metrics=SIMILARITY.metrics,
+    usual=tuple(SIMILARITY.metrics),
+    of_config=partial(configured, other=CUSTOM),
+)
+NEMO_CUSTOM = Profile(
+    id="nemo-custom",
+    summary="Custom evaluations of NVIDIA's microservice: BLEU of sentences and of the "
+    "corpus from 0 to 100, and string-check.",
+    metrics=CUSTOM.metrics,
+    usual=("string-check", "bleu"),
+    of_config=partial(configured, other=CUSTOM),
+)
+NEMO_SDK = Profile(
+    id="nemo-sdk",
+    summary="NVIDIA's open nemo_evaluator_sdk: BLEU of sentences and of the corpus "
+    "from 0 to 100, the latter by the first reference only.",
+    metrics={**SDK.metrics, **OF_ALL_REFERENCES},
+    usual=("exact-match", "f1", "bleu", "rouge"),
+    of_config=partial(configured, other=SDK),
+)

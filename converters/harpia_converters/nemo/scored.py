@@ -1,0 +1,147 @@
+"""Scores as nemo-results: a tree of tasks or groups, as NVIDIA's services write it.
+
+What each score's signature is stands in `custom_fields.harpia_formats.signatures`, by
+the metric, a dot and the score; what is to be said of the run in `notes` beside it.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from harpia_converters.nemo.results import SHARES
+from harpia_formats.exact import encode
+from harpia_formats.profile import ScoreError
+from harpia_formats.result_format import Files, ResultFormat, ResultRun
+from harpia_formats.scores import Group, MetricScore, ScoredAnswer, Scores
+
+TREES = ("tasks", "groups")
+#: The name of the task or group where nothing gives one.
+TASK = "evaluation"
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes the tree at the end; no answer stands in it."""
+
+    files: Files
+    names: Mapping[str, str]
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Take an answer, which has no place."""
+
+    def close(self, scores: Scores) -> None:
+        """Write the tree."""
+        document = document_of(scores, self.names)
+        self.files.write(msgspec.json.format(encode(document), indent=2) + b"\n")
+
+    def drop(self) -> None:
+        """Hold nothing, and so do nothing."""
+
+
+def document_of(scores: Scores, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return scores as a tree; `names` may have `job`, `task` and `tree`.
+
+    A score that has no value is left out, since NVIDIA's types demand a number, and
+    `notes` says so. The groups that were asked for are groups there, too.
+    """
+    groups = _groups_of(scores.groups)
+    whole = _metrics_of(scores.total)
+    task = names.get("task") or TASK
+    document: dict[str, Any] = {"job": names["job"]} if names.get("job") else {}
+    if names.get("tree") == "groups":
+        document["groups"] = {task: {**whole, **groups}}
+    else:
+        document |= {"tasks": {task: whole}, **groups}
+    ours: dict[str, Any] = {"signatures": _signatures_of(scores.total)}
+    notes = [*scores.said, *_left_out(scores)]
+    if notes:
+        ours["notes"] = notes
+    return {**document, "custom_fields": {"harpia_formats": ours}}
+
+
+def _metrics_of(group: Group) -> dict[str, Any]:
+    metrics: dict[str, Any] = {}
+    for each in group.scores:
+        metric = metrics.setdefault(each.metric, {"scores": {}})
+        if each.value is not None:
+            # The BLEU of a text and itself is a little above its limit in floats.
+            value = min(each.value, 1.0) if each.name in SHARES else each.value
+            stats = stats_of(replace(each, value=value))
+            metric["scores"][each.name] = {"value": value, "stats": stats}
+    return {"metrics": metrics}
+
+
+def stats_of(score: MetricScore) -> dict[str, Any]:
+    """Return what is known of the values behind a score that has one.
+
+    A score of the corpus is one value. Variance and deviation are those of the
+    population, and the error is the deviation by the root of the count.
+    """
+    if not score.is_mean:
+        return {"count": 1, "sum": score.value, "mean": score.value}
+    spread = score.spread
+    deviation = spread.deviation
+    return {
+        "count": spread.count,
+        "sum": spread.sum,
+        "sum_squared": spread.sum_squares,
+        "min": spread.minimum,
+        "max": spread.maximum,
+        "mean": score.value,
+        "variance": spread.variance,
+        "stddev": deviation,
+        "stderr": None if deviation is None else deviation / math.sqrt(spread.count),
+        "nan_count": score.unscored,
+    }
+
+
+def _groups_of(groups: Iterable[Group]) -> dict[str, Any]:
+    """Return groups as a member, a level for each field that they are told by."""
+    tree: dict[str, Any] = {}
+    for group in groups:
+        node = tree
+        for field, value in group.key.items():
+            level = node.setdefault("groups", {})
+            node = level.setdefault(f"{field}={value}", {})
+        node |= _metrics_of(group)
+    return tree
+
+
+def _signatures_of(group: Group) -> dict[str, str]:
+    return {f"{each.metric}.{each.name}": each.signature for each in group.scores}
+
+
+def _left_out(scores: Scores) -> Iterable[str]:
+    for each in scores.total.scores:
+        if each.value is None:
+            yield f"{each.metric}.{each.name} has no value: no answer could be scored"
+
+
+def _writer(files: Files, run: ResultRun) -> _Writer:
+    tree = run.names.get("tree", TREES[0])
+    if tree not in TREES:
+        raise ScoreError(f"a tree is called {' or '.join(TREES)}, not {tree!r}")
+    for each in run.measured:
+        shares = [name for name in each.names if name in SHARES]
+        if shares and each.measure.scale != "0-1":
+            raise ScoreError(
+                f"{shares[0]} is a share from 0 to 1 in NeMo's results, and was to be "
+                f"from 0 to 100; give --param {each.asked.called}.scale=0-1 or another "
+                "--profile"
+            )
+    return _Writer(files, run.names)
+
+
+RESULTS = ResultFormat(
+    id="nemo-results",
+    profile="nemo",
+    writer=_writer,
+    names={
+        "task": "the task or group that the scores are of",
+        "tree": "where they stand: tasks or groups",
+        "job": "the evaluation job that gave the results, which some readers require",
+    },
+)

@@ -1,0 +1,52 @@
+"""Which text of a record a template of NVIDIA's means, where that is known."""
+
+import re
+from typing import Any
+
+from harpia_formats.profile import ScoreError
+from harpia_formats.words import shown
+
+#: What a template can mean: what is acceptable, or what the model said.
+REFERENCE, ANSWER = "the reference", "the answer"
+
+#: Fields of a data set's item, with or without `item.` before them.
+_of_item = {
+    "reference": REFERENCE,
+    "references": REFERENCE,
+    "ideal_response": REFERENCE,
+    "input.ideal_response": REFERENCE,
+    "response": ANSWER,
+    "actual_response": ANSWER,
+    "output": ANSWER,
+}
+#: The same of what the model gives, with or without `sample.` before them.
+_of_sample = {"output_text": ANSWER}
+KNOWN = {
+    **{f"item.{name}": meant for name, meant in _of_item.items()},
+    **{f"sample.{name}": meant for name, meant in _of_sample.items()},
+    **_of_item,
+    **_of_sample,
+}
+_one_field = re.compile(r"\s*\{\{\s*([A-Za-z_][\w.]*)\s*\}\}\s*")
+
+
+def meant_by(template: Any, metric: str) -> str:
+    """Return what a template of a metric means; raises `ScoreError`."""
+    found = _one_field.fullmatch(template) if isinstance(template, str) else None
+    if found is not None and found[1] in KNOWN:
+        return KNOWN[found[1]]
+    names = ", ".join(each for each in KNOWN if each.startswith(("item.", "sample.")))
+    raise ScoreError(
+        f"the template {shown(template)} of the metric {metric} is none that is "
+        f"understood here: one field in {{{{ }}}}, without filters, of {names}"
+    )
+
+
+def expect(template: Any, meaning: str, metric: str) -> None:
+    """Raise `ScoreError` unless a template of a metric has this meaning."""
+    found = meant_by(template, metric)
+    if found != meaning:
+        raise ScoreError(
+            f"the template {shown(template)} of the metric {metric} is {found}, where "
+            f"{meaning} is wanted"
+        )
