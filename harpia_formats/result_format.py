@@ -42,6 +42,8 @@ class ResultRun:
     names: Mapping[str, str] = field(default_factory=dict)
     #: What records get that lack it, by the name of the field.
     constants: Mapping[str, Any] = field(default_factory=dict)
+    #: Fields whose values make groups.
+    by: tuple[str, ...] = ()
 
 
 class ResultWriter(Protocol):

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from harpia_formats.exact import encode
 from harpia_formats.near import nearest
 from harpia_formats.profile import ScoreError
-from harpia_formats.record import Output, Record
+from harpia_formats.record import Output, Record, Score
 from harpia_formats.score_options import GROUPED
 
 #: Groups of one run; each of them takes memory.
@@ -51,12 +51,21 @@ def _value_of(name: str, record: Record, output: Output) -> str:
     return value if isinstance(value, str) else encode(value).decode()
 
 
+def score_in(record: Record, output: Output) -> Score:
+    """Return the first score that an answer came with.
+
+    Where several answers stand in one row, what it says of their score is with the
+    first of them.
+    """
+    with_scores = (each.scores for each in (output, *record.outputs) if each.scores)
+    return next(with_scores, [Score()])[0]
+
+
 def _found(name: str, record: Record, output: Output) -> object:
     if name == "model":
         return output.model
     if name == "evaluation_name":
-        scores = output.scores or []
-        return scores[0].evaluation_name if scores else UNSET
+        return score_in(record, output).evaluation_name
     if name.startswith(_metadata):
         metadata = record.metadata or {}
         return metadata.get(name.removeprefix(_metadata), UNSET)

@@ -200,6 +200,7 @@ class Scoring:
             self._header,
             names | dict(self._options.names),
             self._options.constants,
+            self._options.by,
         )
         self._writer = self._target.writer(self._files, run)
 
@@ -385,7 +386,7 @@ class _Late:
     def submit(self, act: Callable[..., Any], /, *given: Any) -> Future[Any]:
         """Hand out some work."""
         if self._pool is None:
-            from harpia_formats.shards import pool_of  # noqa: PLC0415 - for much data only
+            from harpia_formats.pool import pool_of  # noqa: PLC0415 - for much data only
 
             self._pool = self.stack.enter_context(pool_of(self.jobs))
         return self._pool.submit(act, *given)

@@ -14,6 +14,7 @@ FORMAT = Format(
     id_key="sample_id",
     vendor=VENDOR,
     spoke="harpia_converters.eee.mapping:CURRENT",
+    results="harpia_converters.eee.scored:CURRENT",
     family="eee",
     dialects=(Dialect(CURRENT, partial(sign_of, shape=CURRENT)),),
     id_with=APART,

@@ -13,6 +13,7 @@ FORMAT = Format(
     id_key="sample_id",
     vendor=VENDOR,
     spoke="harpia_converters.eee.mapping:SEED",
+    results="harpia_converters.eee.scored:SEED",
     family="eee",
     dialects=(Dialect(SEED, partial(sign_of, shape=SEED)),),
     id_with=APART,

@@ -13,6 +13,7 @@ FORMAT = Format(
     id_key="sample_id",
     vendor=VENDOR,
     spoke="harpia_converters.eee.mapping:TAG",
+    results="harpia_converters.eee.scored:TAG",
     family="eee",
     dialects=(Dialect(TAG, partial(sign_of, shape=TAG)),),
     id_with=APART,

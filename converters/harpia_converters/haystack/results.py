@@ -89,6 +89,7 @@ FORMAT = Format(
     id="haystack-results",
     title="What an evaluator returned: a result for each row, or scores",
     vendor=VENDOR,
+    results="harpia_converters.haystack.scored:RESULTS",
     dialects=(
         Dialect(
             "haystack-results",

@@ -63,6 +63,7 @@ FORMAT = Format(
     id="haystack-run",
     title="An EvaluationRunResult: its name, the inputs and the scores",
     vendor=VENDOR,
+    results="harpia_converters.haystack.scored:RUN",
     dialects=(
         Dialect(
             "haystack-run",

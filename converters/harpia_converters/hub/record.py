@@ -26,6 +26,7 @@ FORMAT = Format(
     title="One evaluated sample with all of its outputs, as the hub holds it",
     vendor="any",
     spoke="harpia_converters.hub.mapping:RECORD",
+    results="harpia_converters.hub.scored:RESULTS",
     dialects=(Dialect(RECORD, sign_of),),
     id_key="id",
     ids_repeat=True,

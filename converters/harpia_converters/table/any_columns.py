@@ -16,6 +16,7 @@ FORMAT = Format(
     title="A table with any columns",
     vendor="any",
     spoke="harpia_converters.table.mapping:TABLE",
+    results="harpia_converters.table.scored:RESULTS",
     dialects=(Dialect("csv", sign_of, container=Container.TABLE),),
     general=True,
 )

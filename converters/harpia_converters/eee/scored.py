@@ -1,0 +1,217 @@
+"""Scores as EvalEval's samples, a row for each score, and their aggregate beside them.
+
+The signature of a score is in `metadata.score_signature` of its row.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.eee import current, mapping, seed, tag
+from harpia_converters.eee import form as forms
+from harpia_converters.eee.form import Form, as_text
+from harpia_converters.eee.scored_aggregate import (
+    Run,
+    Told,
+    aggregate_of,
+    empty_aggregate,
+    name_of,
+    result_id_of,
+)
+from harpia_converters.eee.scored_alike import EVALUATION, Alike
+from harpia_converters.eee.scored_place import aggregate_name, check_valid, file_path_of
+from harpia_converters.eee.scored_settings import Settings, settings_of
+from harpia_formats.choices import Choices
+from harpia_formats.exact import encode
+from harpia_formats.format import Format
+from harpia_formats.identity import Identity
+from harpia_formats.needs import ConversionError, check_needs
+from harpia_formats.notes import Unconvertible
+from harpia_formats.pairing import Pairing
+from harpia_formats.profile import ScoreError
+from harpia_formats.record import Record, Score
+from harpia_formats.registry import spoke_of
+from harpia_formats.result_format import Files, ResultFormat, ResultRun, Write
+from harpia_formats.score_columns import ScoreColumn, columns_of, values_of
+from harpia_formats.score_groups import score_in
+from harpia_formats.scores import MetricScore, ScoredAnswer, Scores
+from harpia_formats.spoke import Row, Spoke
+
+#: The key in the metadata of a row.
+SIGNATURE = "score_signature"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """One shape of rows."""
+
+    format: Format
+    spoke: Spoke
+    form: Form
+
+
+@dataclass(slots=True)
+class _Samples:
+    """Writes rows as answers come, and their aggregate at the end."""
+
+    files: Files
+    columns: tuple[ScoreColumn, ...]
+    shape: _Shape
+    settings: Settings
+    pairing: Pairing
+    beside: Write
+    alike: Alike
+    _digest: Any = field(default_factory=hashlib.sha256)
+    _rows: int = 0
+    #: The last record, and how many of its answers there were.
+    _last: int = 0
+    _place: int = 0
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Write a row for each score of an answer; raises `ScoreError`."""
+        self._place = self._place + 1 if scored.record_number == self._last else 1
+        self._last = scored.record_number
+        values = values_of(scored)
+        if all(each is None for each in values):
+            return
+        row = self._row(scored)
+        self.alike.note(row)
+        for column, value in zip(self.columns, values, strict=True):
+            if value is not None:
+                self._write(row, column, value)
+
+    def _row(self, scored: ScoredAnswer) -> Row:
+        """Return what the rows of an answer have in common."""
+        record, number = scored.record, scored.record_number
+        own = score_in(record, scored.output)
+        given = self.settings.constants.get
+        score = Score(
+            value=0.0,
+            is_correct=False,
+            evaluation_id=given("outputs.scores.evaluation_id", own.evaluation_id),
+            evaluation_name=given(
+                "outputs.scores.evaluation_name", own.evaluation_name
+            ),
+            result_id="" if self.shape.form.is_closed else UNSET,
+        )
+        if len(record.outputs) > 1:
+            named = number if record.id is UNSET else record.id
+            record = replace(record, id=f"{as_text(named)}#{self._place}")
+        record = replace(
+            record,
+            outputs=[replace(scored.output, scores=[score])],
+            metadata={**(record.metadata or {}), SIGNATURE: ""},
+        )
+        return self._written(record, number)
+
+    def _written(self, record: Record, number: int) -> Row:
+        try:
+            (row,) = self.pairing.written(record, number).rows
+        except Unconvertible as error:
+            raise ScoreError(f"record {number}: {error}") from error
+        return row
+
+    def _write(self, row: Row, column: ScoreColumn, value: float) -> None:
+        name, form = row["evaluation_name"], self.shape.form
+        only = len(self.columns) == 1
+        own: Row = {"evaluation_name": name_of(name, column, form, is_only=only)}
+        if form.is_closed:
+            own["evaluation_result_id"] = result_id_of(name, column)
+        own["evaluation"] = {
+            **row["evaluation"],
+            "score": column.bounded(value),
+            "is_correct": column.is_right(value),
+        }
+        own["metadata"] = {**row["metadata"], SIGNATURE: column.signature}
+        line = encode({**row, **own}) + b"\n"
+        self._digest.update(line)
+        self._rows += 1
+        self.files.write(line)
+
+    def close(self, scores: Scores) -> None:
+        """Write the aggregate; raises `ScoreError`."""
+        self.alike.check()
+        if not self._rows:
+            raise ScoreError(
+                f"no answer could be scored, and {self.shape.format.id} has no place "
+                "for one without a score"
+            )
+        model_id = self.alike.same["model_id"]
+        path = file_path_of(
+            self.files.name or "",
+            self.settings,
+            self.shape.form,
+            (next(iter(self.alike.names)), model_id),
+        )
+        run = Run(
+            self.alike.same["evaluation_id"],
+            model_id,
+            self._rows,
+            self._digest.hexdigest(),
+            path,
+        )
+        told = Told(self.columns, scores, self.settings, self.shape.form)
+        document = aggregate_of(run, self._results(scores), told)
+        self.beside(_indented(document))
+
+    def _results(self, scores: Scores) -> dict[str, tuple[MetricScore, ...]]:
+        """Return the scores of each evaluation."""
+        names = list(self.alike.names)
+        if len(names) == 1:
+            return {names[0]: scores.total.scores}
+        groups = {each.key[EVALUATION]: each.scores for each in scores.groups}
+        return {each: groups[each] for each in names}
+
+    def drop(self) -> None:
+        """Let go of the ids."""
+        self.alike.drop()
+
+
+def _indented(document: Row) -> bytes:
+    import msgspec  # noqa: PLC0415 - for one document
+
+    return msgspec.json.format(encode(document), indent=2) + b"\n"
+
+
+def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
+    settings = settings_of(run.constants, shape.spoke, shape.form)
+    name = aggregate_name(files.name, settings, shape.format.id)
+    if settings.told:
+        check_valid(empty_aggregate(settings, shape.form))
+    if run.source is not None:
+        try:
+            check_needs(
+                run.source,
+                spoke_of(run.source),
+                shape.format,
+                shape.spoke,
+                settings.constants,
+                scored=True,
+            )
+        except ConversionError as error:
+            raise ScoreError(str(error)) from error
+    return _Samples(
+        files=files,
+        columns=columns_of(run.measured),
+        shape=shape,
+        settings=settings,
+        pairing=Pairing(shape.spoke, Choices(constants=settings.constants)),
+        beside=files.beside(name),
+        alike=Alike(
+            Identity(shape.format.tells_apart, by_text=shape.format.id_by_text),
+            has_groups=run.by == (EVALUATION,),
+        ),
+    )
+
+
+def _results(shape: _Shape) -> ResultFormat:
+    return ResultFormat(shape.format.id, "default", partial(_writer, shape=shape))
+
+
+SEED = _results(_Shape(seed.FORMAT, mapping.SEED, forms.SEED))
+TAG = _results(_Shape(tag.FORMAT, mapping.TAG, forms.TAG))
+CURRENT = _results(_Shape(current.FORMAT, mapping.CURRENT, forms.CURRENT))

@@ -1,0 +1,12 @@
+"""What Haystack means by the names of metrics."""
+
+from harpia_formats.profile import Asked, Profile
+
+#: AnswerExactMatchEvaluator compares with `==`, and with one answer for each row.
+PROFILE = Profile(
+    id="haystack",
+    summary="Haystack's exact match: an answer equals the first reference, character "
+    "by character.",
+    metrics={"em": (Asked("em", {"normalisation": "none", "references": "first"}),)},
+    usual=("em",),
+)

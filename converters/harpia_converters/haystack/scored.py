@@ -1,0 +1,181 @@
+"""Scores as Haystack's evaluators return them, and as an EvaluationRunResult.
+
+Neither has room for signatures where it is held to what Haystack documents, so they
+are in a text beside it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO
+
+from msgspec.structs import replace
+
+from harpia_converters.haystack.mapping import COLUMNS
+from harpia_formats.bytestream import BLOCK
+from harpia_formats.choices import Choices
+from harpia_formats.constants import constants_for
+from harpia_formats.exact import encode
+from harpia_formats.needs import ConversionError
+from harpia_formats.notes import Unconvertible
+from harpia_formats.pairing import Pairing
+from harpia_formats.profile import ScoreError
+from harpia_formats.result_format import Files, ResultFormat, ResultRun, Write
+from harpia_formats.score_columns import (
+    ScoreColumn,
+    columns_of,
+    values_of,
+    write_signatures,
+)
+from harpia_formats.scores import ScoredAnswer, Scores
+from harpia_formats.writers import HELD, Columns
+
+
+def _held() -> IO[bytes]:
+    return SpooledTemporaryFile(HELD)
+
+
+@dataclass(slots=True)
+class _Individual:
+    """The scores of single answers by one metric, in a temporary file."""
+
+    column: ScoreColumn
+    file: IO[bytes] = field(default_factory=_held)
+
+    def add(self, value: float | None) -> None:
+        """Take the score of the next answer, None where it has none."""
+        # Haystack's exact match is an integer, which its reports keep beside None.
+        is_whole = value is not None and self.column.is_binary
+        shown = int(value) if is_whole and value is not None else value
+        self.file.write((b", " if self.file.tell() else b"") + encode(shown))
+
+    def write(self, write: Write, score: float | None) -> None:
+        """Write the scores as the result of an evaluator."""
+        write(b'{"individual_scores": [')
+        self.file.seek(0)
+        for block in iter(lambda: self.file.read(BLOCK), b""):
+            write(block)
+        write(b'], "score": ' + encode(score) + b"}")
+        self.file.close()
+
+
+@dataclass(slots=True)
+class _Results:
+    """Writes what an evaluator of each metric would return."""
+
+    files: Files
+    individual: tuple[_Individual, ...]
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Take the scores of an answer."""
+        for each, value in zip(self.individual, values_of(scored), strict=True):
+            each.add(value)
+
+    def close(self, scores: Scores) -> None:
+        """Write the results: of one metric alone, of several by their names."""
+        if len(self.individual) == 1:
+            self.individual[0].write(self.files.write, scores.total.scores[0].value)
+        else:
+            self.write_all(scores, lambda name: name)
+        self.files.write(b"\n")
+
+    def write_all(self, scores: Scores, name_of: Callable[[str], str]) -> None:
+        """Write an object with the result of each metric."""
+        write = self.files.write
+        start = b"{\n"
+        for each, score in zip(self.individual, scores.total.scores, strict=True):
+            write(start + encode(name_of(each.column.called)) + b": ")
+            each.write(write, score.value)
+            start = b",\n"
+        write(b"\n}")
+
+    def drop(self) -> None:
+        """Let go of all scores."""
+        for each in self.individual:
+            each.file.close()
+
+
+@dataclass(slots=True)
+class _Run:
+    """Writes the inputs and the results of a run."""
+
+    results: _Results
+    inputs: Columns
+    pairing: Pairing
+    run_name: str
+    _names: dict[str, None] = field(default_factory=dict)
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Take an answer with what was asked, and its scores."""
+        self.results.add(scored)
+        record = replace(scored.record, outputs=[scored.output])
+        try:
+            (row,) = self.pairing.written(record).rows
+        except Unconvertible:
+            # It has nothing for any column, but its place in all of them.
+            row = {}
+        self._names.update(dict.fromkeys(row))
+        self.inputs.block(encode(row))
+
+    def close(self, scores: Scores) -> None:
+        """Write the run; raises `ScoreError` if there is no input."""
+        if not self._names:
+            raise ScoreError("no record has anything that an input could be")
+        write = self.results.files.write
+        name = self.run_name or _usual_name(scores)
+        write(b'{"run_name": ' + encode(name) + b',\n"inputs": ')
+        self.inputs.close({})
+        write(b',"results": ')
+        self.results.write_all(scores, self._free)
+        write(b"}\n")
+
+    def _free(self, name: str) -> str:
+        """Return the name of a metric that is not that of an input, too."""
+        while name in self._names:
+            name += "_score"
+        return name
+
+    def drop(self) -> None:
+        """Let go of the inputs and of all scores."""
+        self.inputs.drop()
+        self.results.drop()
+
+
+def _usual_name(scores: Scores) -> str:
+    """Return the model that answered, or the name of the file if that is not one."""
+    if len(scores.models) == 1 and scores.models[0]:
+        return scores.models[0]
+    files = scores.report.files
+    return Path(files[0].path).name.partition(".")[0] if files else "run"
+
+
+def _results(files: Files, run: ResultRun) -> _Results:
+    columns = columns_of(run.measured)
+    write_signatures(files, columns)
+    return _Results(files, tuple(map(_Individual, columns)))
+
+
+def _results_alone(files: Files, run: ResultRun) -> _Results:
+    for each in run.constants:
+        raise ScoreError(f"haystack-results has no place for {each}: leave out --set")
+    return _results(files, run)
+
+
+def _run(files: Files, run: ResultRun) -> _Run:
+    try:
+        constants = constants_for(COLUMNS, run.constants)
+    except ConversionError as error:
+        raise ScoreError(str(error)) from error
+    pairing = Pairing(COLUMNS, Choices(constants=constants))
+    name = run.names.get("run_name", "")
+    return _Run(_results(files, run), Columns(files.write), pairing, name)
+
+
+RESULTS = ResultFormat("haystack-results", "haystack", _results_alone)
+RUN = ResultFormat(
+    "haystack-run",
+    "haystack",
+    _run,
+    {"run_name": "What the run is called; its model or its input if not given."},
+)

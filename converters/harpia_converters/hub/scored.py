@@ -1,0 +1,86 @@
+"""Records with the scores of their answers, as lines of JSON.
+
+Each score has its signature in `signature`.
+"""
+
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from harpia_converters.hub.mapping import RECORD
+from harpia_formats.choices import Choices
+from harpia_formats.constants import constants_for
+from harpia_formats.exact import encode
+from harpia_formats.needs import ConversionError
+from harpia_formats.pairing import Pairing
+from harpia_formats.profile import ScoreError
+from harpia_formats.record import Output, Record, Score, as_row
+from harpia_formats.result_format import Files, ResultFormat, ResultRun
+from harpia_formats.score_columns import ScoreColumn, columns_of, values_of
+from harpia_formats.scores import ScoredAnswer, Scores
+
+
+@dataclass(slots=True)
+class _Records:
+    """Writes a record once all of its answers came."""
+
+    files: Files
+    columns: tuple[ScoreColumn, ...]
+    #: Completes records with constants, if there are any.
+    pairing: Pairing | None
+    _number: int = 0
+    _record: Record = field(default_factory=Record)
+    _outputs: list[Output] = field(default_factory=list)
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Take an answer, which is of the last record or of the next one."""
+        if scored.record_number != self._number:
+            self._write()
+            self._number, self._record = scored.record_number, scored.record
+        old = scored.output.scores or []
+        new = [
+            _score(column, value)
+            for column, value in zip(self.columns, values_of(scored), strict=True)
+        ]
+        self._outputs.append(replace(scored.output, scores=[*old, *new]))
+
+    def _write(self) -> None:
+        if not self._number:
+            return
+        outputs, self._outputs = self._outputs, []
+        if self._record.outputs == [Output()]:
+            # It stands for the answer that the record does not have.
+            outputs = []
+        record = replace(self._record, outputs=outputs)
+        row = as_row(record)
+        if self.pairing is not None:
+            (row,) = self.pairing.written(record).rows
+        self.files.write(encode(row) + b"\n")
+
+    def close(self, scores: Scores) -> None:  # noqa: ARG002 - the scores of answers are all
+        """Write the last record."""
+        self._write()
+
+    def drop(self) -> None:
+        """Hold nothing that would have to be let go."""
+
+
+def _score(column: ScoreColumn, value: float | None) -> Score:
+    score = Score(metric=column.called, value=value, signature=column.signature)
+    if value is None or not column.is_binary:
+        return score
+    return replace(score, is_correct=column.is_right(value))
+
+
+def _writer(files: Files, run: ResultRun) -> _Records:
+    pairing = None
+    if run.constants:
+        try:
+            constants = constants_for(RECORD, run.constants)
+        except ConversionError as error:
+            raise ScoreError(str(error)) from error
+        pairing = Pairing(RECORD, Choices(constants=constants))
+    return _Records(files, columns_of(run.measured), pairing)
+
+
+RESULTS = ResultFormat("record", "default", _writer)

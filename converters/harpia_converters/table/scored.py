@@ -1,0 +1,84 @@
+"""A table of scores: a line for each answer, a column for each score.
+
+It has no room for signatures, so they are in a text beside it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.table.cells import json_of
+from harpia_converters.table.mapping import TABLE
+from harpia_formats.constants import constants_for
+from harpia_formats.exact import encode
+from harpia_formats.needs import ConversionError
+from harpia_formats.notes import Notes
+from harpia_formats.pairing import completed
+from harpia_formats.profile import ScoreError
+from harpia_formats.result_format import Files, ResultFormat, ResultRun
+from harpia_formats.score_columns import (
+    ScoreColumn,
+    columns_of,
+    values_of,
+    write_signatures,
+)
+from harpia_formats.scores import ScoredAnswer, Scores
+from harpia_formats.writers import Table
+
+#: Columns that tell answers apart.
+_named = ("id", "model", "category")
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Writes a line for each answer."""
+
+    table: Table
+    columns: tuple[ScoreColumn, ...]
+    constants: dict[str, Any]
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Take an answer."""
+        record = replace(scored.record, outputs=[scored.output])
+        if self.constants:
+            record = completed(record, self.constants, Notes(), turns=False)
+        (output,) = record.outputs
+        told = zip(_named, (record.id, output.model, record.category), strict=True)
+        row = {name: _text(each) for name, each in told if each is not UNSET}
+        for column, value in zip(self.columns, values_of(scored), strict=True):
+            if value is not None:
+                row[column.called] = json_of(value)
+        self.table.block(encode(row))
+
+    def close(self, scores: Scores) -> None:  # noqa: ARG002 - a table has no totals
+        """Write the table."""
+        self.table.close({})
+
+    def drop(self) -> None:
+        """Let go of the lines."""
+        self.table.drop()
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else json_of(value)
+
+
+def _writer(files: Files, run: ResultRun) -> _Lines:
+    columns = columns_of(run.measured)
+    names = (*_named, *(each.called for each in columns))
+    for each in columns:
+        if names.count(each.called) > 1:
+            raise ScoreError(
+                f"a score is called {each.called!r}, as is another column of the table"
+            )
+    try:
+        constants = constants_for(TABLE, run.constants)
+    except ConversionError as error:
+        raise ScoreError(str(error)) from error
+    write_signatures(files, columns)
+    return _Lines(Table(files.write, names, names), columns, constants)
+
+
+RESULTS = ResultFormat("csv", "default", _writer)
