@@ -4,7 +4,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -94,7 +94,9 @@ class Batches:
     deliver: Callable[[Any, Measured], None]
     executor: "Submits | None" = None
     jobs: int = 1
-    _waiting: deque[tuple[Any, Future[Measured]]] = field(default_factory=deque)
+    _waiting: deque[tuple[Any, Sequence[Pair], Future[Measured]]] = field(
+        default_factory=deque
+    )
     _spec: Spec = ()
     _key: str = ""
 
@@ -106,16 +108,26 @@ class Batches:
 
     def add(self, batch: Any, pairs: Sequence[Pair]) -> None:
         """Take a batch with its answers; deliver what is done and comes first."""
-        if self.executor is None:
-            measures = [each.measure for each in self.measuring]
-            self.deliver(batch, measured(measures, pairs))
+        future = self._submitted(pairs)
+        if future is None:
+            # What is under way comes before it.
+            self.finish()
+            self.deliver(batch, self._measured_here(pairs))
             return
-        future = self.executor.submit(
-            _measured_elsewhere, self._key, self._spec, list(pairs)
-        )
-        self._waiting.append((batch, future))
+        self._waiting.append((batch, pairs, future))
         if len(self._waiting) >= AHEAD * self.jobs:
             self._deliver_first()
+
+    def _submitted(self, pairs: Sequence[Pair]) -> "Future[Measured] | None":
+        if self.executor is None:
+            return None
+        try:
+            return self.executor.submit(
+                _measured_elsewhere, self._key, self._spec, list(pairs)
+            )
+        except BrokenExecutor:
+            self.executor = None
+            return None
 
     def finish(self) -> None:
         """Deliver all that is under way."""
@@ -123,8 +135,17 @@ class Batches:
             self._deliver_first()
 
     def _deliver_first(self) -> None:
-        batch, future = self._waiting.popleft()
-        self.deliver(batch, future.result())
+        batch, pairs, future = self._waiting.popleft()
+        try:
+            found = future.result()
+        except BrokenExecutor:
+            # A process was killed: what it had to do is done here.
+            self.executor = None
+            found = self._measured_here(pairs)
+        self.deliver(batch, found)
+
+    def _measured_here(self, pairs: Sequence[Pair]) -> Measured:
+        return measured([each.measure for each in self.measuring], pairs)
 
 
 def jobs_of(asked: int) -> int:

@@ -115,9 +115,11 @@ def result_formats() -> dict[str, str]:
 def result_format_named(name: str) -> "ResultFormat":
     """Return how results of this id are written; raises `UnknownFormat`."""
     found = result_formats()
-    if name not in found:
+    # Of a family the first one is written, as where records are converted.
+    first = next((each for each in FAMILIES.get(name, ()) if each in found), name)
+    if first not in found:
         raise UnknownFormat(name, tuple(found), "of results ")
-    module, _, attribute = found[name].partition(":")
+    module, _, attribute = found[first].partition(":")
     results: ResultFormat = getattr(import_module(module), attribute)
     return results
 

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats import metric_names, score
+from harpia_formats import measuring, metric_names, score
 from harpia_formats.metrics import measure_of
 from harpia_formats.profile import ScoreError
 from harpia_formats.registry import record_formats, spoke_of
@@ -138,6 +139,25 @@ def test_processes_make_no_difference() -> None:
     assert one.total == two.total
     assert one.groups == two.groups
     assert one.total.scores[1].interval is not None
+
+
+def test_a_killed_process_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where processes die, the answers are measured without them."""
+    answers = [
+        (f"{text} {number}", refs, category, model)
+        for number in range(400)
+        for text, refs, category, model in ANSWERS
+    ]
+    expected = score(lines_of(answers), metrics=("f1",), replicates=0)
+    monkeypatch.setattr(measuring, "_measured_elsewhere", _dying)
+
+    found = score(lines_of(answers), metrics=("f1",), replicates=0, jobs=2)
+
+    assert found.total == expected.total
+
+
+def _dying(*_: object) -> None:
+    os._exit(1)
 
 
 def test_several_answers_of_a_record_count_each() -> None:
