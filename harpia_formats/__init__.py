@@ -24,7 +24,7 @@ from harpia_formats.problem import (
 from harpia_formats.report import FileCount, Group, Report, ValidationFailed
 
 if TYPE_CHECKING:  # importing us is cheap
-    from harpia_formats.conversion import ConversionReport
+    from harpia_formats.conversion_report import ConversionReport
     from harpia_formats.llm_judge import LLMJudge
     from harpia_formats.record import Header, Output, Record, Score
     from harpia_formats.round_trip import DifferenceReport

@@ -8,10 +8,11 @@ import msgspec
 
 from harpia_formats.choices import Choices
 from harpia_formats.detection import Variant
-from harpia_formats.express import Express, Plan
+from harpia_formats.express import Express
 from harpia_formats.lane import Lane
 from harpia_formats.notes import Note, Unconvertible
 from harpia_formats.pairing import Pairing
+from harpia_formats.plan import Plan
 from harpia_formats.record import FREE, TEXTS
 from harpia_formats.schema import Schema
 from harpia_formats.spoke import Row, Spoke

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from harpia_formats.conversion import ConversionReport, FileLosses
+from harpia_formats.conversion_report import ConversionReport, FileLosses
 from harpia_formats.losses import Loss
 from harpia_formats.problem import Place, Problem, pointer_of
 from harpia_formats.registry import all_rules, spoke_of

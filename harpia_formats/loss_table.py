@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from harpia_formats.conversion import FileLosses
+from harpia_formats.conversion_report import FileLosses
 from harpia_formats.format import Format
 from harpia_formats.notes import Fate
 from harpia_formats.problem import Place

@@ -4,10 +4,10 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Self
 
 from harpia_formats.grouped_scores import Outcome
 from harpia_formats.metrics import Measure, measure_of
@@ -18,15 +18,6 @@ from harpia_formats.scores import Measuring
 BATCH = 256
 #: Batches that wait for each process.
 AHEAD = 3
-
-
-class Submits(Protocol):
-    """Has work done elsewhere."""
-
-    def submit(self, act: Callable[..., Any], /, *given: Any) -> Future[Any]:
-        """Hand out some work."""
-
-
 #: What measures are made of again in another process.
 Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 
@@ -92,8 +83,12 @@ class Batches:
     measuring: tuple[Measuring, ...]
     #: Called with a batch as it was given, and its statistics.
     deliver: Callable[[Any, Measured], None]
-    executor: "Submits | None" = None
     jobs: int = 1
+    #: Processes, which are begun for the second batch: few answers need none.
+    _pool: Executor | None = None
+    _batches: int = 0
+    #: Whether a process was killed, so that none are used any more.
+    _alone: bool = False
     _waiting: deque[tuple[Any, Sequence[Pair], Future[Measured]]] = field(
         default_factory=deque
     )
@@ -105,6 +100,13 @@ class Batches:
             (each.asked.metric, dict(each.asked.parameters)) for each in self.measuring
         )
         self._key = repr(self._spec)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def add(self, batch: Any, pairs: Sequence[Pair]) -> None:
         """Take a batch with its answers; deliver what is done and comes first."""
@@ -119,14 +121,19 @@ class Batches:
             self._deliver_first()
 
     def _submitted(self, pairs: Sequence[Pair]) -> "Future[Measured] | None":
-        if self.executor is None:
+        self._batches += 1
+        if self._alone or self.jobs == 1 or self._batches == 1:
             return None
+        if self._pool is None:
+            from harpia_formats.pool import pool_of  # noqa: PLC0415 - for much data only
+
+            self._pool = pool_of(self.jobs)
         try:
-            return self.executor.submit(
+            return self._pool.submit(
                 _measured_elsewhere, self._key, self._spec, list(pairs)
             )
         except BrokenExecutor:
-            self.executor = None
+            self._alone = True
             return None
 
     def finish(self) -> None:
@@ -140,7 +147,7 @@ class Batches:
             found = future.result()
         except BrokenExecutor:
             # A process was killed: what it had to do is done here.
-            self.executor = None
+            self._alone = True
             found = self._measured_here(pairs)
         self.deliver(batch, found)
 

@@ -22,6 +22,7 @@ from harpia_formats.inspection import Inspection, Resume
 from harpia_formats.needs import ConversionError
 from harpia_formats.options import Options
 from harpia_formats.problem import PAUSE, Problem, Severity
+from harpia_formats.ranges import bytes_of
 from harpia_formats.record import Header
 from harpia_formats.registry import (
     all_formats,
@@ -33,7 +34,6 @@ from harpia_formats.registry import (
 from harpia_formats.report import FileCount
 from harpia_formats.rules import selected_rules
 from harpia_formats.second_look import SecondLook
-from harpia_formats.shards import bytes_of
 from harpia_formats.source import Measured, Source, open_source
 from harpia_formats.taking import Receive, TakeAccepted, Taker
 from harpia_formats.tally import Tally

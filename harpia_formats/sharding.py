@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from harpia_formats.bytestream import SourceError
 from harpia_formats.compression import LONGEST_MAGIC, codec_of
@@ -13,21 +14,13 @@ from harpia_formats.detection import Variant
 from harpia_formats.framing import Cursor, lines_in
 from harpia_formats.layout import Layout, opening_of
 from harpia_formats.naming import plain_name
+from harpia_formats.ranges import AHEAD, RANGE, Range, bytes_of, ranges_of
 from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS
-from harpia_formats.shards import (
-    AHEAD,
-    MOST,
-    RANGE,
-    Done,
-    Job,
-    Range,
-    block_of,
-    bytes_of,
-    in_order,
-    pool_of,
-    ranges_of,
-)
+from harpia_formats.row_blocks import MOST, block_of
 from harpia_formats.source import Source
+
+if TYPE_CHECKING:  # most files are too small for it
+    from harpia_formats.shards import Done, Job
 
 #: Where Linux has files in memory.
 MEMORY = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
@@ -41,16 +34,16 @@ class Shards:
 
     jobs: int
     #: Returns what is to be done with rows of a format, if it can be done in ranges.
-    job_for: Callable[[Variant, Path, str], Job | None]
+    job_for: "Callable[[Variant, Path, str], Job | None]"
     #: Called with what became of a range, its rows, where it begins and the records
     #: before it.
-    deliver: Callable[[Done, bytes, Cursor, int], None]
+    deliver: "Callable[[Done, bytes, Cursor, int], None]"
     #: Tells whether rows must know the numbers of their records.
     counts: Callable[[], bool]
     #: Returns how many records there were so far, in all files.
     records: Callable[[], int]
     size: int = 0
-    _job: Job | None = None
+    _job: "Job | None" = None
     _path: Path = field(default_factory=Path)
     _folder: str = ""
 
@@ -70,7 +63,7 @@ class Shards:
             return False
         return opening_of(iter([head])).layout is Layout.LINES
 
-    def ranges(self, path: Path) -> Iterator[tuple[Range, Done | None]]:
+    def ranges(self, path: Path) -> "Iterator[tuple[Range, Done | None]]":
         """Yield the ranges of a file with what became of them.
 
         The first is handed out undone; what is to be done is told by `begin` then.
@@ -78,7 +71,7 @@ class Shards:
         with TemporaryDirectory(prefix="harpia-formats-", dir=self._place()) as folder:
             yield from self._ranges(path, folder)
 
-    def _ranges(self, path: Path, folder: str) -> Iterator[tuple[Range, Done | None]]:
+    def _ranges(self, path: Path, folder: str) -> "Iterator[tuple[Range, Done | None]]":
         self._job, self._path, self._folder = None, path, folder
         begin = self._first_end(path)
         yield Range(0, begin), None
@@ -88,6 +81,8 @@ class Shards:
             for one, end in rest:
                 yield Range(one, end), None
             return
+        from harpia_formats.pool import in_order, pool_of  # noqa: PLC0415 - for large files only
+
         works = self._numbered(rest)
         with pool_of(self.jobs) as pool:
             yield from in_order(pool, job, works, self.jobs)
@@ -127,13 +122,13 @@ class Shards:
             if self.counts():
                 before += lines_in(bytes_of(self._path, begin, end))
 
-    def rows_of(self, work: Range, done: Done) -> bytes:
+    def rows_of(self, work: Range, done: "Done") -> bytes:
         """Return the rows that a range became."""
         if not done.size:
             return b""
         return bytes_of(block_of(self._folder, work), 0, done.size)
 
-    def if_right(self, work: Range, done: Done | None) -> Done | None:
+    def if_right(self, work: Range, done: "Done | None") -> "Done | None":
         """Return what became of a range if it was told the right number of records.
 
         Otherwise it is forgotten, to be done again.

@@ -1,21 +1,13 @@
-"""Ranges of a file of lines, and the work on them in several processes.
+"""Work on a range of a file of lines, in whatever process.
 
 A range of which there is anything to say is not converted here: it is handed back, and
 goes the way that a whole file goes.
 """
 
-import gc
 import os
-import signal
-import sys
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
-from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any
 
 from harpia_formats.bulk import Bulk
 from harpia_formats.choices import Choices
@@ -23,25 +15,17 @@ from harpia_formats.contract import record_schema
 from harpia_formats.detection import Variant
 from harpia_formats.exact import decode
 from harpia_formats.format import Container
-from harpia_formats.framing import Chunk, Cursor
+from harpia_formats.framing import Chunk
 from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Judge
 from harpia_formats.notes import Note, Unconvertible
 from harpia_formats.pairing import Pairing
+from harpia_formats.ranges import Range, chunks_of
 from harpia_formats.registry import all_formats, spoke_of
+from harpia_formats.row_blocks import Block, block_of
 from harpia_formats.spoke import Row
 from harpia_formats.taking import HEADED
 from harpia_formats.writers import joined
-
-#: PR_SET_PDEATHSIG, see prctl(2).
-_DEATH_SIGNAL = 1
-#: Bytes of a range, and of the pieces that are judged at once.
-RANGE, PIECE = 8 * 1024 * 1024, 64 * 1024
-#: How many times as long as a range its rows may be in another format; where they
-#: are longer it is done where they need not be kept.
-MOST = 4
-#: Ranges that wait for each process.
-AHEAD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +42,6 @@ class Job:
     max_row_bytes: int
     #: Where rows are put for whoever hands out the work: quicker than a pipe.
     folder: str
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Some whole lines of a file."""
-
-    begin: int
-    end: int
-    #: Records before it, where rows need their number.
-    before: int = 0
-    #: Which of the files for rows is free for its rows.
-    block: int = 0
 
 
 #: What tells the plans of all processes apart: the process, and a number.
@@ -96,73 +68,6 @@ class Done:
     keys: list[str]
 
 
-def ranges_of(path: Path, begin: int) -> Iterator[tuple[int, int]]:
-    """Yield where ranges of whole lines begin and end, from `begin` on."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        while begin < size:
-            file.seek(min(begin + RANGE, size))
-            file.readline()
-            end = file.tell()
-            yield begin, end
-            begin = end
-
-
-def block_of(folder: str, work: Range) -> Path:
-    """Return the file for the rows of a range."""
-    return Path(folder, f"rows-{work.block}")
-
-
-def bytes_of(path: Path, begin: int, end: int) -> bytes:
-    """Return the bytes of a range."""
-    with path.open("rb", buffering=0) as file:
-        file.seek(begin)
-        parts = []
-        while begin < end and (part := file.read(end - begin)):
-            parts.append(part)
-            begin += len(part)
-    return b"".join(parts)
-
-
-@dataclass(slots=True)
-class _Block:
-    """The file for the rows of one range, for `with`.
-
-    A file is used again and again: memory that it has already costs nothing.
-    """
-
-    path: Path
-    work: Range
-    size: int = 0
-    _file: IO[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def write(self, rows: bytes, separator: bytes) -> bool:
-        """Write some rows; tell whether they are not too many to be kept."""
-        if not rows:
-            return True
-        if self._file is None:
-            self._file = os.fdopen(_opened(self.path), "wb", buffering=0)
-        elif self.size:
-            self._file.write(separator)
-            self.size += len(separator)
-        left = memoryview(rows)
-        while left:
-            left = left[self._file.write(left) :]
-        self.size += len(rows)
-        return self.size <= MOST * (self.work.end - self.work.begin)
-
-
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-
-
 @dataclass(slots=True)
 class _Worker:
     """What a process needs for one job, and keeps from range to range."""
@@ -186,7 +91,7 @@ class _Worker:
     def run(self, work: Range) -> Done | None:
         """Convert a range; None if it is not all plain valid rows."""
         try:
-            with _Block(block_of(self.job.folder, work), work) as block:
+            with Block(block_of(self.job.folder, work), work) as block:
                 done = self._run(work, block)
         except OSError:
             done = None
@@ -197,11 +102,11 @@ class _Worker:
             self.forgotten += 1
         return done
 
-    def _run(self, work: Range, block: "_Block") -> Done | None:
+    def _run(self, work: Range, block: Block) -> Done | None:
         shapes: list[Shape] = []
         keys: list[str] = []
         records = count = 0
-        for chunk in _chunks(Path(self.job.path), work):
+        for chunk in chunks_of(Path(self.job.path), work):
             if len(chunk.data) > self.job.max_row_bytes:
                 return None
             if self.has_headed_rows and HEADED in chunk.data:
@@ -262,26 +167,6 @@ class _Worker:
         return [key for each in rows for key in self.identity.of_value(each)]
 
 
-def _chunks(path: Path, work: Range) -> Iterator[Chunk]:
-    """Yield the lines of a range, a piece at a time; their places begin with 0."""
-    at, line, size = work.begin, 0, PIECE
-    with path.open("rb", buffering=0) as file:
-        while at < work.end:
-            file.seek(at)
-            data = file.read(min(size, work.end - at))
-            end = data.rfind(b"\n") + 1
-            if not data:
-                return
-            if at + len(data) == work.end:
-                end = len(data)
-            elif not end:
-                size *= 2
-                continue
-            chunk = Chunk(data[:end], Cursor(at - work.begin, line))
-            yield chunk
-            at, line, size = at + end, line + len(chunk), PIECE
-
-
 def _worker_for(job: Job) -> _Worker:
     source, target = all_formats()[job.source], all_formats()[job.target]
     variant = Variant(source, source.dialects[job.dialect])
@@ -315,74 +200,3 @@ def converted(job: Job, work: Range) -> Done | None:
     if not _present or _present[0].job != job:
         _present[:] = [_worker_for(job)]
     return _present[0].run(work)
-
-
-def pool_of(jobs: int) -> Executor:
-    """Return an executor with so many processes."""
-    return ProcessPoolExecutor(jobs, get_context(_method()), _begin_process)
-
-
-def _method() -> str:
-    """Return how processes are begun: a copy is quick, but not safe with threads."""
-    if sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1:  # noqa: PTH208 - a count only
-        return "fork"
-    return "forkserver" if os.name == "posix" else "spawn"
-
-
-def _begin_process() -> None:
-    """Leave interrupts to the process that hands out the work."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A copy of a process has its handlers, too, which would outlive the pool.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _end_with_parent()
-    # Rows have no cycles, and looking for some takes as long as judging them.
-    gc.disable()
-
-
-def _end_with_parent() -> None:
-    """Have this process end where the one that hands out the work is killed."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - on Linux only
-
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
-
-
-def in_order(
-    executor: Executor,
-    job: Job,
-    ranges: Iterator[Range],
-    jobs: int,
-    run: Callable[[Job, Range], Done | None] = converted,
-) -> Iterator[tuple[Range, Done | None]]:
-    """Yield what became of each range, in order, with a few of them under way.
-
-    Where processes die, what is left is handed back undone.
-    """
-    waiting: deque[tuple[Range, Future[Done | None] | None]] = deque()
-    for each in ranges:
-        waiting.append((each, _submitted(executor, run, job, each)))
-        if len(waiting) >= AHEAD * jobs:
-            yield _first_of(waiting)
-    while waiting:
-        yield _first_of(waiting)
-
-
-def _submitted(
-    executor: Executor, run: Any, job: Job, work: Range
-) -> "Future[Done | None] | None":
-    try:
-        return executor.submit(run, job, work)
-    except BrokenProcessPool:
-        return None
-
-
-def _first_of(
-    waiting: "deque[tuple[Range, Future[Done | None] | None]]",
-) -> tuple[Range, Done | None]:
-    work, future = waiting.popleft()
-    if future is None:
-        return work, None
-    try:
-        return work, future.result()
-    except BrokenProcessPool:
-        return work, None

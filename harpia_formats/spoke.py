@@ -150,7 +150,8 @@ class Spoke:
     all_columns: tuple[str, ...] = ()
     #: Columns that it has wherever it has another one, by that.
     beside: Mapping[str, str] = field(default_factory=dict)
-    #: Places in rows whose text decides on more than itself, such as a kind.
+    #: Places in rows whose text decides on more than itself, such as a kind; "*" stands
+    #: for the items of a list.
     sensitive: frozenset[tuple[str, ...]] = frozenset()
     #: Keys of lists inside of the items of a list whose lengths decide, too.
     opened: frozenset[str] = frozenset()

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert, sharding, shards, validate
-from harpia_formats.conversion import ConversionReport
+from harpia_formats import convert, ranges, sharding, validate
+from harpia_formats.conversion_report import ConversionReport
 from harpia_formats.loss_table import FieldLine, field_lines
 from harpia_formats.needs import ConversionError
 from harpia_formats.notes import Fate
@@ -587,7 +587,7 @@ def test_constants_are_text_where_the_field_is_text() -> None:
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small files done in ranges, too."""
-    monkeypatch.setattr(shards, "RANGE", 64 * 1024)
+    monkeypatch.setattr(ranges, "RANGE", 64 * 1024)
     monkeypatch.setattr(sharding, "WORTH", 2 * 64 * 1024)
     monkeypatch.setattr(sharding, "HEAD_BYTES", 32 * 1024)
 
@@ -766,3 +766,27 @@ def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
 
     assert not report.written
     assert (line.records, line.fates[Fate.DROPPED]) == (1, 1)
+
+
+def test_what_only_options_ask_for_is_not_loaded(tmp_path: Path) -> None:
+    """A conversion of a small file loads no metric, no grouping and no processes."""
+    (tmp_path / "in.jsonl").write_bytes(lines_of(answer(1)))
+    code = (
+        "import sys; from harpia_formats import convert\n"
+        "report = convert('in.jsonl', to='harpia', output='out.json', jobs=2)\n"
+        "report.raise_for_errors()\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    options = ("metrics", "filling", "grouping", "quarantine", "bulk", "pool", "shards")
+    loaded = set(done.stdout.split())
+
+    assert "harpia_formats.quick_way" in loaded
+    assert not loaded & {f"harpia_formats.{each}" for each in options}
+    assert "concurrent.futures" not in loaded

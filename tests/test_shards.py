@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats import sharding, shards
+from harpia_formats import pool, ranges, sharding, shards
 from harpia_formats.bulk import Bulk
 from harpia_formats.choices import Choices, Responses
 from harpia_formats.conversion import Conversion
@@ -19,17 +19,12 @@ from harpia_formats.convert_options import ConvertOptions
 from harpia_formats.detection import Variant
 from harpia_formats.losses import Losses
 from harpia_formats.pairing import Pairing
+from harpia_formats.pool import in_order, pool_of
 from harpia_formats.problem import Place
+from harpia_formats.ranges import Range, bytes_of, ranges_of
 from harpia_formats.registry import record_formats, spoke_of
-from harpia_formats.shards import (
-    Done,
-    Job,
-    Range,
-    block_of,
-    converted,
-    in_order,
-    pool_of,
-)
+from harpia_formats.row_blocks import block_of
+from harpia_formats.shards import Done, Job, converted
 
 ROWS = 400
 #: Ranges that begin behind this byte are the end of a process.
@@ -56,8 +51,8 @@ def lines_of(count: int) -> bytes:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have ranges of a few rows each, and forget what was worked with before."""
-    monkeypatch.setattr(shards, "RANGE", 4000)
-    monkeypatch.setattr(shards, "PIECE", 600)
+    monkeypatch.setattr(ranges, "RANGE", 4000)
+    monkeypatch.setattr(ranges, "PIECE", 600)
     monkeypatch.setattr(shards, "_present", [])
 
 
@@ -81,7 +76,7 @@ def job_of(path: Path, target: str = "nemo-output", **given: Any) -> Job:
 def works_of(path: Path) -> Iterator[Range]:
     """Yield the ranges of a file with the records before each."""
     before = 0
-    for begin, end in shards.ranges_of(path, 0):
+    for begin, end in ranges_of(path, 0):
         yield Range(begin, end, before)
         before += path.read_bytes()[begin:end].count(b"\n")
 
@@ -139,9 +134,9 @@ def test_ranges_are_whole_lines_and_leave_nothing_out(
     path = tmp_path / "lines"
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "RANGE", size)
-        found = list(shards.ranges_of(path, 0))
-    parts = [shards.bytes_of(path, begin, end) for begin, end in found]
+        patch.setattr(ranges, "RANGE", size)
+        found = list(ranges_of(path, 0))
+    parts = [bytes_of(path, begin, end) for begin, end in found]
 
     assert b"".join(parts) == data
     assert [begin for begin, _ in found] == [0, *(end for _, end in found)][:-1]
@@ -155,8 +150,8 @@ def test_ranges_begin_where_they_are_told_to(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"ab\ncd\n")
 
-    assert list(shards.ranges_of(path, 3)) == [(3, 6)]
-    assert list(shards.ranges_of(path, 6)) == []
+    assert list(ranges_of(path, 3)) == [(3, 6)]
+    assert list(ranges_of(path, 6)) == []
 
 
 @pytest.mark.usefixtures("small")
@@ -209,7 +204,7 @@ def test_a_range_with_anything_to_say_is_handed_back(
     undone = [each for each, done in results if done is None]
     losses, plans, records = Losses(), dict[Any, Any](), 0
     for work, done in results:
-        part = shards.bytes_of(path, work.begin, work.end)
+        part = bytes_of(path, work.begin, work.end)
         if done is None:
             continue
         add_shapes(losses, done, plans, records)
@@ -283,8 +278,8 @@ def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
     path.write_bytes(lines_of(ROWS))
     job = job_of(path)
     works = list(works_of(path))
-    with pool_of(2) as pool:
-        results = list(in_order(pool, job, iter(works), 2, dying))
+    with pool_of(2) as processes:
+        results = list(in_order(processes, job, iter(works), 2, dying))
 
     assert [each for each, _ in results] == works
     assert results[-1][1] is None
@@ -320,12 +315,12 @@ def test_output_is_complete_whatever_becomes_of_processes(
     expected = outcome_of(path, target, tmp_path / "one", 1)
     handed: list[Any] = []
 
-    def watched(pool: Any, job: Job, works: Any, jobs: int) -> Iterator[Any]:
-        for work, done in in_order(pool, job, works, jobs, run):
+    def watched(processes: Any, job: Job, works: Any, jobs: int) -> Iterator[Any]:
+        for work, done in in_order(processes, job, works, jobs, run):
             handed.append(done)
             yield work, done
 
-    monkeypatch.setattr(sharding, "in_order", watched)
+    monkeypatch.setattr(pool, "in_order", watched)
     monkeypatch.setattr(sharding, "WORTH", 1)
     monkeypatch.setattr(sharding, "HEAD_BYTES", 4000)
     found = outcome_of(path, target, tmp_path / "several", 2)

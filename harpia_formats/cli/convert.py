@@ -13,7 +13,8 @@ from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, say
 from harpia_formats.cli.losses import loss_lines, width_of_terminal, written_line
 from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.settings import columns_of, constants_of, one_of
-from harpia_formats.conversion import Conversion, ConversionReport
+from harpia_formats.conversion import Conversion
+from harpia_formats.conversion_report import ConversionReport
 from harpia_formats.convert_options import (
     ContainerKind,
     ConvertOptions,

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from harpia_formats.cli.table import wants_color
-from harpia_formats.conversion import ConversionReport
+from harpia_formats.conversion_report import ConversionReport
 from harpia_formats.loss_table import FieldLine, field_lines, words_for
 from harpia_formats.reporters.frame import columns
 from harpia_formats.reporters.text import position

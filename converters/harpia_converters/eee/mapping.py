@@ -103,7 +103,13 @@ def _spoke(form: Form, holds: Holds) -> Spoke:
     return Spoke(
         vendor=VENDOR,
         fields=(*question, *answer_fields(form), *rest),
-        sensitive=frozenset({("interaction_type",), ("schema_version",)}),
+        sensitive=frozenset(
+            {
+                ("interaction_type",),
+                ("schema_version",),
+                (form.turns, "*", "role"),
+            }
+        ),
         read=partial(_read, table=table, form=form),
         write=partial(_write, table=table, form=form, order=_order_of(form)),
         holds=holds,

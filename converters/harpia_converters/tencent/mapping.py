@@ -129,6 +129,9 @@ def _note_taken(row: Row, rest: Row, notes: Notes) -> None:
             notes.defaulted(hub, f"of extra.{KEY}")
 
 
+#: Who says something decides on what field it is.
+_speakers = frozenset({("messages", "*", "role")})
+
 MESSAGES = Spoke(
     vendor=KEY,
     fields=_of_asked,
@@ -136,6 +139,7 @@ MESSAGES = Spoke(
     write=_write,
     holds=Holds(references=Many.ONE, outputs=Many.NONE, messages=True),
     room=(),
+    sensitive=_speakers,
 )
 
 OUTPUTS = Spoke(
@@ -147,6 +151,7 @@ OUTPUTS = Spoke(
     room=(),
     carries=frozenset({f"outputs.extra.{KEY}"}),
     opened=frozenset({"responses"}),
+    sensitive=_speakers,
 )
 
 MANUAL = Spoke(

@@ -1,0 +1,168 @@
+"""Make plans: find out what becomes of a row, and write that down for rows like it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from harpia_formats.compiled import compiled
+from harpia_formats.kept import KEY
+from harpia_formats.lane import Lane
+from harpia_formats.notes import Note, Unconvertible
+from harpia_formats.spoke import Row, Spoke, at_path
+from harpia_formats.tracing import NUMBERS, Key, Traced, is_traced
+
+#: Returns rows, the paths of the record's fields, and the notes on them, given a row
+#: and the number of its record.
+Ordinary = Callable[[Row, int], tuple[list[Row], tuple[str, ...], tuple[Note, ...]]]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What becomes of the rows of one shape."""
+
+    #: Returns the rows of a row and of the number of its record, None if it must not.
+    make: Callable[[Any, int], list[Row] | None]
+    paths: tuple[str, ...]
+    notes: tuple[Note, ...]
+    #: Rows that it was followed for, and not yet counted.
+    count: int = 0
+
+
+def planned(row: Any, lane: Lane, source: Spoke, ordinary: Ordinary) -> Plan | None:
+    """Return a plan for rows like `row`, None if they need to be looked at."""
+    value = msgspec.to_builtins(row)
+    if _keeps(value, source):
+        return None
+    number, other = NUMBERS
+    try:
+        rows, paths, notes = ordinary(value, number)
+        first, second = (Traced.of(value, salt, source) for salt in ("a", "b"))
+        moved = ordinary(first.value, number)[0]
+        again = ordinary(second.value, other)[0]
+    except Unconvertible:
+        return None
+    writer = _PlanWriter(lane, source, first, second)
+    texts = writer.rows(moved, again)
+    if texts is None:
+        return None
+    conditions = writer.conditions(value, paths)
+    body = f"[{', '.join(texts)}]"
+    if conditions:
+        body = f"{body} if {' and '.join(conditions)} else None"
+    make = compiled(f"lambda r, n: {body}", **writer.names)
+    plan = Plan(make, paths, notes)
+    return plan if make(row, number) == rows else None
+
+
+def _keeps(value: Row, source: Spoke) -> bool:
+    """Tell whether a row keeps a part of a record, of which anything may come."""
+    room = UNSET if source.room is None else at_path(value, source.room)
+    return isinstance(room, dict) and KEY in room
+
+
+@dataclass(slots=True)
+class _PlanWriter:
+    """Writes the expressions that make the rows of one shape."""
+
+    lane: Lane
+    source: Spoke
+    first: Traced
+    second: Traced
+    names: dict[str, Any] = field(default_factory=dict)
+    #: Where the values are that are moved.
+    moved: dict[Key, str] = field(default_factory=dict)
+
+    def rows(self, ours: Sequence[Row], theirs: Sequence[Row]) -> list[str] | None:
+        """Return an expression for each row, None if values are not only moved."""
+        if len(ours) != len(theirs):
+            return None
+        texts = [self._of(one, other) for one, other in zip(ours, theirs, strict=True)]
+        known = [each for each in texts if each is not None]
+        return known if len(known) == len(texts) else None
+
+    def _of(self, ours: Any, theirs: Any) -> str | None:
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            if list(ours) != list(theirs):
+                return None
+            parts = [(key, self._of(ours[key], theirs[key])) for key in ours]
+            if any(text is None for _, text in parts):
+                return None
+            return "{" + ", ".join(f"{key!r}: {text}" for key, text in parts) + "}"
+        if isinstance(ours, list) and isinstance(theirs, list):
+            items = [self._of(*each) for each in zip(ours, theirs, strict=False)]
+            if len(ours) != len(theirs) or None in items:
+                return None
+            return "[" + ", ".join(map(str, items)) + "]"
+        return self._of_leaf(ours, theirs)
+
+    def _of_leaf(self, ours: Any, theirs: Any) -> str | None:
+        if (ours, theirs) == (str(NUMBERS[0]), str(NUMBERS[1])):
+            return "str(n)"
+        place = self.first.places.get(ours) if is_traced(ours) else None
+        if place is not None and self.second.places.get(theirs) == place:
+            text = self._place(place)
+            if text is not None:
+                self.moved[place] = text
+            return text
+        if type(ours) is not type(theirs) or ours != theirs:
+            return None
+        name = f"k{len(self.names)}"
+        self.names[name] = ours
+        return name
+
+    def _place(self, place: Key) -> str | None:
+        """Return the expression for a value of the row."""
+        text = "r"
+        location: tuple[str, ...] = ()
+        for each in place:
+            attributes = self.lane.attributes.get(location)
+            if isinstance(each, int):
+                text += f"[{each}]"
+                location = (*location, "*")
+            elif attributes is not None and each in attributes:
+                text += f".{attributes[each]}"
+                location = (*location, each)
+            else:
+                return None
+        return text
+
+    def conditions(self, value: Row, paths: Sequence[str]) -> list[str]:
+        """Return what must hold of a row beside its shape.
+
+        Empty texts, ids that look like those that we make, and a prompt that is asked
+        in two places decide on what is said of a row.
+        """
+        texts = [
+            text
+            for place, text in self.moved.items()
+            if isinstance(_at(value, place), str)
+        ]
+        conditions = [f"{each} != ''" for each in texts]
+        for each in self.source.fields:
+            if each.hub == "id" and isinstance(at_path(value, each.path), str):
+                # Something is said of it even where a row has no place for an id.
+                conditions.append(f"'#' not in {self._place(each.path)}")
+            if each.hub == "prompt" and "prompt" in paths:
+                conditions += self._same_prompt(each.path, value, texts)
+        return conditions
+
+    def _same_prompt(self, path: Key, value: Row, texts: list[str]) -> list[str]:
+        own = self._place(path)
+        if own is None or path in self.moved:
+            return []
+        asked = _at(value, path)
+        found = []
+        for place, text in self.moved.items():
+            if text in texts:
+                sign = "==" if _at(value, place) == asked else "!="
+                found.append(f"{own} {sign} {text}")
+        return found
+
+
+def _at(value: Any, place: Key) -> Any:
+    for each in place:
+        value = value[each]
+    return value

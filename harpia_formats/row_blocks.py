@@ -1,0 +1,56 @@
+"""Hand rows from one process to another in files, which are used again and again."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Self
+
+from harpia_formats.ranges import Range
+
+#: How many times as long as a range its rows may be in another format; where they
+#: are longer it is done where they need not be kept.
+MOST = 4
+
+
+def block_of(folder: str, work: Range) -> Path:
+    """Return the file for the rows of a range."""
+    return Path(folder, f"rows-{work.block}")
+
+
+@dataclass(slots=True)
+class Block:
+    """The file for the rows of one range, for `with`.
+
+    A file is used again and again: memory that it has already costs nothing.
+    """
+
+    path: Path
+    work: Range
+    size: int = 0
+    _file: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, rows: bytes, separator: bytes) -> bool:
+        """Write some rows; tell whether they are not too many to be kept."""
+        if not rows:
+            return True
+        if self._file is None:
+            self._file = os.fdopen(_opened(self.path), "wb", buffering=0)
+        elif self.size:
+            self._file.write(separator)
+            self.size += len(separator)
+        left = memoryview(rows)
+        while left:
+            left = left[self._file.write(left) :]
+        self.size += len(rows)
+        return self.size <= MOST * (self.work.end - self.work.begin)
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
