@@ -7,7 +7,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.filling import answer_of
-from harpia_formats.grouped_scores import GroupSums, Outcome
+from harpia_formats.grouped_scores import GroupSums, Outcome, width_of
 from harpia_formats.measuring import BATCH, Batches, Measured
 from harpia_formats.models import Models
 from harpia_formats.problem import Problem
@@ -25,6 +25,8 @@ from harpia_formats.taking import Taken
 from harpia_formats.tally import Tally
 
 _Came = tuple[Outcome, ...]
+#: Characters of answers and references that are measured together.
+SIZE = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,18 @@ class Answers:
     #: Answers that were handed on.
     number: int = 0
     total: GroupSums = field(init=False)
+    #: Whether a record may hold answers of several models.
+    holds_models: bool = False
+    #: Characters of what waits.
+    _size: int = 0
+    _widths: tuple[int, ...] = ()
     _records: int = 0
     _waiting: list[_Answer] = field(default_factory=list)
     _rules: dict[str, Rule] = field(default_factory=all_rules)
 
     def __post_init__(self) -> None:
+        if self.options.replicates and not why_not():
+            self._widths = tuple(width_of(each.measure) for each in self.measured)
         self.total = self._sums({})
         self.seconds = [0.0] * len(self.measured)
 
@@ -74,21 +83,24 @@ class Answers:
         """Take a record, and hand out its answers once there are enough."""
         record = self.models.of(taken.record)
         self._records += 1
-        if not record.outputs and self.options.model is None:
+        if not record.outputs and (self.options.model is None or self.holds_models):
             record = replace(record, outputs=[Output()])
+        self._size += sum(map(len, record.references or [])) * len(record.outputs)
         for output in record.outputs:
             if output.model is not UNSET:
                 self.seen_models[output.model] = None
             text = answer_of(output)
+            self._size += len(text or "")
             self._waiting.append(
                 _Answer(self._records, record, output, text, taken, self.count)
             )
-        if len(self._waiting) >= BATCH:
+        if len(self._waiting) >= BATCH or self._size >= SIZE:
             self.hand_out(batches)
 
     def hand_out(self, batches: Batches) -> None:
         """Have the answers measured that wait."""
         answers, self._waiting = self._waiting, []
+        self._size = 0
         if answers:
             pairs = [
                 (each.text, each.record.references)
@@ -164,7 +176,7 @@ class Answers:
         resampling = None
         if options.replicates and not why_not():
             resampling = Resampling(options.replicates, options.seed)
-        return GroupSums(key, self.measured, resampling)
+        return GroupSums(key, self.measured, resampling, self._widths)
 
     def _say(self, code: str, answer: _Answer, message: str) -> None:
         rule, tally = self._rules[code], self.tally

@@ -1,7 +1,7 @@
 """How often each record counts in each replicate of a Poisson bootstrap."""
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 #: Records whose weights are drawn together; another value gives other weights.
@@ -12,6 +12,7 @@ CHANCES = 1 << 16
 MOST = 12
 
 
+@lru_cache(maxsize=4)
 def weights_of(seed: int, block: int, replicates: int) -> Any:
     """Return how often each record of a block counts, as an array of small integers.
 

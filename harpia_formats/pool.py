@@ -4,11 +4,13 @@ import gc
 import os
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from typing import Any
 
 from harpia_formats.ranges import AHEAD, Range
@@ -42,10 +44,24 @@ def _begin_process() -> None:
 
 def _end_with_parent() -> None:
     """Have this process end where the one that hands out the work is killed."""
+    parent = parent_process()
+    if parent is not None:
+        # The system's parent of this process may be a server that begins processes, so
+        # what is watched is what only the one that hands out the work holds.
+        threading.Thread(
+            target=_end_after, args=(parent.sentinel,), daemon=True
+        ).start()
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - on Linux only
 
+        # It ends this process even while a library keeps threads from running.
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _end_after(sentinel: int) -> None:
+    """End this process, whatever it does, once another one has ended."""
+    wait([sentinel])
+    os._exit(1)
 
 
 def in_order(

@@ -1,6 +1,7 @@
 """The files that results are written to, all of them or none."""
 
 from os import PathLike, fspath
+from os.path import lexists
 from pathlib import Path
 
 from harpia_formats.convert_options import Output
@@ -53,10 +54,23 @@ class ResultFiles:
         return sink.write
 
     def commit(self) -> tuple[str, ...]:
-        """Put the files into their places; return their names."""
-        for sink in self._sinks.values():
-            sink.commit()
-        return tuple(name for name in self._sinks if name is not None)
+        """Put the files into their places; return their names.
+
+        Raises `SinkError`; then none of them is there that was not there before.
+        """
+        names = tuple(name for name in self._sinks if name is not None)
+        new = [Path(each) for each in names if not lexists(each)]
+        try:
+            for sink in self._sinks.values():
+                sink.finish()
+            for sink in self._sinks.values():
+                sink.commit()
+        except SinkError:
+            self.discard()
+            for each in new:
+                each.unlink(missing_ok=True)
+            raise
+        return names
 
     def discard(self) -> None:
         """Leave nothing of what was written."""

@@ -1,18 +1,20 @@
 """Compare the scores of two systems on the same records.
 
 Answers are paired by the id of their record, or by what it asks where one side has no
-ids, and several answers of one record by their order. Statistics of all answers are in
-memory, eight bytes each.
+ids, and several answers of one record by their models and order. Statistics of all
+answers are in memory, eight bytes each, and two digests of each answer.
 """
 
 from array import array
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 
 from msgspec import UNSET
 
-from harpia_formats.fitting import last_of
+from harpia_formats.exact import encode
+from harpia_formats.grouped_scores import width_of
 from harpia_formats.inputs import Input
 from harpia_formats.problem import Problem
 from harpia_formats.profile import ScoreError
@@ -21,9 +23,7 @@ from harpia_formats.resampling import Comparison, paired, why_not
 from harpia_formats.result_format import Files, ResultFormat, ResultRun
 from harpia_formats.score_options import ScoreOptions
 from harpia_formats.scores import Measuring, ScoredAnswer, Scores
-from harpia_formats.scoring import Scoring
-
-Key = tuple[str, int]
+from harpia_formats.scoring import Scoring, asked_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +67,32 @@ class _Side:
     """The statistics of one system's answers; a `ResultWriter`."""
 
     by_id: bool = True
-    ids: list[Key] = field(default_factory=list)
-    prompts: list[Key] = field(default_factory=list)
+    #: Digests of what each answer is paired by: the id, or what is asked.
+    ids: list[bytes] = field(default_factory=list)
+    prompts: list[bytes] = field(default_factory=list)
+    #: The model of each answer.
+    models: list[str] = field(default_factory=list)
     #: The statistics of all answers by each metric, one after the other; not a number
     #: where there are none.
     columns: list["array[float]"] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
-    _seen: Counter[str] = field(default_factory=Counter)
+    #: Answers of the record, and of the same model in it, that came before.
+    _record: int = -1
+    _before: Counter[str] = field(default_factory=Counter)
 
     def add(self, scored: ScoredAnswer) -> None:
         """Take the statistics of an answer."""
         record = scored.record
-        asked = asked_in(record)
+        if scored.record_number != self._record:
+            self._record = scored.record_number
+            self._before.clear()
+        model = str(scored.output.model or "")
+        self.models.append(model)
+        number = self._before[model]
+        self._before[model] += 1
         self.by_id = self.by_id and record.id is not UNSET
-        for name, keys in ((f"id {record.id}", self.ids), (asked, self.prompts)):
-            number = self._seen[name]
-            self._seen[name] += 1
-            keys.append((name, number))
+        self.ids.append(digest(f"{record.id}", number))
+        self.prompts.append(digest(asked_in(record), number))
         for column, width, each in zip(
             self.columns, self.widths, scored.statistics, strict=True
         ):
@@ -97,7 +106,7 @@ class _Side:
 
     def begin(self, run: ResultRun) -> "_Side":
         """Get ready for what is measured."""
-        self.widths = [_width(each) for each in run.measured]
+        self.widths = [width_of(each.measure) for each in run.measured]
         self.columns = [array("d") for _ in run.measured]
         return self
 
@@ -108,17 +117,23 @@ class _Side:
         return None if found[0] != found[0] else found
 
 
-def _width(measuring: Measuring) -> int:
-    text = "1 2 3 4 5 6"
-    return len(measuring.measure.statistics(text, [text]))
+def digest(text: str, number: int) -> bytes:
+    """Return what tells an answer apart: of what it is, and which one."""
+    key = f"{number}\n{text}".encode("utf-8", "surrogatepass")
+    return blake2b(key, digest_size=16).digest()
 
 
 def asked_in(record: Record) -> str:
-    """Return what tells a record apart that has no id."""
-    asked = record.prompt
-    if asked is UNSET:
-        asked = last_of(record.messages or [], "user")
-    return "prompt" if asked is UNSET else f"prompt {asked}"
+    """Return what tells a record apart that has no id: all that is asked in it."""
+    if record.prompt is not UNSET:
+        return record.prompt
+    messages = record.messages or []
+    asked = [each for each in messages if each.get("role") == "user"]
+    if len(asked) == 1 and isinstance(asked[0].get("content"), str):
+        return str(asked[0]["content"])
+    return encode(
+        [(each.get("role"), each.get("content")) for each in messages]
+    ).decode()
 
 
 class ScoreComparison:
@@ -163,11 +178,13 @@ class ScoreComparison:
         first, second = (each.scores() for each in self._runs)
         if first.is_broken or second.is_broken:
             return ComparisonReport((), first, second, 0, 0)
+        if asked_by(first.measured) != asked_by(second.measured):
+            raise ScoreError(
+                "the two ask for unlike metrics, which are not compared; name metrics "
+                "with --metrics"
+            )
         by_id = all(each.by_id for each in self._sides)
-        ours, theirs = (
-            {key: at for at, key in enumerate(each.ids if by_id else each.prompts)}
-            for each in self._sides
-        )
+        ours, theirs = self._keys(by_id=by_id)
         both = [(at, theirs[key]) for key, at in ours.items() if key in theirs]
         if not both:
             by = "id" if by_id else "prompt"
@@ -185,6 +202,27 @@ class ScoreComparison:
             len(theirs) - len(both),
             first.said,
         )
+
+    def _keys(self, *, by_id: bool) -> list[dict[bytes, int]]:
+        """Return where the answers of both are, by what they are paired by.
+
+        Raises `ScoreError` where answers of several models cannot be paired.
+        """
+        ours, theirs = (set(each.models) for each in self._sides)
+        has_several = max(len(ours), len(theirs)) > 1
+        if has_several and ours != theirs:
+            raise ScoreError(
+                "answers of several models are not compared with those of others; "
+                "name one of each with --model-a and --model-b"
+            )
+        found = []
+        for each in self._sides:
+            keys = each.ids if by_id else each.prompts
+            if has_several:
+                both = zip(keys, each.models, strict=True)
+                keys = [key + model.encode() for key, model in both]
+            found.append(_places(keys))
+        return found
 
     def _compared(
         self, number: int, measuring: Measuring, both: list[tuple[int, int]]
@@ -220,6 +258,17 @@ class ScoreComparison:
                 measuring.measure.signature,
                 len(pairs),
             )
+
+
+def _places(keys: list[bytes]) -> dict[bytes, int]:
+    """Return where each key is, those that are there again by their order."""
+    places: dict[bytes, int] = {}
+    again: Counter[bytes] = Counter()
+    for at, key in enumerate(keys):
+        number = again[key]
+        again[key] += 1
+        places[key if not number else key + number.to_bytes(4, "big")] = at
+    return places
 
 
 def _writer_of(side: _Side) -> Callable[[Files, ResultRun], _Side]:

@@ -7,9 +7,13 @@ from typing import Any
 
 from harpia_formats.column_map import checked
 from harpia_formats.framing import ROW_LIMIT
+from harpia_formats.profile import ScoreError
 from harpia_formats.resampling import LEVEL, REPLICATES, SEED
 from harpia_formats.source import Measured
 
+#: Replicates take memory, and more of them tell nothing more.
+MOST_REPLICATES = 100_000
+SEEDS = 2**64
 #: Fields that answers can be grouped by, beside `metadata.NAME`.
 GROUPED = ("category", "source", "model", "evaluation_name")
 
@@ -18,7 +22,7 @@ GROUPED = ("category", "source", "model", "evaluation_name")
 class ScoreOptions:
     """How to score; the defaults are those of the command line.
 
-    Raises `ValueError` for what no scoring could mean.
+    Raises `ScoreError` for what no scoring could mean.
     """
 
     #: The format of the inputs, recognised if None.
@@ -65,6 +69,13 @@ class ScoreOptions:
         if self.columns is not None:
             checked(self.columns)
         if not 0 < self.level < 1:
-            raise ValueError(f"a level lies between 0 and 1, not at {self.level!r}")
-        if min(self.replicates, self.seed, self.jobs) < 0 or self.max_row_bytes < 1:
-            raise ValueError("replicates, seed and jobs must not be negative")
+            raise ScoreError(f"a level lies between 0 and 1, not at {self.level!r}")
+        if not 0 <= self.replicates <= MOST_REPLICATES:
+            raise ScoreError(
+                f"there are 0 to {MOST_REPLICATES:,} replicates, "
+                f"not {self.replicates:,}"
+            )
+        if not 0 <= self.seed < SEEDS:
+            raise ScoreError("a seed is a whole number from 0 to 2^64 - 1")
+        if self.jobs < 0 or self.max_row_bytes < 1:
+            raise ScoreError("jobs must not be negative, nor max_row_bytes below 1")

@@ -49,21 +49,23 @@ class Spread:
     count: int = 0
     sum: float = 0.0
     sum_squares: float = 0.0
+    #: The sum of the squares of what lies between each and the mean.
+    squares: float = 0.0
     minimum: float | None = None
     maximum: float | None = None
 
     @property
     def mean(self) -> float | None:
         """The mean, None if there is no score."""
-        return self.sum / self.count if self.count else None
+        if self.minimum is None or self.maximum is None:
+            return None
+        # Additions may carry it a little beyond what it is the mean of.
+        return min(max(self.sum / self.count, self.minimum), self.maximum)
 
     @property
     def variance(self) -> float | None:
         """The variance of the population, None if there is no score."""
-        if not self.count:
-            return None
-        mean = self.sum / self.count
-        return max(self.sum_squares / self.count - mean * mean, 0.0)
+        return self.squares / self.count if self.count else None
 
     @property
     def deviation(self) -> float | None:

@@ -24,8 +24,9 @@ from harpia_formats.result_files import ResultFiles
 from harpia_formats.result_format import ResultFormat, ResultRun, ResultWriter
 from harpia_formats.score_groups import Grouper
 from harpia_formats.score_options import ScoreOptions
-from harpia_formats.scores import Scores
+from harpia_formats.scores import Measuring, Scores
 from harpia_formats.source import Source
+from harpia_formats.spoke import Many
 
 
 class Scoring:
@@ -97,6 +98,13 @@ class Scoring:
         headers = [each for found in reading.headers for each in found]
         self._header = headers[0] if headers else Header()
         self._chosen = self._choice.settled(self._header)
+        asked = asked_by(self._chosen.measured)
+        for header in headers[1:]:
+            if asked_by(self._choice.settled(header).measured) != asked:
+                raise ScoreError(
+                    "the inputs ask for unlike metrics; score them one by one, or name "
+                    "metrics with --metrics"
+                )
         for each in self._inputs:
             if isinstance(each, Source) and not isinstance(each.origin, (bytes, Path)):
                 each.origin.seek(0)
@@ -154,6 +162,10 @@ class Scoring:
                 f"{variant.format.id} holds no answers, so there is nothing to score"
             )
         self._source = self._source or variant.format
+        holds = spoke_of(variant.format).holds.outputs
+        self._answers.holds_models = holds is Many.ALL
+        # What cannot be written is told before work starts.
+        self._opened()
 
     def _opened(self) -> ResultWriter | None:
         """Return what writes results, None if nothing is written."""
@@ -216,7 +228,7 @@ class Scoring:
         if not options.replicates or why_not():
             return ""
         return (
-            f"bootstrap|level:{options.level:g}|replicates:{options.replicates}"
+            f"bootstrap|level:{options.level!r}|replicates:{options.replicates}"
             f"|seed:{options.seed}"
         )
 
@@ -225,6 +237,15 @@ class Scoring:
         chosen = () if self._chosen is None else self._chosen.said
         missing = why_not() if self._options.replicates else ""
         return (*chosen, *([missing] if missing else []))
+
+
+def asked_by(
+    measured: Iterable[Measuring],
+) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return what is computed, as what it is called and how it is worked out."""
+    return [
+        (each.asked.called, each.names, each.measure.signature) for each in measured
+    ]
 
 
 def _check_names(names: Iterable[str], target: ResultFormat) -> None:

@@ -29,6 +29,9 @@ class Sink(Protocol):
     def write(self, data: bytes) -> None:
         """Write `data` behind what was written."""
 
+    def finish(self) -> None:
+        """Do all of `commit` that can well fail, so that it need not."""
+
     def commit(self) -> None:
         """Let what was written be there."""
 
@@ -46,9 +49,13 @@ class StreamSink:
         """Write `data`."""
         self._stream.write(data)
 
-    def commit(self) -> None:
+    def finish(self) -> None:
         """Hand on what is still held."""
         self._stream.flush()
+
+    def commit(self) -> None:
+        """Do the same."""
+        self.finish()
 
     def discard(self) -> None:
         """Do nothing: what was written is gone."""
@@ -67,6 +74,7 @@ class FileSink:
         # What a link points to is replaced, not the link.
         self._place = Path(os.path.realpath(path))
         self._part: Path | None = None
+        self._is_finished = False
         try:
             self._raw = self._opened()
         except OSError as error:
@@ -92,9 +100,16 @@ class FileSink:
         """Write `data`; raises `SinkError`."""
         self._safely(lambda: self._stream.write(data))
 
+    def finish(self) -> None:
+        """Have all bytes on the disk, beside their place; raises `SinkError`."""
+        if not self._is_finished:
+            self._safely(self._finish)
+            self._is_finished = True
+
     def commit(self) -> None:
         """Put the file into its place; raises `SinkError`."""
-        self._safely(self._finish)
+        self.finish()
+        self._safely(self._replace)
 
     def _finish(self) -> None:
         if self._stream is not self._raw:
@@ -106,7 +121,10 @@ class FileSink:
         os.fsync(self._raw.fileno())
         self._raw.close()
         self._part.chmod(_mode_of(self._place))
-        self._part.replace(self._place)
+
+    def _replace(self) -> None:
+        if self._part is not None:
+            self._part.replace(self._place)
 
     def _safely(self, act: Callable[[], object]) -> None:
         try:

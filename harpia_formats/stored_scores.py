@@ -11,10 +11,10 @@ from harpia_formats.models import Models
 from harpia_formats.problem import Problem
 from harpia_formats.profile import ScoreError
 from harpia_formats.reading import Reading
-from harpia_formats.record import Output, Record, Score
+from harpia_formats.record import Record, Score
 from harpia_formats.report import Report
 from harpia_formats.resampling import paired, why_not
-from harpia_formats.score_comparison import ComparedScore, Key, asked_in
+from harpia_formats.score_comparison import ComparedScore, asked_in, digest
 from harpia_formats.score_options import ScoreOptions
 from harpia_formats.taking import Taken
 
@@ -47,9 +47,8 @@ class _Stored:
     reading: Reading
     models: Models
     by_id: bool = True
-    values: dict[str, dict[tuple[Key, Key], float]] = field(default_factory=dict)
+    values: dict[str, dict[tuple[bytes, bytes], float]] = field(default_factory=dict)
     signatures: dict[str, dict[str, None]] = field(default_factory=dict)
-    _seen: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def problems(self) -> Generator[Problem, None, None]:
         """Read all scores; yield what is wrong with the data."""
@@ -59,33 +58,46 @@ class _Stored:
     def _receive(self, taken: Taken) -> None:
         record = self.models.of(taken.record)
         self.by_id = self.by_id and record.id is not UNSET
+        seen: Counter[str] = Counter()
         for output in record.outputs:
             for score in output.scores or []:
-                self._take(record, output, score)
+                self._take(record, score, seen)
 
-    def _take(self, record: Record, output: Output, score: Score) -> None:
-        del output
-        if not isinstance(score.value, (int, float)):
+    def _take(self, record: Record, score: Score, seen: Counter[str]) -> None:
+        value = _number_of(score.value)
+        if value is None:
             return
         name = _name_of(score)
-        keys = tuple(
-            (text, self._numbered(name, text))
-            for text in (f"id {record.id}", asked_in(record))
+        number = seen[name]
+        seen[name] += 1
+        by_id, by_prompt = (
+            digest(each, number) for each in (f"{record.id}", asked_in(record))
         )
-        self.values.setdefault(name, {})[keys[0], keys[1]] = float(score.value)
+        found = self.values.setdefault(name, {})
+        if (by_id, by_prompt) in found:
+            raise ScoreError(
+                f"two records with the same id have a score of {name}: {record.id!r}"
+            )
+        found[by_id, by_prompt] = value
         signature = "" if score.signature is UNSET else score.signature
         self.signatures.setdefault(name, {})[signature] = None
 
-    def _numbered(self, name: str, text: str) -> int:
-        self._seen[name, text] += 1
-        return self._seen[name, text]
-
-    def of(self, name: str, *, by_id: bool) -> dict[Key, float]:
+    def of(self, name: str, *, by_id: bool) -> dict[bytes, float]:
         """Return the scores of one metric, by what they are paired by."""
         return {
             key if by_id else asked: value
             for (key, asked), value in self.values[name].items()
         }
+
+
+def _number_of(value: object) -> float | None:
+    """Return the value of a score as a number, None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def _name_of(score: Score) -> str:
@@ -197,9 +209,9 @@ class StoredComparison:
     def _compared(
         self,
         name: str,
-        both: list[Key],
-        ours: dict[Key, float],
-        theirs: dict[Key, float],
+        both: list[bytes],
+        ours: dict[bytes, float],
+        theirs: dict[bytes, float],
     ) -> ComparedScore:
         options = self._options
         one = [(ours[key], 1.0) for key in both]

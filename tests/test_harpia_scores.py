@@ -409,6 +409,21 @@ def test_metrics_of_another_profile(tmp_path: Path) -> None:
     assert problems_of(output, "output", tmp_path) == []
 
 
+@pytest.mark.parametrize("to", ["output", "log"])
+def test_signatures_are_beside(to: str, tmp_path: Path) -> None:
+    """A text beside a file has the signature of each score; a stream has none."""
+    place = tmp_path / "out.json"
+    scores = score(
+        ONE_DISABLED, to=f"harpia-{to}", output=place, replicates=0, skip_unknown=True
+    )
+    told = Path(f"{place}.signatures.txt").read_text(encoding="utf-8").splitlines()
+
+    assert [tuple(each.split("\t")) for each in told] == [
+        (each.name, each.signature) for each in scores.total.scores
+    ]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_outputs_differ_in_time_only() -> None:
     """Two runs write the same, but for the elapsed time."""
     runs = [items_of(TRANSLATIONS, skip_unknown=True) for _ in range(2)]

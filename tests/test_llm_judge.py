@@ -52,7 +52,9 @@ class Model:
 
     def __init__(self, *replies: Any, tokens: int = 0) -> None:
         self.replies = replies or ('{"score": 1}',)
-        self.meta = {"usage": {"total_tokens": tokens}} if tokens else {}
+        self.meta: dict[str, Any] = {}
+        if tokens:
+            self.meta["usage"] = {"total_tokens": tokens}
         self.prompts: list[str] = []
         self.lock = threading.Lock()
 
@@ -109,6 +111,7 @@ def dumped(**parameters: Any) -> dict[str, Any]:
         ("api_params", {"modle": "m"}, "did you mean model"),
         ("api_params", {"model": 5}, "must be text"),
         ("api_params", {"timeout": -1}, "0 or more"),
+        ("api_params", {"timeout": 0}, "must be above 0"),
         ("api_params", {"api_base_url": "nowhere"}, "an address"),
         ("api_params", {"api_base_url": "http://[::1"}, "an address"),
         ("api_params", {"api_base_url": "https://me:pw@host/v1"}, "no user"),
@@ -564,6 +567,28 @@ def test_a_run_does_not_wait_for_others() -> None:
     assert asyncio.run(run)["results"] == [{"score": 1}]
 
 
+def test_a_run_that_is_cancelled_asks_for_nothing_more() -> None:
+    """Rows that are not asked when an async run is cancelled are never asked."""
+    model, begun, goes_on = Model(), threading.Event(), threading.Event()
+
+    def slow(prompt: str, budget: Budget) -> Reply:
+        reply = model(prompt, budget)
+        begun.set()
+        goes_on.wait(10)
+        return reply
+
+    async def cancelled() -> bool:
+        running = asyncio.create_task(judge(ask=slow).run_async(responses=["a"] * 9))
+        await asyncio.to_thread(begun.wait, 10)
+        running.cancel()
+        await asyncio.wait([running])
+        goes_on.set()
+        return running.cancelled()
+
+    assert asyncio.run(cancelled())
+    assert len(model.prompts) == 1
+
+
 def test_no_rows_are_no_results() -> None:
     """Empty lists give no results, and null for what is beside them."""
     assert judge().run(responses=[]) == {"results": [], "meta": None}
@@ -772,6 +797,17 @@ def test_a_reply_that_is_no_use_is_kept_until_asked_again(tmp_path: Path) -> Non
     assert len(model.prompts) == 1
 
 
+def test_whatever_is_said_of_a_reply_it_is_kept(tmp_path: Path) -> None:
+    """A reply is kept with a text of what a generator says of it that is not JSON."""
+    model = Model()
+    model.meta = {"usage": {"details": Path("a"), (1,): 2}}
+    judge(ask=model, cache=tmp_path / "c").run(responses=["a"])
+    found = judge(ask=model, cache=tmp_path / "c").run(responses=["a"])
+
+    assert len(model.prompts) == 1
+    assert found["meta"][0]["usage"] == {"details": "a"}
+
+
 def test_what_got_no_reply_is_asked_in_the_next_run(tmp_path: Path) -> None:
     """A prompt without a reply is not in the cache."""
     options: dict[str, Any] = {"cache": tmp_path / "c", "raise_on_failure": False}
@@ -915,13 +951,19 @@ def test_verdicts_are_written_as_json_has_them() -> None:
     writer = Writer(written.append, Shape.JSON)
     values = {"score": [1.5, float("nan"), "\ud800é"], "more": {"\ud800": 2**80}}
     writer.add(Verdict(Row({}), values))
+    writer.add(Verdict(Row({}), None))
     writer.close()
+    writer.drop()
     found = json.loads(b"".join(written))
     empty: list[bytes] = []
-    Writer(empty.append, Shape.JSON).close()
+    none = Writer(empty.append, Shape.JSON)
+    none.close()
+    none.drop()
 
     assert found["results"] == [
-        {"score": [1.5, None, "\\ud800é"], "more": {"\\ud800": 2**80}}
+        {"score": [1.5, None, "\\ud800é"], "more": {"\\ud800": 2**80}},
+        None,
     ]
+    assert len(found["meta"]) == 2
     assert "null" in found["meta"][0]["note"]
     assert json.loads(b"".join(empty)) == {"results": [], "meta": None}

@@ -106,11 +106,16 @@ FAULTS: dict[str, tuple[Any, str, int]] = {
     "quota": (lambda *_: stub.Answer(b'{"error": "x"}', 429), "429", 3),
     "no JSON": (lambda *_: stub.Answer(b"<html>"), "no completion", 1),
     "empty": (lambda *_: stub.Answer(b"{}"), "no completion", 1),
-    "no choice": (lambda *_: stub.completion("", choices=[]), "no completion", 1),
-    "null choice": (lambda *_: stub.completion("", choices=[None]), "no completion", 1),
+    "no choice": (lambda *_: stub.completion("", choices=[]), "no text", 1),
+    "null choice": (lambda *_: stub.completion("", choices=[None]), "no text", 1),
+    "free": (
+        lambda *_: stub.completion("", choices=[], usage=None),
+        "no completion",
+        1,
+    ),
     "no UTF-8": (lambda *_: stub.Answer(b'{"a": "\xff"}'), "no completion", 1),
     "deep": (lambda *_: stub.Answer(b"[" * 100_000), "no completion", 1),
-    "parts": (lambda *_: stub.completion([{"type": "text"}]), "not text", 1),
+    "parts": (lambda *_: stub.completion([{"type": "text"}]), "no text", 1),
     "null": (lambda *_: stub.completion(None), "no text", 1),
     "elsewhere": (
         lambda *_: stub.Answer(b"", 307, headers={"location": "http://192.0.2.1/"}),
@@ -137,6 +142,30 @@ def test_a_fault_of_the_server_fails_a_row(name: str) -> None:
     assert said in meta["error"]
     assert meta["attempts"] == attempts == server.total
     assert KEY not in repr(meta)
+
+
+@pytest.mark.parametrize("more", [{}, {"choices": []}])
+def test_a_reply_without_text_is_paid_for_once(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    """Its tokens count, and it is asked for again only if that is told."""
+
+    def wordless(*_: Any) -> Any:
+        return stub.completion([{"type": "text"}], **more)
+
+    with stub.JudgeServer(wordless) as server:
+        _, first = asked(server, cache=tmp_path / "c")
+        meta, second = asked(server, cache=tmp_path / "c")
+        before = server.total
+        asked(server, cache=tmp_path / "c", ask_again=True)
+
+    assert (first.budget.tokens, second.budget.tokens) == (15, 0)
+    assert (meta["status"], meta["cached"], meta["usage"]["total_tokens"]) == (
+        "failed",
+        True,
+        15,
+    )
+    assert (before, server.total) == (1, 2)
 
 
 def test_a_reply_that_repeats_the_key_does_not_keep_it(tmp_path: Path) -> None:

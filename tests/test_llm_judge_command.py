@@ -421,8 +421,9 @@ def test_failures_can_be_null(data: Path, server: Any) -> None:
 
 def test_a_budget_ends_it_cleanly(data: Path, server: Any) -> None:
     """Rows that are not asked are null and say so; the next run goes on."""
-    options = ["in.jsonl", "-o", "out.json", "--overwrite"]
+    options = ["in.jsonl", "-o", "out.json"]
     first = run(data, *options, "--max-requests", "3", server=server)
+    options.append("--overwrite")
     written = json.loads((data / "out.json").read_bytes())
     second = run(
         data, *options, "--max-tokens", "15", "--concurrency", "1", server=server
@@ -432,7 +433,8 @@ def test_a_budget_ends_it_cleanly(data: Path, server: Any) -> None:
     assert [each.returncode for each in (first, second, third)] == [1, 1, 0]
     assert sum(each is None for each in written["results"]) == 2
     assert b"2 not asked, since 3 requests were sent" in first.stderr
-    assert b"the same command goes on" in first.stderr
+    assert b"the same command with --overwrite goes on" in first.stderr
+    assert b"the same command goes on" in second.stderr
     assert b"since 15 tokens were used" in second.stderr
     assert server.total == 5
 

@@ -102,6 +102,75 @@ def test_models_of_one_file_are_compared() -> None:
     assert [found.first, found.second] == pytest.approx([0.9, 0.4])
 
 
+def test_chats_are_told_apart_by_all_that_is_said() -> None:
+    """Chats that end alike are paired by what was said before."""
+
+    def chats(answers: list[str]) -> list[dict[str, Any]]:
+        return [
+            {
+                "messages": [
+                    {"role": "user", "content": f"about {number}"},
+                    {"role": "assistant", "content": "yes"},
+                    {"role": "user", "content": "go on"},
+                ],
+                "references": [answer],
+                "outputs": [{"text": "1"}],
+            }
+            for number, answer in enumerate(answers)
+        ]
+
+    rows = chats(["1", "2"] * 20)
+
+    found = compare_scores(
+        lines(rows), lines(rows[::-1]), metrics=("em",), from_="record"
+    ).compared[0]
+
+    assert found.comparison is not None
+    assert (found.comparison.low, found.comparison.high) == (0, 0)
+
+
+def test_models_in_another_order_are_paired_by_name() -> None:
+    """Several models are compared each with itself, in whatever order they answer."""
+    rows = [
+        one | {"outputs": one["outputs"] + other["outputs"]}
+        for one, other in zip(system(0.9, "a"), system(0.4, "b"), strict=True)
+    ]
+    turned = [each | {"outputs": each["outputs"][::-1]} for each in rows]
+
+    found = compare_scores(lines(rows), lines(turned), metrics=("em",)).compared[0]
+
+    assert found.comparison is not None
+    assert (found.comparison.low, found.comparison.high) == (0, 0)
+    with pytest.raises(ScoreError, match="--model-a"):
+        compare_scores(lines(rows), lines(system(0.9, "c")), metrics=("em",))
+
+
+def test_unlike_metrics_of_inputs_are_not_compared() -> None:
+    """Two inputs that ask for other parameters of a metric are not compared."""
+    pytest.importorskip("nltk", reason="BLEU needs the extra score")
+
+    def lab_input(weights: list[float]) -> bytes:
+        instances = [
+            {
+                "id": str(number),
+                "input": "x",
+                "expected-output": ["a b c d"],
+                "actual-output": "a b c e",
+            }
+            for number in range(5)
+        ]
+        parameters = {
+            "weights": weights,
+            "smoothing_function": "method1",
+            "auto_reweigh": False,
+        }
+        metric = {"id": "BLEU", "enable": True, "parameters": parameters}
+        return json.dumps({"instances": instances, "metrics": [metric]}).encode()
+
+    with pytest.raises(ScoreError, match="unlike metrics"):
+        compare_scores(lab_input([0.25] * 4), lab_input([1, 0, 0, 0]), profile="harpia")
+
+
 def test_nothing_alike_is_an_error() -> None:
     """Two data sets without a common record are not compared."""
     theirs = [each | {"id": f"x{each['id']}"} for each in system(0.4)]

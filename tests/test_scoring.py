@@ -160,6 +160,87 @@ def _dying(*_: object) -> None:
     os._exit(1)
 
 
+def test_records_are_drawn_and_not_answers() -> None:
+    """Many equal answers of a record make no interval narrower."""
+    pytest.importorskip("numpy", reason="intervals need the extra score")
+
+    def lines(times: int) -> bytes:
+        rows = [
+            {
+                "references": ["4"],
+                "outputs": [{"text": "4" if number % 2 else "5"}] * times,
+            }
+            for number in range(60)
+        ]
+        return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+    one, many = (
+        score(lines(each), metrics=("em",), from_="record")["em"] for each in (1, 10)
+    )
+
+    assert (one.count, many.count) == (60, 600)
+    assert one.interval == many.interval
+
+
+def test_one_scored_record_has_no_interval() -> None:
+    """An interval needs two records with a score, however many have none."""
+    answers = [("four", ["4"], "", "m")] * 9 + [("4", ["4"], "", "m")]
+
+    scores = score(lines_of(answers), metrics=("number-check",))
+
+    assert scores["number-check"].value == 1
+    assert scores["number-check"].interval is None
+
+
+def test_spread_is_exact_where_all_are_alike() -> None:
+    """The mean of equal scores is that score, and they are not spread at all."""
+    answers = [("a b c", ["a b c d"], "", "m")] * 3_000
+
+    spread = score(lines_of(answers), metrics=("f1",), replicates=0)["f1"].spread
+
+    assert spread.mean == spread.minimum == spread.maximum
+    assert spread.deviation == pytest.approx(0, abs=1e-15)
+
+
+def test_a_model_that_did_not_answer_is_counted() -> None:
+    """A record without an answer of the model that is asked for is left out aloud."""
+    rows = [
+        {"references": ["4"], "outputs": [{"model": each, "text": "4"}]}
+        for each in ("a", "b", "b")
+    ]
+    data = "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+    found = score(data, metrics=("em",), from_="record", model="a")
+
+    assert (found["em"].count, found["em"].unscored) == (1, 2)
+    assert [each.code for each in found.problems] == ["M101", "M101"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "operation", "answer", "value"),
+    [
+        ("string-check", "not equals", "A", 0),
+        ("string-check", "not equals", "C", 1),
+        ("string-check", "not contains", "A and C", 0),
+        ("number-check", "!=", "1", 0),
+        ("number-check", "!=", "3", 1),
+    ],
+)
+def test_what_is_denied_is_denied_of_all_references(
+    metric: str, operation: str, answer: str, value: float
+) -> None:
+    """An answer is unlike its references only if it is unlike each of them."""
+    references = ["A", "B"] if metric == "string-check" else ["1", "2"]
+    data = lines_of([(answer, references, "", "m")])
+
+    found = score(
+        data, metrics=(metric,), parameters={f"{metric}.operation": operation}
+    )
+
+    assert found[metric].value == value
+    assert "|refs:min|" in found[metric].signature
+
+
 def test_several_answers_of_a_record_count_each() -> None:
     """Every answer of a record is scored, those of one model if it is asked for."""
     row = {

@@ -23,6 +23,21 @@ def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
     assert (tmp_path / "out.json").read_bytes() == b"ab"
 
 
+def test_a_finished_file_is_not_there_yet(tmp_path: Path) -> None:
+    """A file that is finished can still be discarded, or else put into its place."""
+    first, second = (FileSink(tmp_path / each) for each in ("a", "b.gz"))
+    for each in (first, second):
+        each.write(b"x")
+        each.finish()
+        each.finish()
+    before = any((tmp_path / each).exists() for each in ("a", "b.gz"))
+    first.discard()
+    second.commit()
+
+    assert not before
+    assert [each.name for each in tmp_path.iterdir()] == ["b.gz"]
+
+
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.xz", "out.bz2"])
 def test_what_is_discarded_leaves_the_old_file(tmp_path: Path, name: str) -> None:
     """A file that is given up on leaves what was there before."""

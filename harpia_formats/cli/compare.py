@@ -11,9 +11,9 @@ from harpia_formats.cli.convert import problem_line
 from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, say, write_to
 from harpia_formats.cli.losses import width_of_terminal
 from harpia_formats.cli.progress import Progress
-from harpia_formats.cli.score import parameters_of
+from harpia_formats.cli.score import metrics_of, parameters_of
 from harpia_formats.cli.score_table import WIDE
-from harpia_formats.cli.settings import columns_of, split
+from harpia_formats.cli.settings import columns_of
 from harpia_formats.report import Report
 from harpia_formats.resampling import LEVEL, REPLICATES, SEED
 from harpia_formats.safe import safe
@@ -40,6 +40,23 @@ def compare(  # noqa: PLR0913 - one parameter for each option of the command
         list[str] | None,
         typer.Option(
             "--param", metavar="METRIC.NAME=VALUE", help="A parameter of a metric."
+        ),
+    ] = None,
+    skip_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unknown",
+            metavar="",
+            help="Leave out metrics that cannot be computed, and say so.",
+        ),
+    ] = False,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            "-f",
+            metavar="ID",
+            help="Format of both files; recognised by content if not given.",
         ),
     ] = None,
     stored: Annotated[
@@ -101,8 +118,8 @@ def compare(  # noqa: PLR0913 - one parameter for each option of the command
 ) -> None:
     """Compare the scores of two systems on the same records, by a paired bootstrap.
 
-    Answers are paired by the id of their record, or by what it asks. The p-value says
-    how probable a difference as large is if there is none in truth.
+    Answers are paired by the id of their record, or by what it asks. The p-value is
+    two-sided: how probable a difference as large is if there is none in truth.
 
     Exit codes: 0 compared, 1 a row is not valid or nothing can be said of a metric,
     2 something could not be read or computed, or scores were not worked out alike.
@@ -110,7 +127,9 @@ def compare(  # noqa: PLR0913 - one parameter for each option of the command
     with guarded():
         progress = Progress(shown=not quiet and sys.stderr.isatty())
         options = ScoreOptions(
-            metrics=split(metrics),
+            from_=from_,
+            metrics=metrics_of(metrics),
+            skip_unknown=skip_unknown,
             profile=profile,
             parameters=parameters_of(parameters or ()),
             columns=columns_of(columns),

@@ -376,7 +376,7 @@ def _judged(job: "Job", *, quiet: bool) -> int:
     if failed or not quiet:
         say(f"{summary_of(job.judge)}\n")
     if tally.unasked:
-        say(f"{going_on(job.cache)}\n")
+        say(f"{going_on(job.cache, overwriting=job.is_in_the_way)}\n")
     return FOUND if failed else OK
 
 

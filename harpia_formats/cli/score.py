@@ -234,7 +234,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
         progress = Progress(shown=not quiet and sys.stderr.isatty())
         options = ScoreOptions(
             from_=from_,
-            metrics=split(metrics),
+            metrics=metrics_of(metrics),
             profile=profile,
             config=config,
             parameters=parameters_of(parameters or ()),
@@ -258,6 +258,14 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             for each in problems:
                 progress.around(say)(problem_line(each))
         raise SystemExit(_told(run.scores(), written=to is not None, quiet=quiet))
+
+
+def metrics_of(names: list[str] | None) -> tuple[str, ...]:
+    """Return the metrics that are named; raises `ScoreError` for an option without."""
+    found = split(names)
+    if names and not found:
+        raise ScoreError("--metrics names no metric")
+    return found
 
 
 def _pairs_of(parts: Any, option: str, form: str) -> dict[str, str]:

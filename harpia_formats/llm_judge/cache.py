@@ -104,7 +104,8 @@ class Cache:
 
     def put(self, key: bytes, reply: Mapping[str, Any]) -> None:
         """Keep a reply, in the place of an earlier one."""
-        text = json.dumps(reply)
+        # What was paid for is kept, whatever else a chat generator says of it.
+        text = json.dumps(reply, default=str, skipkeys=True)
         with self._lock:
             if not self._is_open:
                 return

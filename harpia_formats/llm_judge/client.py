@@ -16,6 +16,7 @@ from harpia_formats.llm_judge.secret import Key
 class Reply:
     """What a model replied, and what it says of the reply."""
 
+    #: None if it replied without a text, which is paid for all the same.
     text: str | None
     #: `judge_model`, `finish_reason` and `usage`, as far as the endpoint gave them.
     meta: Mapping[str, Any] = field(default_factory=dict)
@@ -59,7 +60,7 @@ class OpenAIClient:
             api_key=key.text,
             base_url=endpoint.url,
             organization=endpoint.organization,
-            timeout=endpoint.timeout or None,
+            timeout=endpoint.timeout,
             max_retries=endpoint.max_retries,
             http_client=http,
         )
@@ -89,13 +90,12 @@ class OpenAIClient:
             raise self._unanswered(f"{type(error).__name__}: {error}") from None
         try:
             completion = json.loads(self._key.hidden_in(body.decode()))
-            choice = completion["choices"][0]
-            text = choice["message"].get("content")
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-            raise self._unanswered("the endpoint's answer is no completion") from None
-        if not isinstance(text, str | None):
-            raise self._unanswered("the content of the endpoint's answer is not text")
-        return Reply(text, _meta(completion, choice), self._now.attempts)
+        except (ValueError, RecursionError):
+            completion = None
+        reply = _reply_in(completion, self._now.attempts)
+        if reply is None:
+            raise self._unanswered("the endpoint's answer is no completion")
+        return reply
 
     def _unanswered(self, reason: str) -> Unanswered:
         return Unanswered(self._key.said(reason), self._now.attempts)
@@ -110,6 +110,21 @@ def _reason(error: Exception) -> str:
         if status and str(status) not in message
         else message
     )
+
+
+def _reply_in(completion: Any, attempts: int) -> Reply | None:
+    """Return the reply that an answer holds, None if it is none and cost nothing."""
+    if not isinstance(completion, dict):
+        return None
+    choices = completion.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if isinstance(choice, dict) and isinstance(message, dict):
+        text = message.get("content")
+        known = text if isinstance(text, str) else None
+        return Reply(known, _meta(completion, choice), attempts)
+    meta = _meta(completion, {})
+    return Reply(None, meta, attempts) if tokens_in(meta) else None
 
 
 def _meta(completion: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str, Any]:

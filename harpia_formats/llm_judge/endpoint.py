@@ -62,7 +62,7 @@ def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
         url=_checked_url(url),
         params=_params_of(given.get("generation_kwargs") or {}),
         organization=given.get("organization"),
-        timeout=_number(given, "timeout", default.timeout),
+        timeout=_timeout(given, default.timeout),
         max_retries=int(_number(given, "max_retries", default.max_retries)),
     )
 
@@ -91,6 +91,17 @@ def _number(given: Mapping[str, Any], name: str, default: float) -> float:
     if not 0 <= number < float("inf"):
         raise DefinitionError(f"{name} in api_params must be 0 or more, not {number}")
     return number
+
+
+def _timeout(given: Mapping[str, Any], default: float) -> float:
+    """Return the seconds for one request; 0 would mean that nothing can be answered."""
+    seconds = _number(given, "timeout", default)
+    if not seconds:
+        raise DefinitionError(
+            "timeout in api_params must be above 0, not 0: leave it out for "
+            f"{default:g} seconds"
+        )
+    return seconds
 
 
 def _checked_url(url: str) -> str:

@@ -35,6 +35,11 @@ class Job:
     #: What `records_in` takes beside the paths.
     reading: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_in_the_way(self) -> bool:
+        """Whether the output, once it is there, keeps the same job from running."""
+        return self.output != STANDARD and not self.overwrite
+
     def rows(self) -> tuple[Iterable[Row], int]:
         """Return all rows, and how many they are.
 
@@ -88,6 +93,8 @@ class Job:
         except BaseException:
             sink.discard()
             raise
+        finally:
+            writer.drop()
 
     def show(self, rows: Iterable[Row], write: Callable[[str], None]) -> str:
         """Write the prompt of each row; return what there would be to ask.

@@ -131,6 +131,9 @@ class LLMJudge:
         Raises `InputError` for other inputs, `RowError` for the first row without a
         result if `raise_on_failure` is set, and `JudgeError`.
         """
+        return self._found(inputs, self._new_budget())
+
+    def _found(self, inputs: Mapping[str, list[Any]], budget: Budget) -> dict[str, Any]:
         count = check_given(self.definition.names, inputs)
         rows = (
             Row(
@@ -140,23 +143,39 @@ class LLMJudge:
             for number in range(count)
         )
         self._check_needs(inputs)
-        found = list(self.verdicts(rows, total=count))
+        found = list(self._verdicts(rows, count, budget))
         return {
             "results": [each.result for each in found],
             "meta": [each.meta for each in found] or None,
         }
 
     async def run_async(self, **inputs: list[Any]) -> dict[str, Any]:
-        """Return what `run` does, without keeping the event loop waiting."""
-        return await asyncio.to_thread(self.run, **inputs)
+        """Return what `run` does, without keeping the event loop waiting.
+
+        Where it is cancelled nothing more is sent.
+        """
+        budget = self._new_budget()
+        try:
+            return await asyncio.to_thread(self._found, inputs, budget)
+        finally:
+            # A thread cannot be cancelled, but need not pay for anything more.
+            budget.stopped = True
 
     def verdicts(
         self, rows: Iterable[Row], *, total: int | None = None
     ) -> Generator[Verdict, None, None]:
         """Yield the verdict on each row, in order; raises what `run` does."""
-        self.warm_up()
+        return self._verdicts(rows, total, self._new_budget())
+
+    def _new_budget(self) -> Budget:
         max_requests, max_tokens = self._limits
-        self.tally, self.budget = Tally(), Budget(max_requests, max_tokens)
+        return Budget(max_requests, max_tokens)
+
+    def _verdicts(
+        self, rows: Iterable[Row], total: int | None, budget: Budget
+    ) -> Generator[Verdict, None, None]:
+        self.warm_up()
+        self.tally, self.budget = Tally(), budget
         with ExitStack() as stack:
             cache = None
             if self._cache is not None:

@@ -3,14 +3,17 @@
 import math
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
+from harpia_formats.bytestream import BLOCK
 from harpia_formats.exact import encode
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run import Verdict
 from harpia_formats.near import nearest
 from harpia_formats.safe import escaped
 from harpia_formats.sink import suffix_of
+from harpia_formats.writers import HELD
 
 
 class Shape(StrEnum):
@@ -39,12 +42,16 @@ def shape_named(name: str | None, output: str) -> Shape:
 
 
 class Writer:
-    """Writes verdicts as they come; `close` ends what was written."""
+    """Writes verdicts as they come; `close` ends what was written.
+
+    The entries that stand behind all results are in a temporary file until then, which
+    `drop` lets go.
+    """
 
     def __init__(self, write: Callable[[bytes], None], shape: Shape) -> None:
         self._write = write
         self._shape = shape
-        self._metas: list[bytes] = []
+        self._metas: IO[bytes] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `drop`
 
     def add(self, verdict: Verdict) -> None:
         """Write one verdict."""
@@ -55,18 +62,27 @@ class Writer:
         if self._shape is Shape.JSONL:
             self._write(encode({**meta, "result": result}) + b"\n")
             return
-        self._write(b",\n" if self._metas else b'{"results": [\n')
+        is_first = not self._metas.tell()
+        self._write(b'{"results": [\n' if is_first else b",\n")
         self._write(encode(result))
-        self._metas.append(encode(meta))
+        self._metas.write((b"" if is_first else b",\n") + encode(meta))
 
     def close(self) -> None:
         """Write the end."""
         if self._shape is Shape.JSONL:
             return
-        if not self._metas:
+        if not self._metas.tell():
             self._write(b'{"results": [], "meta": null}\n')
             return
-        self._write(b'\n], "meta": [\n' + b",\n".join(self._metas) + b"\n]}\n")
+        self._write(b'\n], "meta": [\n')
+        self._metas.seek(0)
+        for block in iter(lambda: self._metas.read(BLOCK), b""):
+            self._write(block)
+        self._write(b"\n]}\n")
+
+    def drop(self) -> None:
+        """Let go of what is held."""
+        self._metas.close()
 
 
 def _in_json(value: Any) -> tuple[Any, bool]:

@@ -21,11 +21,15 @@ def summary_of(judge: LLMJudge) -> str:
     return f"{', '.join(parts)}; {asked}; {_counted(budget.tokens, 'token')}"
 
 
-def going_on(cache: Path | None) -> str:
-    """Return how to go on with a run that was stopped."""
+def going_on(cache: Path | None, *, overwriting: bool = False) -> str:
+    """Return how to go on with a run that was stopped.
+
+    `overwriting` is whether an output is there now, which has to be overwritten then.
+    """
     if cache is None:
         return "without a cache no reply was kept: a new run asks for every row"
-    return f"what was answered is in {cache}: the same command goes on from there"
+    command = "the same command with --overwrite" if overwriting else "the same command"
+    return f"what was answered is in {cache}: {command} goes on from there"
 
 
 def _counted(number: int, noun: str, nouns: str = "") -> str:

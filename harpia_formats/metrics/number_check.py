@@ -9,7 +9,7 @@ from typing import Any
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric, Unscorable
 from harpia_formats.metrics.parameters import Parameters, settled
-from harpia_formats.metrics.references import RULES, best_of
+from harpia_formats.metrics.references import CHECK_RULES, best_of
 
 Number = int | float
 #: What begins as a number; up to its last digit it is one.
@@ -25,7 +25,7 @@ COMPARISONS: Mapping[str, Callable[[Number, Number], bool]] = {
     "<": operator.lt,
 }
 DIFFERENCE = "absolute difference"
-DEFAULTS = {"operation": "==", "epsilon": None, "references": "max"}
+DEFAULTS = {"operation": "==", "epsilon": None, "references": None}
 
 
 def number_in(text: str, whose: str) -> Number:
@@ -48,7 +48,10 @@ def number_in(text: str, whose: str) -> Number:
 def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters = settled("number-check", DEFAULTS, given)
     operation = parameters.choice("operation", (*COMPARISONS, DIFFERENCE))
-    rule = parameters.choice("references", RULES)
+    # What is not to be equal must differ from every reference.
+    rule = "min" if operation == "!=" else "max"
+    if parameters.values["references"] is not None:
+        rule = parameters.choice("references", CHECK_RULES)
     holds = _comparison(parameters, operation)
 
     def check(answer: str, reference: str) -> float:

@@ -12,6 +12,9 @@ from harpia_formats.near import nearest
 SCALES = ("0-1", "0-100")
 _scales_by_factor = {1: "0-1", 100: "0-100"}
 
+#: The largest whole number that a parameter may be: n-grams of more words are none.
+MOST = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
@@ -42,11 +45,12 @@ class Parameters:
         return float(value)
 
     def whole(self, name: str, least: int = 0) -> int:
-        """Return a whole number that is at least `least`."""
+        """Return a whole number from `least` to `MOST`."""
         value = self.values[name]
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise self.wrong(name, f"a whole number of at least {least}")
-        return value
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if not is_whole or not least <= value <= MOST:
+            raise self.wrong(name, f"a whole number from {least} to {MOST}")
+        return int(value)
 
     def scale(self) -> str:
         """Return "0-1" or "0-100", which may also be given as 1 or 100."""

@@ -8,6 +8,8 @@ NO_REFERENCE = "there is no reference to compare the answer with"
 NOT_A_LIST = "references are a list of strings, and not one string"
 #: How a metric that compares with one reference deals with several.
 RULES = ("max", "first")
+#: The same of checks, of which some hold only if they hold for all references.
+CHECK_RULES = ("max", "min", "first")
 #: How a metric that can compare with several at once deals with them.
 POOLED_RULES = ("all", "first")
 
@@ -36,6 +38,8 @@ def best_of(
 ) -> Callable[[str, Sequence[str]], float]:
     """Return what gives the best score of an answer over its references by `rule`.
 
+    By the rule "min" it is the worst, as of what must be true of every reference.
+
     A reference with which `score` raises `Unscorable` is left out; where that is
     true of all, so does what is returned.
     """
@@ -44,7 +48,8 @@ def best_of(
         given = used(references, rule)
         if len(given) == 1:
             return score(answer, given[0])
-        return max(_all_scores(score, answer, given))
+        found = _all_scores(score, answer, given)
+        return min(found) if rule == "min" else max(found)
 
     return best
 

@@ -6,7 +6,7 @@ from typing import Any
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
 from harpia_formats.metrics.parameters import settled
-from harpia_formats.metrics.references import RULES, best_of
+from harpia_formats.metrics.references import CHECK_RULES, best_of
 
 #: Of an answer, on the left, and a reference.
 OPERATIONS: Mapping[str, Callable[[str, str], bool]] = {
@@ -18,14 +18,18 @@ OPERATIONS: Mapping[str, Callable[[str, str], bool]] = {
     "endswith": str.endswith,
 }
 ALIASES = {"==": "equals", "!=": "not equals", "<>": "not equals"}
-DEFAULTS = {"operation": "equals", "references": "max"}
+#: What is true only if it is true of every reference.
+NEGATIONS = frozenset({"not equals", "not contains"})
+DEFAULTS = {"operation": "equals", "references": None}
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters = settled("string-check", DEFAULTS, given)
     asked = parameters.choice("operation", (*OPERATIONS, *ALIASES))
     operation = ALIASES.get(asked, asked)
-    rule = parameters.choice("references", RULES)
+    rule = "min" if operation in NEGATIONS else "max"
+    if parameters.values["references"] is not None:
+        rule = parameters.choice("references", CHECK_RULES)
     holds = OPERATIONS[operation]
 
     def check(answer: str, reference: str) -> float:

@@ -2,8 +2,8 @@
 
 `score` and `result` are a number, or an object of numbers by name where a metric has
 several; null where there was nothing to score. An output says in `score` which metric
-was left out, and why. Neither file has a place for signatures: a strict one has no
-other keys than the documented ones.
+was left out, and why. Neither file has a place for signatures, since a strict one has
+no other keys than the documented ones, so they are in a text beside it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,6 +21,7 @@ from harpia_formats.exact import encode
 from harpia_formats.profile import Asked
 from harpia_formats.record import Record
 from harpia_formats.result_format import Files, ResultFormat, ResultRun
+from harpia_formats.score_columns import columns_of, write_signatures
 from harpia_formats.scores import Measuring, ScoredAnswer, Scores
 
 #: The key of what a metric that is left out has in the place of its score.
@@ -183,9 +184,21 @@ def _id_of(record: Record, number: int) -> Any:
     return kept if is_whole(kept) else str(number)
 
 
+def _sign(files: Files, run: ResultRun) -> None:
+    """Write the signatures beside, if there is a score to have one."""
+    if run.measured:
+        write_signatures(files, columns_of(run.measured))
+
+
+def _output(files: Files, run: ResultRun) -> _Output:
+    _sign(files, run)
+    return _Output(files, run)
+
+
 def _log(files: Files, run: ResultRun) -> _Log:
+    _sign(files, run)
     return _Log(files, run, tuple(each for each in lines_of(run) if each.places))
 
 
-OUTPUT = ResultFormat(id="harpia-output", profile=HARPIA.id, writer=_Output)
+OUTPUT = ResultFormat(id="harpia-output", profile=HARPIA.id, writer=_output)
 LOG = ResultFormat(id="harpia-log", profile=HARPIA.id, writer=_log)

@@ -42,7 +42,10 @@ class _Records:
             _score(column, value)
             for column, value in zip(self.columns, values_of(scored), strict=True)
         ]
-        self._outputs.append(replace(scored.output, scores=[*old, *new]))
+        # What was worked out in the same way before is replaced.
+        again = {(each.metric, each.signature) for each in new}
+        left = [each for each in old if (each.metric, each.signature) not in again]
+        self._outputs.append(replace(scored.output, scores=[*left, *new]))
 
     def _write(self) -> None:
         if not self._number:

@@ -1,0 +1,36 @@
+"""Processes that work for another one end with it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+#: Seconds; longer than ends take on a machine that has much else to do.
+PATIENCE = 60
+#: A thread makes it begin processes by a server, which they have as their parent.
+SCRIPT = """
+import threading, time
+from harpia_formats.pool import pool_of
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+pool = pool_of(2)
+print(*pool.map(abs, range(2)), flush=True)
+for _ in range(BUSY):
+    pool.submit(time.sleep, 600)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nothing tells the end of processes")
+@pytest.mark.parametrize("busy", [0, 2])
+def test_processes_end_with_the_one_they_work_for(busy: int) -> None:
+    """Where it is killed its workers end, whether they have work or wait for some."""
+    script = SCRIPT.replace("BUSY", str(busy))
+    with subprocess.Popen([sys.executable, "-c", script], stdout=-1) as process:  # noqa: S603 - our own script
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        process.kill()
+        # It has an end once no process is left that could write to it.
+        rest, _ = process.communicate(timeout=PATIENCE)
+
+    assert (first, rest) == (b"0 1\n", b"")
