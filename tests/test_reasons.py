@@ -1,7 +1,6 @@
 import itertools
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
