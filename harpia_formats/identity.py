@@ -40,7 +40,12 @@ class Identity:
 
     def of_value(self, value: Any) -> list[str]:
         """Return the key of a record; none if it has no id."""
-        parts = [_at(value, each) for each in self._paths]
+        if type(value) is not dict:
+            return []
+        parts = [
+            value.get(*each, ABSENT) if len(each) == 1 else _at(value, each)
+            for each in self._paths
+        ]
         if type(parts[0]) is str and _plain.issuperset(map(type, parts)):
             return [key_text(parts, by_text=self._by_text)]
         return self._keys([tuple(parts)])
