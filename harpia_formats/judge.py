@@ -116,7 +116,7 @@ class Judge:
         #: Chunks to come that are not tried as a whole.
         self._pause = 0
         self._failures = 0
-        #: Whether rows are not tried by the lane, until one is seen to be valid.
+        #: Whether the lane is not tried on rows, until one is seen to be valid.
         self._hopeless = False
 
     @property
@@ -186,19 +186,15 @@ class Judge:
             values: list[Any] = [None] * (len(rows) - start)
         else:
             values = self._accepted_each(rows[start:], lane)
-        accepted = [each for each in values if each is not None]
-        self._hopeless = self._hopeless or not accepted
-        hopeless = self._hopeless
+            self._hopeless = not any(each is not None for each in values)
         for number, value in enumerate(values, start):
-            if value is not None:
-                continue
-            self._judge_slowly(number, rows[number], verdict)
-            if self.lane is not lane or self._hopeless is not hopeless:
-                kept = [each for each in values[: number - start] if each is not None]
-                self._note_keys(kept, lane, verdict)
-                return number + 1
-        self._note_keys(accepted, lane, verdict)
-        return len(rows)
+            if value is None:
+                self._judge_slowly(number, rows[number], verdict)
+                if self.lane is not lane:
+                    del values[number + 1 - start :]
+        kept = [each for each in values if each is not None]
+        self._note_keys(kept, lane, verdict)
+        return start + len(values)
 
     def _accepted_each(self, rows: list[bytes], lane: Lane) -> list[Any]:
         """Return each row decoded if it is certainly valid, else None."""
