@@ -70,18 +70,19 @@ def _plain_keys(columns: Sequence[list[Any]]) -> list[str]:
     if not others:
         # A text with a bracket in front could be taken for a tuple.
         return [] if "\n(" in "\n".join(("", *first)) else first
-    distinct = [set(each) if _are_plain(each) else set() for each in others]
-    if not all(distinct):
-        return []
-    if any(len(each) > 1 for each in distinct):
-        return list(map(repr, zip(*columns, strict=True)))
-    # What is the same in all rows is written once.
-    rest = "".join([f", {each.pop()!r}" for each in distinct])
+    rest = ""
+    for each in others:
+        # What is the same in all rows is written once; texts are equal to texts only.
+        if type(each[0]) not in _plain or each.count(each[0]) < len(each):
+            return _plain_tuples(columns)
+        rest += f", {each[0]!r}"
     return [f"({each!r}{rest})" for each in first]
 
 
-def _are_plain(column: list[Any]) -> bool:
-    return _plain.issuperset(map(type, column))
+def _plain_tuples(columns: Sequence[list[Any]]) -> list[str]:
+    """Return the keys of rows with several parts that differ, none if in doubt."""
+    kinds = {kind for each in columns for kind in set(map(type, each))}
+    return list(map(repr, zip(*columns, strict=True))) if kinds <= _plain else []
 
 
 def _are_scalars(values: Sequence[Any]) -> bool:
