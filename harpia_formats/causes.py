@@ -387,6 +387,8 @@ def _misspelling(violation: Violation, record: Any, schema: Any) -> str:
 
 def _without_misspelt_twice(causes: list[Cause]) -> list[Cause]:
     """Drop an unknown key that is already said to be a misspelt one."""
+    if not any(each.code == "S103" for each in causes):
+        return causes
     misspelt = Counter(each.path for each in causes if each.code == "S103")
     kept = [each for each in causes if each.code != "S104" or not misspelt[each.path]]
     return [_unless_several(each, misspelt) for each in kept]
