@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.detected import Detected
 from harpia_formats.problem import (
     Because,
     Excerpt,
@@ -25,6 +24,7 @@ from harpia_formats.report import FileCount, Group, Report, ValidationFailed
 
 if TYPE_CHECKING:  # importing us is cheap
     from harpia_formats.conversion_report import ConversionReport
+    from harpia_formats.detected import Detected
     from harpia_formats.llm_judge import LLMJudge
     from harpia_formats.record import Header, Output, Record, Score
     from harpia_formats.round_trip import DifferenceReport
@@ -101,7 +101,7 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
         raise ValidationFailed(report)
 
 
-def detect(*inputs: Any) -> tuple[Detected, ...]:
+def detect(*inputs: Any) -> "tuple[Detected, ...]":
     """Return which format each file behind `inputs` is in, and why.
 
     The inputs are those of `validate`. Only the beginning of a file is read: 1,000
@@ -262,6 +262,10 @@ def __getattr__(name: str) -> Any:
         from harpia_formats import record  # noqa: PLC0415 - importing us is cheap
 
         return getattr(record, name)
+    if name == "Detected":
+        from harpia_formats.detected import Detected  # noqa: PLC0415 - as above
+
+        return Detected
     if name == "LLMJudge":
         from harpia_formats.llm_judge import LLMJudge  # noqa: PLC0415 - likewise
 

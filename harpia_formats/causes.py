@@ -7,7 +7,7 @@ both missing and unknown. Here they become one each.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from harpia_formats.near import nearest
 from harpia_formats.problem import Path, pointer_of
 from harpia_formats.violations import (
     Branch,
+    SchemaPaths,
     Violation,
     asked_paths,
     has,
@@ -79,20 +80,77 @@ class Cause:
     advice: Advice | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """Demands of a condition, which are a cause together with what it asked for."""
+
+    violations: tuple[Violation, ...]
+    #: The condition, as a JSON pointer into the schema.
+    branch: str
+    #: What it asks for, as paths in the record.
+    asked: tuple[Path, ...]
+    #: Whether keys or types are demanded, and nothing of values.
+    is_demand: bool
+
+    def cause(self, record: Any, advise: Advise) -> Cause:
+        """Return the cause that it is in `record`."""
+        first = self.violations[0]
+        because = tuple([each for each in self.asked if has(record, each)])
+        advice = advise(self.branch, first.path, record)
+        code = "C101" if self.is_demand else _code_of(first)
+        if advice is not None:
+            code = advice.code
+        return Cause(code, first.path, self.violations, because=because, advice=advice)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The causes of a record, as far as its errors and the keys they speak of tell."""
+
+    parts: tuple[Cause | Conditional, ...]
+    #: What to say where no cause is left.
+    otherwise: tuple[Cause, ...]
+    #: Whether nothing else of the record matters.
+    is_final: bool
+
+    def causes(self, record: Any, advise: Advise) -> Sequence[Cause]:
+        """Return the causes in a record that has these errors."""
+        if self.is_final:
+            return self.parts  # type: ignore[return-value]  # no conditional ones
+        causes = [
+            each if isinstance(each, Cause) else each.cause(record, advise)
+            for each in self.parts
+        ]
+        # The engine's refusal stands, whatever was made of its reasons.
+        return _without_misspelt_twice(causes) or self.otherwise
+
+
 def root_causes(
     record: Any, errors: Iterable[Any], schema: Any, advise: Advise
-) -> list[Cause]:
+) -> Sequence[Cause]:
     """Return the root causes behind the engine's `errors` on `record`."""
-    violations = [violation_of(each, record, schema) for each in errors]
+    return draft_of(record, errors, SchemaPaths(schema)).causes(record, advise)
+
+
+def draft_of(record: Any, errors: Iterable[Any], paths: SchemaPaths) -> Draft:
+    """Return what the engine's `errors` on `record` come to.
+
+    Of the record only the objects that lack a key are looked at, for their keys, and
+    what `violation_of` looks at.
+    """
+    schema = paths.schema
+    violations = [violation_of(each, record, paths) for each in errors]
     violations = list(_chosen_alternatives(violations, record))
     violations = _without_vacuous(violations, schema)
     violations = _without_twins(_without_followers(violations))
-    causes: list[Cause] = []
+    parts: list[Cause | Conditional] = []
     for group in _by_branch(violations, schema):
-        causes += _causes_of(group, record, schema, advise)
-    causes = _without_misspelt_twice(causes)
-    # The engine's refusal stands, whatever was made of its reasons.
-    return causes or [_of_record(each) for each in violations[:1]]
+        parts += _parts_of(group, record, schema)
+    is_final = parts != [] and all(
+        isinstance(each, Cause) and each.code != "S103" for each in parts
+    )
+    otherwise = tuple(_of_record(each) for each in violations[:1])
+    return Draft(tuple(parts), otherwise, is_final)
 
 
 def _of_record(violation: Violation) -> Cause:
@@ -277,9 +335,9 @@ def _key_demanded(violation: Violation) -> Any:
     return violation.path[-1]
 
 
-def _causes_of(
-    group: tuple[Violation, ...], record: Any, schema: Any, advise: Advise
-) -> list[Cause]:
+def _parts_of(
+    group: tuple[Violation, ...], record: Any, schema: Any
+) -> list[Cause | Conditional]:
     first = group[0]
     if first.keyword == "additionalProperties" and isinstance(first.detail, list):
         return [
@@ -294,7 +352,7 @@ def _causes_of(
                 "S103", path, group[:1], at_key=True, intended=first.detail
             )
             rest = group[1:]
-            more = _causes_of(rest, record, schema, advise) if rest else []
+            more = _parts_of(rest, record, schema) if rest else []
             return [misspelt, *more]
     if first.keyword == "propertyNames" and first.detail in value_at(
         record, first.path
@@ -302,7 +360,7 @@ def _causes_of(
         return [Cause("V114", (*first.path, first.detail), group, at_key=True)]
     if first.branch is None:
         return [Cause(_code_of(first), first.path, group)]
-    return [_conditional(group, first.branch, record, schema, advise)]
+    return [_conditional(group, first.branch, schema)]
 
 
 def _code_of(violation: Violation) -> str:
@@ -310,21 +368,12 @@ def _code_of(violation: Violation) -> str:
 
 
 def _conditional(
-    group: tuple[Violation, ...],
-    branch: Branch,
-    record: Any,
-    schema: Any,
-    advise: Advise,
-) -> Cause:
+    group: tuple[Violation, ...], branch: Branch, schema: Any
+) -> Conditional:
     first = group[0]
     base = first.path[: branch.depth]
-    asked = [(*base, *each) for each in asked_paths(branch, schema)]
-    because = tuple(each for each in asked if has(record, each))
-    advice = advise(pointer_of(branch.path), first.path, record)
-    code = "C101" if _is_demand(first, branch) else _code_of(first)
-    if advice is not None:
-        code = advice.code
-    return Cause(code, first.path, group, because=because, advice=advice)
+    asked = tuple((*base, *each) for each in asked_paths(branch, schema))
+    return Conditional(group, pointer_of(branch.path), asked, _is_demand(first, branch))
 
 
 def _misspelling(violation: Violation, record: Any, schema: Any) -> str:
@@ -338,6 +387,8 @@ def _misspelling(violation: Violation, record: Any, schema: Any) -> str:
 
 def _without_misspelt_twice(causes: list[Cause]) -> list[Cause]:
     """Drop an unknown key that is already said to be a misspelt one."""
+    if not any(each.code == "S103" for each in causes):
+        return causes
     misspelt = Counter(each.path for each in causes if each.code == "S103")
     kept = [each for each in causes if each.code != "S104" or not misspelt[each.path]]
     return [_unless_several(each, misspelt) for each in kept]

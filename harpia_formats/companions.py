@@ -1,20 +1,19 @@
 """Check files against their companions: other files that say what is in them."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from harpia_formats.detection import Variant
 from harpia_formats.digests import Digests, digest_of
 from harpia_formats.findings import Finding
 from harpia_formats.format import Companion, Container, Remark, Seen
 from harpia_formats.framing import Chunk, Cursor
 from harpia_formats.head import Cut, begin, cut_of
+from harpia_formats.judged import Judged
 from harpia_formats.keys import key_text
 from harpia_formats.layout import opening_of
-from harpia_formats.marks import Outcomes
 from harpia_formats.options import Options
 from harpia_formats.pairs import CompanionError
 from harpia_formats.problem import Problem
@@ -24,9 +23,8 @@ from harpia_formats.registry import all_formats
 from harpia_formats.row import Row
 from harpia_formats.schema import Schema
 from harpia_formats.second_look import SecondLook
-from harpia_formats.slices import Header, Slices
+from harpia_formats.slices import Header
 from harpia_formats.source import Source, open_source
-from harpia_formats.speaker import Speaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +39,6 @@ class Other:
     document: dict[str, Any]
     #: Digests of the ids of its records.
     ids: Digests
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A file that was judged, and may be checked against its companion."""
-
-    source: Source
-    variant: Variant
-    speaker: Speaker
-    outcomes: Outcomes
-    #: Returns its frames once more.
-    frames: Callable[[], Slices]
-    #: The number of the last record that was judged.
-    until: int
-    #: Whether all of them were.
-    whole: bool
-
-    @property
-    def companion(self) -> Companion | None:
-        """How its format is checked against another file."""
-        return self.variant.format.companion
 
 
 def read_other(source: Source, options: Options) -> Other:

@@ -188,7 +188,10 @@ class _Partitions:
         """
         self.settle()
         for each in range(_PARTITIONS):
-            yield from self._parted(_Share(each), whole)
+            if self._parts[each] or self._runs[each]:
+                yield from self._parted(_Share(each), whole)
+            else:
+                yield _Share(each), set(), 0
 
     def _parted(
         self, share: _Share, whole: int

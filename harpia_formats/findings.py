@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.causes import Cause, root_causes
+from harpia_formats.causes import Cause
 from harpia_formats.fault import Fault, FaultKind
-from harpia_formats.format import Advise, Remark
+from harpia_formats.format import Remark
 from harpia_formats.problem import Path
+from harpia_formats.reasons import Reasons
 from harpia_formats.scan import Duplicate, duplicates, find_fault
-from harpia_formats.schema import Schema
 
 #: The rule on a record of another format.
 OTHER_FORMAT = "S203"
@@ -76,8 +76,8 @@ def repeated_keys(row: int, text: bytes, value: Any) -> Iterator[Finding]:
 
 
 def causes_in(
-    row: int, value: Any, errors: Iterable[Any], schema: Schema, advise: Advise
-) -> Iterator[Finding]:
-    """Yield the root causes behind the engine's `errors` on `value`."""
-    for each in root_causes(value, errors, schema, advise):
-        yield Finding(each.code, row, each, value)
+    row: int, value: Any, errors: Iterable[Any], reasons: Reasons
+) -> list[Finding]:
+    """Return the root causes behind the engine's `errors` on `value`."""
+    causes = reasons.of(value, errors)
+    return [Finding(each.code, row, each, value) for each in causes]

@@ -172,6 +172,31 @@ class Feed:
             self.data = b"".join(parts)
         return have >= size
 
+    def take_lines(self, most: int) -> bytes:
+        """Take all lines that end in what is held, or in the next blocks.
+
+        If none ends there, nothing is taken: all that came, or more than `most` bytes
+        of it, is held then.
+        """
+        end = self.data.rfind(b"\n") + 1
+        if end:
+            taken, self.data = _cut(self.data, end)
+            return taken
+        parts: list[bytes | memoryview] = [self.data]
+        have = len(self.data)
+        while have <= most and (block := next(self.blocks, None)) is not None:
+            end = block.rfind(b"\n") + 1
+            if end:
+                # Blocks are large, so each is copied once only.
+                self.data = block[end:]
+                parts.append(memoryview(block)[:end])
+                return b"".join(parts)
+            parts.append(block)
+            have += len(block)
+        if len(parts) > 1:
+            self.data = b"".join(parts)
+        return b""
+
     def give_back(self, keep: int) -> None:
         """Hold only `keep` bytes; what is behind them comes again as blocks.
 
@@ -248,15 +273,13 @@ def _oversize(feed: Feed, start: Cursor, size: int) -> Frames:
 
 def line_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
     """Yield the lines of `feed`, cut at newline bytes only."""
-    while feed.data or feed.fill(1):
-        end = feed.data.rfind(b"\n") + 1
-        while not end and len(feed.data) <= limit and feed.grow(limit + 1):
-            end = feed.data.rfind(b"\n") + 1
-        if not end and len(feed.data) > limit:
+    while (data := feed.take_lines(limit)) or feed.data:
+        if not data and len(feed.data) > limit:
             flaw, start = _pass_over_line(feed, start)
             yield flaw
             continue
-        data, feed.data = _cut(feed.data, end or len(feed.data))
+        if not data:
+            data, feed.data = feed.data, b""
         start = yield from _lines_within(data, start, limit)
 
 

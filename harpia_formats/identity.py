@@ -8,6 +8,9 @@ from harpia_formats.keys import ABSENT, key_text
 from harpia_formats.lane import Lane
 from harpia_formats.problem import Path
 
+#: Returns one member of each of some rows.
+Reader = Callable[[Sequence[Any]], list[Any]]
+
 #: Types of what can be an id, or part of one.
 _scalars = (str, int, float, type(None))
 #: Those that are the same in every reading.
@@ -25,19 +28,27 @@ class Identity:
         self._paths = paths
         self._by_text = by_text
         self._lane: Lane | None = None
-        self._getters: list[Callable[[Any], Any]] = []
+        self._readers: list[Reader] = []
 
     def of_rows(self, rows: Sequence[Any], lane: Lane) -> list[str]:
         """Return the keys of rows that `lane` decoded."""
         if lane is not self._lane:
             self._lane = lane
-            self._getters = [_getter(each, lane) for each in self._paths]
-        columns = [list(map(each, rows)) for each in self._getters]
+            self._readers = [_reader(each, lane) for each in self._paths]
+        columns = [each(rows) for each in self._readers]
         return _plain_keys(columns) or self._keys(zip(*columns, strict=True))
 
     def of_value(self, value: Any) -> list[str]:
         """Return the key of a record; none if it has no id."""
-        return self._keys([tuple(_at(value, each) for each in self._paths)])
+        if type(value) is not dict:
+            return []
+        parts = [
+            value.get(*each, ABSENT) if len(each) == 1 else _at(value, each)
+            for each in self._paths
+        ]
+        if type(parts[0]) is str and _plain.issuperset(map(type, parts)):
+            return [key_text(parts, by_text=self._by_text)]
+        return self._keys([tuple(parts)])
 
     def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
         plain = ([_plainly(part) for part in each] for each in identities)
@@ -53,14 +64,25 @@ def _plain_keys(columns: Sequence[list[Any]]) -> list[str]:
 
     They are what `key_text` returns, made for all rows at once.
     """
-    kinds = [set(map(type, each)) for each in columns]
-    if kinds[0] != {str} or not set().union(*kinds) <= _plain:
+    first, *others = columns
+    if set(map(type, first)) != {str}:
         return []
-    if len(columns) > 1:
-        return list(map(repr, zip(*columns, strict=True)))
-    # A text with a bracket in front could be taken for a tuple.
-    (texts,) = columns
-    return [] if "\n(" in "\n".join(("", *texts)) else texts
+    if not others:
+        # A text with a bracket in front could be taken for a tuple.
+        return [] if "\n(" in "\n".join(("", *first)) else first
+    rest = ""
+    for each in others:
+        # What is the same in all rows is written once; texts are equal to texts only.
+        if type(each[0]) not in _plain or each.count(each[0]) < len(each):
+            return _plain_tuples(columns)
+        rest += f", {each[0]!r}"
+    return [f"({each!r}{rest})" for each in first]
+
+
+def _plain_tuples(columns: Sequence[list[Any]]) -> list[str]:
+    """Return the keys of rows with several parts that differ, none if in doubt."""
+    kinds = {kind for each in columns for kind in set(map(type, each))}
+    return list(map(repr, zip(*columns, strict=True))) if kinds <= _plain else []
 
 
 def _are_scalars(values: Sequence[Any]) -> bool:
@@ -77,8 +99,8 @@ def _plainly(value: Any) -> Any:
     return value
 
 
-def _getter(path: Path, lane: Lane) -> Callable[[Any], Any]:
-    """Return what reads the member at `path` of a row that `lane` decoded."""
+def _reader(path: Path, lane: Lane) -> Reader:
+    """Return what reads the member at `path` of rows that `lane` decoded."""
     steps = []
     for end, key in enumerate(path):
         place = tuple(map(str, path[:end]))
@@ -89,9 +111,18 @@ def _getter(path: Path, lane: Lane) -> Callable[[Any], Any]:
             return _absent
         steps.append(attribute)
     rest = path[len(steps) :]
-    if len(steps) == 1 and not rest:
-        return attrgetter(*steps)
-    return lambda row: _at(_inside(row, steps), rest)
+    if len(steps) != 1:
+        return lambda rows: [_at(_inside(row, steps), rest) for row in rows]
+    member: Callable[[Any], Any] = attrgetter(*steps)
+    if not rest:
+        return lambda rows: list(map(member, rows))
+    if len(rest) > 1:
+        return lambda rows: [_at(each, rest) for each in map(member, rows)]
+    (key,) = rest
+    return lambda rows: [
+        each.get(key, ABSENT) if type(each) is dict else ABSENT
+        for each in map(member, rows)
+    ]
 
 
 def _inside(row: Any, attributes: Sequence[str]) -> Any:
@@ -101,8 +132,8 @@ def _inside(row: Any, attributes: Sequence[str]) -> Any:
     return row
 
 
-def _absent(_: Any) -> Any:
-    return ABSENT
+def _absent(rows: Sequence[Any]) -> list[Any]:
+    return [ABSENT] * len(rows)
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -15,6 +15,7 @@ from harpia_formats.format import Container, Format
 from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
 from harpia_formats.head import Cut, begin, cut_of, frames_again
 from harpia_formats.judge import Disagreement, Judge, Verdict
+from harpia_formats.judged import Judged
 from harpia_formats.layout import Layout, Opening, opening_of
 from harpia_formats.marks import Numbers, Outcomes
 from harpia_formats.naming import misleading
@@ -31,7 +32,6 @@ from harpia_formats.recognition import (
 )
 from harpia_formats.registry import all_formats
 from harpia_formats.report import FileCount
-from harpia_formats.row import Row
 from harpia_formats.rules import Rule
 from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.schema import Schema
@@ -42,8 +42,8 @@ from harpia_formats.speaker import Speaker
 from harpia_formats.tally import Tally
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
-    from harpia_formats.companions import Judged
     from harpia_formats.findings import Finding
+    from harpia_formats.row import Row
     from harpia_formats.taking import Taker
     from harpia_formats.uniqueness import Uniqueness
 
@@ -255,13 +255,11 @@ class Inspection:
             )
         return held_strictly(found, head) if options.strict else found
 
-    def judged(self, source: Source) -> "Judged | None":
+    def judged(self, source: Source) -> Judged | None:
         """Return what is known of the file, if its records can be checked further."""
         failed_fast = self.stopped and self._options.fail_fast
         if self._variant is None or failed_fast or self._count.folded:
             return None
-        from harpia_formats.companions import Judged  # noqa: PLC0415 - only for pairs
-
         return Judged(
             source,
             self._variant,
@@ -396,7 +394,9 @@ class Inspection:
                 return chunk.first(each.row + 1), findings[: number + 1]
         return chunk, findings
 
-    def _row(self, chunk: Chunk, numbers: Numbers, finding: "Finding") -> Row:
+    def _row(self, chunk: Chunk, numbers: Numbers, finding: "Finding") -> "Row":
+        from harpia_formats.row import Row  # noqa: PLC0415 - as above
+
         return Row(
             path=self._count.path,
             text=chunk.rows[finding.row],
@@ -410,6 +410,7 @@ class Inspection:
     def _header(self, header: Header) -> Iterator[Problem]:
         """Judge what is left of a document without its records."""
         from harpia_formats.header import header_findings  # noqa: PLC0415 - only for wrapped files
+        from harpia_formats.row import Row  # noqa: PLC0415 - as above
 
         variant = self._variant
         assert variant is not None  # noqa: S101 - only known formats have a header
@@ -468,11 +469,11 @@ class Inspection:
         """Say which records have an id that was there before."""
         if self._options.fail_fast and self.stopped:
             return
-        from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
-        from harpia_formats.uniqueness import remark_on  # noqa: PLC0415 - as above
-
         id_key = self._variant.format.id_key if self._variant else ""
         for each in unique.repeats(self._part.records):
+            from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
+            from harpia_formats.uniqueness import remark_on  # noqa: PLC0415 - as above
+
             record = each.record
             self._outcomes.note_wrong(record.number)
             remark = remark_on(each, id_key)

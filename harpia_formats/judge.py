@@ -5,18 +5,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.framing import DEPTH_LIMIT, Chunk, is_blank
 from harpia_formats.identity import Identity
 from harpia_formats.lane import Lane, Survey, lane_of
-from harpia_formats.members import Members, have_all_keys, members_of
+from harpia_formats.members import Members, are_kept_whole, have_all_keys
 from harpia_formats.referee import referee_of
 from harpia_formats.row_types import Unsuitable
 from harpia_formats.schema import Schema
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.findings import Finding
+    from harpia_formats.reasons import Reasons
 
 #: Tells whether another engine agrees with a verdict on a decoded record.
 SecondOpinion = Callable[[Any, bool], bool]
@@ -66,7 +68,8 @@ class Disagreement(Exception):  # noqa: N818 - reads as what happened
 
 def _may_be_deep(text: bytes) -> bool:
     """Tell whether `text` has brackets enough to be nested too deeply."""
-    return text.count(b"[") + text.count(b"{") > DEPTH_LIMIT
+    brackets: int = stringzilla.count(text, b"[") + stringzilla.count(text, b"{")
+    return brackets > DEPTH_LIMIT
 
 
 def _fault_in(number: int, text: bytes) -> "Finding | None":
@@ -108,9 +111,13 @@ class Judge:
             False if of_lane is None else of_lane, formats=brief.formats
         )
         self._identity = brief.identity
+        #: Finds why rows are refused, once one is.
+        self._reasons: Reasons | None = None
         #: Chunks to come that are not tried as a whole.
         self._pause = 0
         self._failures = 0
+        #: Whether the lane is not tried on rows, until one is seen to be valid.
+        self._hopeless = False
 
     @property
     def lane_schema(self) -> Schema:
@@ -165,22 +172,47 @@ class Judge:
         return not self._brief.repeated_keys or have_all_keys(values, data, members)
 
     def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
-        accepted: list[Any] = []
+        start = 0
+        while start < len(rows):
+            start = self._judge_some(rows, start, verdict)
+
+    def _judge_some(self, rows: list[bytes], start: int, verdict: Verdict) -> int:
+        """Judge rows from `start` on, and return before which row it stopped.
+
+        That is the end, or where the lane got better.
+        """
         lane = self.lane
-        for number, text in enumerate(rows):
-            value = lane.accept(text) if lane else None
-            if (
-                lane is not None
-                and value is not None
-                and self._keys_differ([value], text, lane.members)
-            ):
-                accepted.append(value)
-                continue
-            self._judge_slowly(number, text, verdict)
-            if self.lane is not lane:
-                self._note_keys(accepted, lane, verdict)
-                accepted, lane = [], self.lane
-        self._note_keys(accepted, lane, verdict)
+        if lane is None or self._hopeless:
+            values: list[Any] = [None] * (len(rows) - start)
+        else:
+            values = self._accepted_each(rows[start:], lane)
+            self._hopeless = not any(each is not None for each in values)
+        for number, value in enumerate(values, start):
+            if value is None:
+                self._judge_slowly(number, rows[number], verdict)
+                if self.lane is not lane:
+                    del values[number + 1 - start :]
+        kept = [each for each in values if each is not None]
+        self._note_keys(kept, lane, verdict)
+        return start + len(values)
+
+    def _accepted_each(self, rows: list[bytes], lane: Lane) -> list[Any]:
+        """Return each row decoded if it is certainly valid, else None."""
+        values = [lane.accept(each) for each in rows]
+        if not self._brief.repeated_keys:
+            return values
+        accepted = [each for each in values if each is not None]
+        texts = [
+            row for row, each in zip(rows, values, strict=True) if each is not None
+        ]
+        if have_all_keys(accepted, b"\n".join(texts), lane.members):
+            return values
+        return [
+            each
+            if each is not None and have_all_keys([each], row, lane.members)
+            else None
+            for row, each in zip(rows, values, strict=True)
+        ]
 
     def _note_keys(
         self, accepted: list[Any], lane: Lane | None, verdict: Verdict
@@ -210,7 +242,7 @@ class Judge:
     def _judge_value(
         self, number: int, text: bytes, value: Any, verdict: Verdict
     ) -> None:
-        if not self._keys_differ([value], text, members_of):
+        if self._brief.repeated_keys and not are_kept_whole([value], text):
             from harpia_formats.findings import repeated_keys  # noqa: PLC0415 - as above
 
             verdict.findings += repeated_keys(number, text, value)
@@ -221,11 +253,15 @@ class Judge:
         if self._identity is not None:
             verdict.keys += self._identity.of_value(value)
         asks_schema = self._brief.asks_schema or self._brief.remarks is None
-        if asks_schema and not self.referee.is_valid(value):
-            verdict.findings += self._refused(number, value)
-            return
+        if asks_schema:
+            # For a valid record this takes no longer than asking only whether it is.
+            errors = list(self.referee.iter_errors(value))
+            if errors:
+                verdict.findings += self._refused(number, value, errors)
+                return
         remarks = list(self._brief.remarks(value)) if self._brief.remarks else []
         if not remarks:
+            self._hopeless = False
             self.learner.learn(value)
             return
         from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
@@ -245,13 +281,15 @@ class Judge:
             if not opinion(value, valid):
                 raise Disagreement(row, referee=valid)
 
-    def _refused(self, number: int, value: Any) -> "list[Finding]":
+    def _refused(self, number: int, value: Any, errors: list[Any]) -> "list[Finding]":
         """Return why the schema refuses a row, or what else the row looks like."""
         from harpia_formats.findings import Finding, causes_in  # noqa: PLC0415 - as above
 
-        errors = self.referee.iter_errors(value)
-        advise = self._brief.advise
-        causes = list(causes_in(number, value, errors, self._schema, advise))
+        if self._reasons is None:
+            from harpia_formats.reasons import Reasons  # noqa: PLC0415 - as above
+
+            self._reasons = Reasons(self._schema, self._brief.advise)
+        causes = causes_in(number, value, errors, self._reasons)
         # A misspelt key says enough, even if without it the row looks like others.
         if any(each.code == MISSPELT for each in causes):
             return causes

@@ -49,7 +49,10 @@ class Lane:
             value = self.decode(row)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        return value if all(check(value) for check in self.checks) else None
+        for check in self.checks:
+            if not check(value):
+                return None
+        return value
 
     def accept_lines(self, data: bytes, lines: int) -> list[Any] | None:
         """Return the rows of `data` if all of its lines are certainly valid.

@@ -13,15 +13,17 @@ class Marks:
     bits: bytearray = field(default_factory=bytearray)
 
     def __contains__(self, number: int) -> bool:
-        place, bit = divmod(number, 8)
-        return place < len(self.bits) and bool(self.bits[place] >> bit & 1)
+        place = number >> 3
+        return place < len(self.bits) and bool(self.bits[place] >> (number & 7) & 1)
 
-    def add(self, number: int) -> None:
-        """Add a number."""
-        place, bit = divmod(number, 8)
+    def add(self, number: int) -> bool:
+        """Add a number; tell whether it is new."""
+        place, bit = number >> 3, 1 << (number & 7)
         if place >= len(self.bits):
             self.bits += bytes(place + 1 - len(self.bits))
-        self.bits[place] |= 1 << bit
+        before = self.bits[place]
+        self.bits[place] = before | bit
+        return not before & bit
 
 
 @dataclass(slots=True)
@@ -38,18 +40,14 @@ class Outcomes:
 
     def note_wrong(self, number: int) -> None:
         """Count record `number` as invalid."""
-        if number in self.wrong:
-            return
-        self.wrong.add(number)
-        self.count.invalid += 1
-        self.count.undetermined -= number in self.open
+        if self.wrong.add(number):
+            self.count.invalid += 1
+            self.count.undetermined -= number in self.open
 
     def note_open(self, number: int) -> None:
         """Count record `number` as undetermined, unless it is invalid."""
-        if number in self.open:
-            return
-        self.open.add(number)
-        self.count.undetermined += number not in self.wrong
+        if self.open.add(number):
+            self.count.undetermined += number not in self.wrong
 
 
 class Numbers:

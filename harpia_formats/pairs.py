@@ -16,7 +16,8 @@ from harpia_formats.source import Source
 from harpia_formats.tally import Tally
 
 if TYPE_CHECKING:  # most runs have no pairs
-    from harpia_formats.companions import Judged, Other
+    from harpia_formats.companions import Other
+    from harpia_formats.judged import Judged
 
 
 class CompanionError(Exception):

@@ -100,10 +100,12 @@ def pointer_of(path: Path, *, wildcard: bool = False) -> str:
 
     Source: RFC 6901.
     """
-    parts = []
+    pointer = ""
     for each in path:
         if isinstance(each, int):
-            parts.append("*" if wildcard else str(each))
+            pointer += "/*" if wildcard else f"/{each}"
+        elif "~" in each or "/" in each:
+            pointer += "/" + each.replace("~", "~0").replace("/", "~1")
         else:
-            parts.append(each.replace("~", "~0").replace("/", "~1"))
-    return "".join(f"/{part}" for part in parts)
+            pointer += f"/{each}"
+    return pointer

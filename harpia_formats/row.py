@@ -1,15 +1,27 @@
 """A row with its bytes, for placing what is said of it."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from harpia_formats.framing import Cursor, code_points
 from harpia_formats.problem import Excerpt, Path, Place, pointer_of
-from harpia_formats.scan import locate
+from harpia_formats.spans import Spans
 
 #: Code points of a line that a code frame shows around a place.
 FRAME = 100
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What was found in a row, for the next one that asks."""
+
+    spans: Spans | None = None
+    #: A byte of the row, and where in the file it is.
+    at: int = 0
+    cursor: Cursor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +41,7 @@ class Row:
     pieces: tuple[tuple[int, Cursor], ...] = ()
     #: The bytes of each field of a table's row; of JSON they are looked for.
     spans: Mapping[Any, tuple[int, int]] | None = None
+    _memory: _Memory = field(default_factory=_Memory, repr=False, compare=False)
 
     def bytes_of(self, path: Path, *, at_key: bool = False) -> tuple[int, int]:
         """Return the bytes to mark for the value at `path`, or for its key.
@@ -37,7 +50,9 @@ class Row:
         """
         if self.spans is not None:
             return self.spans.get(path[0], (0, 1)) if path else (0, 1)
-        span = locate(self.text, path)
+        memory = self._memory
+        memory.spans = memory.spans or Spans(self.text)
+        span = memory.spans.of(path)
         if at_key and span.key is not None and span.key_end is not None:
             return span.key, span.key_end
         if self.text[span.start] in b"{[":
@@ -47,10 +62,17 @@ class Row:
     def cursor(self, at: int) -> Cursor:
         """Return where in the file the byte `at` of the row is."""
         begin, start = 0, self.start
-        for begin_of_piece, start_of_piece in self.pieces:
-            if begin_of_piece <= at:
-                begin, start = begin_of_piece, start_of_piece
-        return start.after(self.text[begin:at])
+        before = bisect_right(self.pieces, at, key=itemgetter(0))
+        if before:
+            begin, start = self.pieces[before - 1]
+        memory = self._memory
+        if memory.cursor is not None and begin <= memory.at <= at:
+            begin, start = memory.at, memory.cursor
+        cursor = start.after(self.text[begin:at])
+        # In what is not UTF-8 a place may be inside of what counts as one character.
+        if self.value is not None:
+            memory.at, memory.cursor = at, cursor
+        return cursor
 
     def place(self, start: int, end: int, path: Path) -> Place:
         """Return the place of the bytes from `start` to `end` of the row."""
@@ -82,11 +104,11 @@ class Row:
         first = self.text.rfind(b"\n", 0, start) + 1
         last = self.text.find(b"\n", start)
         last = len(self.text) if last < 0 else last
-        for begin_of_piece, _ in self.pieces:
-            if begin_of_piece <= start:
-                first = max(first, begin_of_piece)
-            else:
-                last = min(last, begin_of_piece)
+        before = bisect_right(self.pieces, start, key=itemgetter(0))
+        if before:
+            first = max(first, self.pieces[before - 1][0])
+        if before < len(self.pieces):
+            last = min(last, self.pieces[before][0])
         end = min(end, last)
         marked = self.text[start:end].decode("utf-8", "replace")
         room = max(FRAME - len(marked), FRAME // 2)

@@ -25,6 +25,7 @@ __all__ = [
     "FaultKind",
     "Span",
     "duplicates",
+    "entries",
     "find_fault",
     "locate",
 ]
@@ -302,6 +303,23 @@ def _entry(text: bytes, at: int, inner: _Open) -> _Entry:
     end = _end_of_any_string(text, at)
     inner.name = _decoded(text, at, end)
     return at, end, _skip_space(text, _end_of(_COLON, text, end))
+
+
+def entries(text: bytes, start: int) -> Iterator[tuple[str | int, Span]]:
+    """Yield the members or items of the value at `start` of the valid JSON `text`.
+
+    A scalar has none.
+    """
+    if text[start] not in b"{[":
+        return
+    inner = _Open(is_object=text[start] == _OBJECT)
+    at = _end_of(_SEPARATORS, text, start + 1)
+    while text[at] not in b"}]":
+        key, key_end, begin = _entry(text, at, inner)
+        end = _end_of_value(text, begin)
+        yield inner.step, Span(key, key_end, begin, end)
+        at = _end_of(_SEPARATORS, text, end)
+        inner.index += 1
 
 
 def duplicates(text: bytes) -> Iterator[Duplicate]:

@@ -92,8 +92,9 @@ def _misspelt(cause: Cause) -> Sentence:
 def _unknown_key(cause: Cause, record: Any, schema: Any) -> Sentence:
     key = str(cause.path[-1])
     owner = cause.path[:-1]
-    free = known_keys(schema, cause.violations[0]) - set(value_at(record, owner))
-    near = nearest(key, sorted(free))
+    there = value_at(record, owner)
+    known = known_keys(schema, cause.violations[0])
+    near = nearest(key, sorted(each for each in known if each not in there))
     of = f" in {name_of(owner)}" if owner else ""
     if near:
         fix = Fix("rename-key", pointer_of(cause.path), near)

@@ -1,9 +1,11 @@
 """The schemas that ship with us, as they are written."""
 
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # few installations need it
+    from importlib.resources.abc import Traversable
 
 _SUFFIX = ".schema.json"
 
@@ -20,7 +22,12 @@ def schema_text(identifier: str) -> bytes:
     return (_folder() / f"{identifier}{_SUFFIX}").read_bytes()
 
 
-def _folder() -> Traversable:
-    installed = files("harpia_formats") / "_schemas"
-    checkout = Path(__file__).parents[1] / "schemas"
-    return installed if installed.is_dir() else checkout
+@cache
+def _folder() -> "Path | Traversable":
+    here = Path(__file__).parent
+    for each in (here / "_schemas", here.parent / "schemas"):
+        if each.is_dir():
+            return each
+    from importlib.resources import files  # noqa: PLC0415 - takes long; only for zip files
+
+    return files("harpia_formats") / "_schemas"

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from harpia_formats.array import member_rows
 from harpia_formats.framing import JSON_SPACE, Chunk, Cursor, Feed, Flaw, skip_space
 from harpia_formats.item import State, read_item
 from harpia_formats.problem import Path
@@ -118,6 +117,8 @@ class _Slicer:
         return True
 
     def _array(self, path: Path) -> _Cutting:
+        from harpia_formats.array import member_rows  # noqa: PLC0415 - few files need it
+
         self.text += b"["
         yield Member(path)
         end, closed = yield from member_rows(self.feed, self.start, self.limit)

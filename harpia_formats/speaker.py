@@ -2,21 +2,20 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from harpia_formats.framing import Cursor
 from harpia_formats.problem import Excerpt, Path, Place, Problem, Severity
-from harpia_formats.row import Row
 from harpia_formats.rules import Rule
 from harpia_formats.schema import Schema
 from harpia_formats.tally import Tally
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.findings import Finding
+    from harpia_formats.row import Row
 
 #: Returns the row that a finding is about.
-RowOf = Callable[["Finding"], Row]
+RowOf = Callable[["Finding"], "Row"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +61,13 @@ class Speaker:
 
         `prefix` is where in its record each row is.
         """
-        for _, of_row in groupby(findings, key=lambda each: each.row):
-            yield from self._of_row(of_row, row_of, schema, prefix)
-
-    def _of_row(
-        self, findings: "Iterable[Finding]", row_of: RowOf, schema: Schema, prefix: Path
-    ) -> Iterator[Problem]:
-        """Yield what is kept of one row's findings, in reading order."""
         kept: list[Problem] = []
         row: Row | None = None
+        number = -1
         for each in findings:
+            if each.row != number:
+                yield from _in_reading_order(kept)
+                kept, row, number = [], None, each.row
             rule = self.rules[each.code]
             path = (*prefix, *each.path) if prefix else each.path
             if not self.tally.wants(rule, path, each.missing_key):
@@ -82,8 +78,7 @@ class Speaker:
             problem = problem_of(each, rule, row, schema)
             if self.tally.add(problem, path, each.missing_key):
                 kept.append(problem)
-        kept.sort(key=lambda each: each.place.byte_offset)
-        yield from kept
+        yield from _in_reading_order(kept)
 
     def is_error(self, code: str) -> bool:
         """Tell whether a rule makes a record invalid."""
@@ -93,3 +88,9 @@ class Speaker:
         """Return the place of a single character."""
         column = start.column + 1
         return Place(self.path, start.line, column, column + 1, start.offset, record)
+
+
+def _in_reading_order(problems: list[Problem]) -> list[Problem]:
+    """Return the problems of one row by their places."""
+    problems.sort(key=lambda each: each.place.byte_offset)
+    return problems

@@ -1,6 +1,7 @@
 """Count every finding exactly, and keep a few of each kind as examples."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from harpia_formats.problem import Path, Problem, pointer_of
 from harpia_formats.report import FileCount, Group, Report
@@ -9,6 +10,13 @@ from harpia_formats.rules import Rule
 #: Groups of one file; further pointers are counted together under `GROUP_REST`.
 GROUP_LIMIT = 10_000
 GROUP_REST = "/…"
+#: Pointers that are remembered: findings are mostly at the same few places.
+_REMEMBERED = 1024
+
+
+@lru_cache(_REMEMBERED)
+def _pointer(path: Path) -> str:
+    return pointer_of(path, wildcard=True)
 
 
 @dataclass(slots=True)
@@ -80,7 +88,7 @@ class Tally:
 
     def _key(self, code: str, path: Path, key: str) -> tuple[int, str, str, str]:
         file = self._present
-        group = (file, code, pointer_of(path, wildcard=True), key)
+        group = (file, code, _pointer(path), key)
         if group in self.groups or self._grouped[file] < GROUP_LIMIT:
             return group
         return (file, code, GROUP_REST, "")

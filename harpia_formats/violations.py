@@ -8,6 +8,8 @@ from typing import Any
 from harpia_formats.problem import Path
 from harpia_formats.schema import resolve
 
+#: Paths of a schema that are remembered.
+REMEMBERED = 1024
 #: Keywords that a name or a number follows in a path, and those of them that lead
 #: into the data.
 _named = frozenset(
@@ -46,23 +48,64 @@ class Violation:
     branch: Branch | None = None
 
 
-def violation_of(error: Any, record: Any, schema: Any) -> Violation:
+class SchemaPaths:
+    """The exact paths in a schema behind those that the engine tells.
+
+    They are found once, since many errors come from the same keyword.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+        self._locations: dict[Path, Path] = {}
+        self._evaluated: dict[Path, Path] = {}
+        self._branches: dict[Path, Branch | None] = {}
+
+    def location(self, told: Path) -> Path:
+        """Return the exact path to a keyword, references not among its steps."""
+        known = self._locations.get(told)
+        if known is None:
+            known = next(_paths(self.schema, told), told)
+            _remember(self._locations, told, known)
+        return known
+
+    def evaluated(self, told: Path) -> Path:
+        """Return the exact path on which the engine came to a keyword."""
+        known = self._evaluated.get(told)
+        if known is None:
+            known = next(_paths(self.schema, told, self.schema), told)
+            _remember(self._evaluated, told, known)
+        return known
+
+    def branch(self, evaluation_path: Path) -> Branch | None:
+        """Return the innermost condition on the way to a keyword."""
+        if evaluation_path not in self._branches:
+            branch = branch_of(evaluation_path)
+            _remember(self._branches, evaluation_path, branch)
+        return self._branches[evaluation_path]
+
+
+def _remember(known: dict[Path, Any], key: Path, value: Any) -> None:
+    if len(known) >= REMEMBERED:
+        known.clear()
+    known[key] = value
+
+
+def violation_of(error: Any, record: Any, paths: SchemaPaths) -> Violation:
     """Return an error of jsonschema-rs on `record` as plain data."""
+    schema = paths.schema
     kind = error.kind
     name = type(kind).__name__
     keyword, detail = kind.name, kind.value
     path = _path_of(error, record)
-    told = tuple(error.schema_path)
-    schema_path = next(_paths(schema, told), told)
-    evaluated = tuple(error.evaluation_path)
-    evaluated = next(_paths(schema, evaluated, schema), evaluated)
+    schema_path = paths.location(tuple(error.schema_path))
+    evaluated = paths.evaluated(tuple(error.evaluation_path))
     if name in {"BacktrackLimitExceeded", "RegexEngineFailure"}:
         keyword, detail = "undetermined", None
     elif name == "OneOfMultipleValid":
         keyword, detail = "severalOf", None
     elif keyword in {"anyOf", "oneOf"}:
         detail = [
-            [violation_of(each, record, schema) for each in option]
+            [violation_of(each, record, paths) for each in option]
             for option in kind.context
         ]
         if any(each.keyword == "undetermined" for option in detail for each in option):
@@ -74,7 +117,7 @@ def violation_of(error: Any, record: Any, schema: Any) -> Violation:
     elif keyword == "required" and _last_keyword(schema_path) == "dependencies":
         owner = value_at(record, path)
         evaluated = (*evaluated, _dependent(schema_path, schema, detail, owner))
-    return Violation(keyword, detail, path, schema_path, branch_of(evaluated))
+    return Violation(keyword, detail, path, schema_path, paths.branch(evaluated))
 
 
 def _path_of(error: Any, record: Any) -> Path:
@@ -196,10 +239,14 @@ def value_at(record: Any, path: Path) -> Any:
 
 def has(record: Any, path: Path) -> bool:
     """Tell whether there is a value at `path`."""
-    try:
-        value_at(record, path)
-    except LookupError:
-        return False
+    value = record
+    for each in path:
+        if isinstance(each, str):
+            if not isinstance(value, dict) or each not in value:
+                return False
+        elif not isinstance(value, list) or each >= len(value):
+            return False
+        value = value[each]
     return True
 
 

@@ -1,6 +1,8 @@
 import gzip
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -539,3 +541,20 @@ def test_options_of_formats_exclude_a_schema(options: dict[str, Any]) -> None:
     """What is about formats is refused beside a schema, and not ignored."""
     with pytest.raises(ValueError, match="are about formats, not a schema"):
         validate(b"{}", schema=True, **options)
+
+
+def test_valid_file_needs_nothing_that_explains() -> None:
+    """What says why something is wrong, or checks pairs, is imported only then."""
+    path = FIXTURES / SEED / "valid" / "one.json"
+    unwanted = "array causes companions conversion explain fault findings row scan"
+    script = f"""
+import sys
+from harpia_formats import validate
+assert validate({str(path)!r}).ok
+names = ["harpia_formats." + each for each in {unwanted.split()!r}]
+print([each for each in (*names, "importlib.resources") if each in sys.modules])
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603 - our own script
+
+    assert done.stdout == "[]\n"

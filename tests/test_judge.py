@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import iter_problems, validate
-from harpia_formats.framing import Chunk
+from harpia_formats.framing import Chunk, Cursor
+from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Disagreement, Judge
 from harpia_formats.layout import frames
 from harpia_formats.members import colons
@@ -201,6 +202,48 @@ def test_bad_rows_among_good_ones() -> None:
         assert [each.place.line for each in found] == [
             line for line, each in enumerate(bad, 1) if each
         ]
+
+
+_ROWS = st.sampled_from(
+    [
+        b'{"id": "a", "n": 1}',
+        b'{"id": "b", "n": 2, "free": {"x": [1, {"y": 2}]}}',
+        b'{"id": "c", "n": "text"}',
+        b'{"id": "d"}',
+        b'{"id": "e", "n": 1, "n": 2}',
+        b'{"id": "f", "n": 1, "free": {"x": 1, "x": 1}}',
+        b'{"id": "g", "n": 1, "late": ":"}',
+        b'{"n": 1}',
+        b'{"id": "h", "n": 1',
+        b" ",
+    ]
+)
+
+
+def outcome_of(rows: list[bytes], size: int, warm: int) -> tuple[Any, list[str]]:
+    """Return what a judge finds in `rows`, given so many at once, and their keys."""
+    schema = {
+        "type": "object",
+        "required": ["n"],
+        "properties": {"id": {}, "n": {"type": "integer"}, "free": {}},
+    }
+    judge = Judge(schema, Brief(identity=Identity((("id",),))))
+    judged(judge, b'{"id": "", "n": 0}\n' * warm)
+    found: list[tuple[str, int, Any]] = []
+    keys: list[str] = []
+    for start in range(0, len(rows), size):
+        verdict = judge.judge(Chunk(b"\n".join(rows), Cursor(), rows[start:][:size]))
+        found += [(each.code, start + each.row, each.path) for each in verdict.findings]
+        keys += verdict.keys
+    return found, sorted(keys)
+
+
+@given(st.lists(_ROWS, max_size=80), st.integers(1, 40), st.sampled_from([0, 100]))
+def test_rows_are_judged_alike_however_many_at_once(
+    rows: list[bytes], size: int, warm: int
+) -> None:
+    """Findings and keys are those of each row alone, with or without a lane."""
+    assert outcome_of(rows, size, warm) == outcome_of(rows, 1, 0)
 
 
 def test_disagreement_is_raised() -> None:

@@ -1,0 +1,154 @@
+"""Why many records are wrong: what they have in common is found once."""
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+from jsonschema_rs import ValidationErrorKind as Kind
+
+from harpia_formats.causes import Cause, Draft, draft_of
+from harpia_formats.format import Advise
+from harpia_formats.problem import Path
+from harpia_formats.violations import SchemaPaths
+
+#: Ways to be wrong that are remembered, and characters of the longest one.
+REMEMBERED, LONGEST = 256, 10_000
+#: Errors of a record, or keys of an object, that are worth remembering.
+MOST = 100
+
+#: Kinds of which the schema knows all there is to know.
+_settled = frozenset(
+    {
+        Kind.AdditionalItems,
+        Kind.Constant,
+        Kind.Contains,
+        Kind.ContentEncoding,
+        Kind.ContentMediaType,
+        Kind.Enum,
+        Kind.ExclusiveMaximum,
+        Kind.ExclusiveMinimum,
+        Kind.Format,
+        Kind.MaxItems,
+        Kind.MaxLength,
+        Kind.MaxProperties,
+        Kind.Maximum,
+        Kind.MinItems,
+        Kind.MinLength,
+        Kind.MinProperties,
+        Kind.Minimum,
+        Kind.MultipleOf,
+        Kind.Not,
+        Kind.OneOfMultipleValid,
+        Kind.Pattern,
+        Kind.Type,
+        Kind.UniqueItems,
+    }
+)
+_choices = frozenset({Kind.AnyOf, Kind.OneOfNotValid})
+#: Keys that the engine may tell as something else.
+_odd_key = re.compile(r"(\+?\d+)?")
+
+
+class _Unlike(Exception):  # noqa: N818 - an answer, not an error
+    """A record is wrong in a way of its own."""
+
+
+class Reasons:
+    """Finds the root causes of what one schema refuses.
+
+    Records with the same errors at the same places, in objects with the same keys
+    where one is missing, have the same causes but for what conditions ask of them.
+    """
+
+    def __init__(self, schema: Any, advise: Advise) -> None:
+        self._paths = SchemaPaths(schema)
+        self._advise = advise
+        self._known: dict[Hashable, Draft] = {}
+        #: Whether the places that the engine tells are exact.
+        self._is_exact = not any(map(_odd_key.fullmatch, _keys_in(schema)))
+
+    def of(self, record: Any, errors: Iterable[Any]) -> Sequence[Cause]:
+        """Return the root causes behind the engine's `errors` on `record`."""
+        errors = list(errors)
+        mark = self._mark(errors, record)
+        draft = None if mark is None else self._known.get(mark)
+        if draft is None:
+            draft = draft_of(record, errors, self._paths)
+            if mark is not None and len(repr(mark)) <= LONGEST:
+                self._remember(mark, draft)
+        return draft.causes(record, self._advise)
+
+    def _mark(self, errors: list[Any], record: Any) -> Hashable | None:
+        """Return what records with the same causes have in common, if they may."""
+        if not self._is_exact or len(errors) > MOST:
+            return None
+        try:
+            return tuple([_mark_of(each, record) for each in errors])
+        except _Unlike:
+            return None
+
+    def _remember(self, mark: Hashable, draft: Draft) -> None:
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[mark] = draft
+
+
+def _keys_in(schema: Any) -> Iterator[str]:
+    """Yield every key of every object in a schema."""
+    if isinstance(schema, dict):
+        yield from schema
+        for each in schema.values():
+            yield from _keys_in(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from _keys_in(each)
+
+
+def _mark_of(error: Any, record: Any) -> Hashable:
+    """Return all that `violation_of` makes something of; raises `_Unlike`."""
+    kind = error.kind
+    sort = type(kind)
+    path = tuple(error.instance_path)
+    value = _value_at(record, path)
+    schema_path = tuple(error.schema_path)
+    more: Hashable = None
+    if sort is Kind.Required:
+        # A dependency is told by the keys that are there.
+        if "dependencies" in schema_path:
+            raise _Unlike
+        more = kind.value, _few_keys(value)
+    elif sort is Kind.AdditionalProperties:
+        more = tuple(_few(kind.value))
+    elif sort in _choices:
+        context = _few(kind.context)
+        more = tuple([_marks(option, record) for option in context])
+    elif sort is Kind.FalseSchema:
+        more = tuple(_few(value)) if isinstance(value, dict) else None
+    elif sort not in _settled:
+        raise _Unlike
+    return sort, path, schema_path, tuple(error.evaluation_path), more
+
+
+def _marks(errors: Any, record: Any) -> Hashable:
+    return tuple([_mark_of(each, record) for each in _few(errors)])
+
+
+def _few(items: Any) -> Any:
+    if len(items) > MOST:
+        raise _Unlike
+    return items
+
+
+def _few_keys(value: Any) -> Hashable:
+    return frozenset(_few(value))
+
+
+def _value_at(node: Any, path: Path) -> Any:
+    """Return the value at `path`; raises `_Unlike` where another could be meant."""
+    for each in path:
+        if isinstance(node, dict) and (type(each) is int or "" in node):
+            raise _Unlike
+        node = node[each]
+    if isinstance(node, dict) and "" in node:
+        raise _Unlike
+    return node
