@@ -23,6 +23,18 @@ class Marks:
             self.bits += bytes(place + 1 - len(self.bits))
         self.bits[place] |= 1 << bit
 
+    def add_all(self, bits: bytes, before: int) -> None:
+        """Add the numbers of another set, each larger by `before`."""
+        if not bits:
+            return
+        place, shift = divmod(before, 8)
+        shifted = int.from_bytes(bits, "little") << shift
+        end = place + len(bits) + 1
+        if end > len(self.bits):
+            self.bits += bytes(end - len(self.bits))
+        shifted |= int.from_bytes(self.bits[place:end], "little")
+        self.bits[place:end] = shifted.to_bytes(end - place, "little")
+
 
 @dataclass(slots=True)
 class Outcomes:
@@ -50,6 +62,18 @@ class Outcomes:
             return
         self.open.add(number)
         self.count.undetermined += number not in self.wrong
+
+    def add(self, wrong: bytes, open_: bytes, before: int) -> None:
+        """Count records that were judged elsewhere, numbered from `before` on.
+
+        None of them was met here.
+        """
+        unjudged = int.from_bytes(open_, "little")
+        self.count.invalid += int.from_bytes(wrong, "little").bit_count()
+        unjudged &= ~int.from_bytes(wrong, "little")
+        self.count.undetermined += unjudged.bit_count()
+        self.wrong.add_all(wrong, before)
+        self.open.add_all(open_, before)
 
 
 class Numbers:

@@ -43,6 +43,4 @@ def profile_named(name: str) -> Profile:
     known = profile_names()
     near = nearest(name, known)
     hint = f"; did you mean {near}?" if near else ""
-    raise ScoreError(
-        f"no profile is called {name!r}{hint} (known: {', '.join(known)})"
-    )
+    raise ScoreError(f"no profile is called {name!r}{hint} (known: {', '.join(known)})")

@@ -14,6 +14,7 @@ from harpia_formats.tally import Tally
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.findings import Finding
+    from harpia_formats.noting import Notes
 
 #: Returns the row that a finding is about.
 RowOf = Callable[["Finding"], Row]
@@ -24,7 +25,7 @@ class Speaker:
     """Says what the rules in force want said of one file."""
 
     rules: Mapping[str, Rule]
-    tally: Tally
+    tally: "Tally | Notes"
     path: str
 
     def say(
