@@ -22,7 +22,8 @@ def merged(
     count.count(Severity.WARNING, found.warnings)
     count.count(Severity.NOTE, found.notes)
     outcomes.add(found.wrong, found.open, records)
-    for row in found.told:
+    for number, row in enumerate(found.told):
+        count.folded |= number == found.unfolded
         placed = ((key, _placed(each, records, lines)) for key, each in row)
         yield from _kept(placed, tally)
     for (code, pointer, key), times in found.untold:

@@ -38,6 +38,8 @@ class Notes:
     _rows: list[tuple[tuple[Key, Problem], ...]] = field(default_factory=list)
     _row: list[tuple[Key, Problem]] = field(default_factory=list)
     _told: int = 0
+    #: The rows that were told before the file was folded, if it was.
+    _unfolded: int | None = None
 
     def wants(self, rule: Rule, path: Path, key: str = "") -> bool:
         """Count a finding; tell whether it may be an example.
@@ -54,11 +56,14 @@ class Notes:
         # Of a group that is new the first one must be told: it says where it is.
         if times == 1:
             return True
-        return not (self.enough or (self.examples and times > self.examples))
+        enough = self.enough or self.count.folded
+        return not (enough or (self.examples and times > self.examples))
 
     def add(self, problem: Problem, path: Path, key: str = "") -> bool:
         """Keep a finding that was wanted. Raises `TooMuch`."""
         group = (problem.code, pointer_of(path, wildcard=True), key)
+        if self.count.folded and self._unfolded is None:
+            self._unfolded = len(self._rows)
         self._row.append((group, problem))
         self._told += 1
         if self._told > MOST:
@@ -88,6 +93,7 @@ class Notes:
             warnings=self.count.warnings,
             notes=self.count.notes,
             told=tuple(self._rows),
+            unfolded=self._unfolded,
             untold=tuple((key, each) for key, each in rest.items() if each),
         )
 

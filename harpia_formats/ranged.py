@@ -38,7 +38,7 @@ from harpia_formats.source import Measured
 from harpia_formats.speaker import Speaker
 from harpia_formats.tally import Tally
 from harpia_formats.uniqueness import Uniqueness
-from harpia_formats.work import Found, Job, Piece, Range, plain_options
+from harpia_formats.work import Found, Job, Piece, Range, new_key, plain_options
 from harpia_formats.working import judged_range, prepare
 
 #: Bytes of a range that is read where it is judged; of one of which all is told.
@@ -90,6 +90,7 @@ class Site:
         """Return how ranges of the file are to be judged."""
         variant = self.variant
         return Job(
+            new_key(),
             plain_options(self.options),
             tuple(self.rules),
             self.given,
@@ -133,7 +134,7 @@ class Ranged:
 
     def problems(self, frames: Slices) -> Iterator[Problem]:
         """Yield the problems that are kept, in order."""
-        size, cut_here = 0, self.site.blocks
+        size, reader = 0, self.site.blocks.reader
         for frame in frames:
             yield from self.site.judge(iter((frame,)))
             if not isinstance(frame, Chunk):
@@ -145,7 +146,7 @@ class Ranged:
                 yield from self._lines(path, end)
                 return
             if size >= WORTH_UNKNOWN and not self._is_small():
-                yield from self._in_turn(self._bundles(frames), cut_here.reader)
+                yield from self._in_turn(self._bundles(frames), reader)
                 return
 
     def _path_of_lines(self, place: Cursor | None) -> Path | None:
@@ -177,8 +178,8 @@ class Ranged:
     def _in_turn(self, items: Iterator[_Item], read: Measured) -> Iterator[Problem]:
         """Yield what is found in items, in order."""
         site = self.site
-        prepare(site.job(), site.part.judge)
         job = site.job()
+        prepare(job, site.part.judge)
         works = (
             (each, None if each.range is None else (judged_range, (job, each.range)))
             for each in items

@@ -37,9 +37,9 @@ class TakenFile:
         """Yield the problems that are kept; all of them are counted."""
         count = self.outcomes.count
         count.format, count.dialect = found.format, found.dialect
-        count.folded = found.folded
         count.records, count.bytes = found.found.records, found.bytes
         yield from merged(found.found, self.tally, self.outcomes)
+        count.folded = found.folded
         count.complete, count.reason = found.complete, found.reason
 
     def missed(self) -> Iterator[Problem]:

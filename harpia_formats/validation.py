@@ -122,11 +122,11 @@ class Validation:
 
     def _job(self, rules: Mapping[str, Rule]) -> "Job":
         """Return how whole files are judged elsewhere."""
-        from harpia_formats.work import Job, plain_options  # noqa: PLC0415 - as above
+        from harpia_formats.work import Job, new_key, plain_options  # noqa: PLC0415 - as above
 
         formats = tuple(each.id for each in self._formats)
         options = plain_options(self._options)
-        return Job(options, tuple(rules), self._schema, formats)
+        return Job(new_key(), options, tuple(rules), self._schema, formats)
 
     def _inspected(
         self,

@@ -1,6 +1,7 @@
 """Work on a file that is done elsewhere, and what it comes to: plain data only."""
 
 from dataclasses import dataclass, replace
+from uuid import uuid4
 
 from harpia_formats.framing import Cursor
 from harpia_formats.head import Cut
@@ -16,6 +17,8 @@ Key = tuple[str, str, str]
 class Job:
     """How all the work of one kind is to be done."""
 
+    #: What tells it from all others: 1 and true are equal in schemas otherwise.
+    key: str
     #: Without what is no plain data.
     options: Options
     #: Codes of the rules in force.
@@ -95,6 +98,8 @@ class Found:
     digests: bytes = b""
     #: What is told, row by row, each with its group; of a group the first ones.
     told: tuple[tuple[tuple[Key, Problem], ...], ...] = ()
+    #: How many of these rows come before it is known that the file is folded.
+    unfolded: int | None = None
     #: How often there was something of a group beyond what is told.
     untold: tuple[tuple[Key, int], ...] = ()
 
@@ -118,6 +123,11 @@ class FoundFile:
     #: The last record that was judged, and whether all were.
     until: int
     whole: bool
+
+
+def new_key() -> str:
+    """Return what no other job has, in any process."""
+    return uuid4().hex
 
 
 def plain_options(options: Options) -> Options:

@@ -1,5 +1,6 @@
 """Do work on a file in whatever process this is, and hand over what it comes to."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,15 +41,20 @@ class _Worker:
     identity: Identity | None
 
 
-#: What this process works with, for the job that it got last.
-_present: list[_Worker] = []
+class _Present(threading.local):
+    """What a thread of this process works with, for the job that it got last."""
+
+    worker: _Worker | None = None
+
+
+_present = _Present()
 
 
 def prepare(job: Job, judge: Judge) -> None:
     """Have processes that begin as copies of this one know what `judge` has learned."""
     worker = _worker_for(job)
     worker.part.judge.learn_from(judge)
-    _present[:] = [worker]
+    _present.worker = worker
 
 
 def judged_range(job: Job, work: Range) -> Found | None:
@@ -66,14 +72,14 @@ def _or_none(run: Callable[[Job, _Work], _Done], job: Job, work: _Work) -> _Done
         return run(job, work)
     except Exception:  # noqa: BLE001 - it happens again where it is done again
         # What is kept may be in the middle of something.
-        _present.clear()
+        _present.worker = None
         return None
 
 
 def _range(job: Job, work: Range) -> Found | None:
-    if not _present or _present[0].job != job:
-        _present[:] = [_worker_for(job)]
-    worker = _present[0]
+    worker = _present.worker
+    if worker is None or worker.job.key != job.key:
+        worker = _present.worker = _worker_for(job)
     worker.part.records = 0
     count, stretch = FileCount(work.name), _stretch(work)
     full = frozenset(work.exemplified)
