@@ -120,15 +120,23 @@ class Crew:
 
 
 def in_turn(
-    crew: Crew, items: Iterator[tuple[Any, Work | None]]
+    crew: Crew,
+    items: Iterator[tuple[Any, Work | None]],
+    weight: Callable[[Any], int] = lambda _: 0,
+    most: int = 0,
 ) -> Iterator[tuple[Any, Ticket | None]]:
     """Yield items in order, each with the work on it if there is some.
 
-    No more than the crew has room for is under way.
+    No more than the crew has room for is under way, and where more than one is, they
+    weigh no more than `most` together.
     """
     waiting: deque[tuple[Any, Ticket | None]] = deque()
+    load = 0
     for item, work in items:
         waiting.append((item, None if work is None else crew.submit(work)))
-        if len(waiting) >= crew.room:
-            yield waiting.popleft()
+        load += weight(item)
+        while len(waiting) >= crew.room or (len(waiting) > 1 and load > most):
+            first = waiting.popleft()
+            load -= weight(first[0])
+            yield first
     yield from waiting

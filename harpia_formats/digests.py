@@ -18,7 +18,7 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 from harpia_formats.bytestream import SourceError, plain
 
 #: Digests held in memory, 8 bytes each, before they are written to a file.
-HELD = 4 * 1024 * 1024
+HELD = 512 * 1024
 #: Distinct digests that are looked at together, at most some 70 bytes each.
 WHOLE = 256 * 1024
 #: Digests that an answer names; what is behind them is counted only.

@@ -33,6 +33,7 @@ from harpia_formats.ranges import Stretch, line_ranges
 from harpia_formats.report import FileCount
 from harpia_formats.rules import Rule
 from harpia_formats.schema import Schema
+from harpia_formats.shelf import Shelf
 from harpia_formats.slices import Header, Member, Slices
 from harpia_formats.source import Measured
 from harpia_formats.speaker import Speaker
@@ -50,6 +51,8 @@ HEAD = 1024 * 1024
 #: Bytes of a file behind them that are worth a second process, and how many must
 #: have come where nobody knows how many are to come.
 WORTH, WORTH_UNKNOWN = 3 * RANGE, 4 * 1024 * 1024
+#: Bytes of rows that wait to be judged, unless they are a single piece of work.
+HELD = 16 * 1024 * 1024
 #: Groups whose number of examples is told to whoever looks for more.
 EXEMPLIFIED = 256
 
@@ -146,7 +149,10 @@ class Ranged:
                 yield from self._lines(path, end)
                 return
             if size >= WORTH_UNKNOWN and not self._is_small():
-                yield from self._in_turn(self._bundles(frames), reader)
+                # One more than are under way: the first of them is still looked at.
+                with Shelf(self.crew.room + 1, 2 * BUNDLE) as shelf:
+                    items = self._bundles(frames, shelf)
+                    yield from self._in_turn(items, reader)
                 return
 
     def _path_of_lines(self, place: Cursor | None) -> Path | None:
@@ -184,7 +190,7 @@ class Ranged:
             (each, None if each.range is None else (judged_range, (job, each.range)))
             for each in items
         )
-        for item, ticket in in_turn(self.crew, works):
+        for item, ticket in in_turn(self.crew, works, _weight, HELD):
             if item.range is None or ticket is None:
                 yield from site.judge(iter(item.frames))
             else:
@@ -262,16 +268,21 @@ class Ranged:
 
     def _ranges(self, path: Path, begin: int) -> Iterator[_Item]:
         """Yield the ranges of a file of lines."""
-        name, total = self.site.count.path, self.site.blocks.reader.total or begin
+        total = self.site.blocks.reader.total or begin
         size = RANGE if self.site.options.examples else RANGE_TOLD
         try:
-            for begin, end in line_ranges(path, begin, size):  # noqa: B020, PLR1704 - where it goes on
-                yield self._range(name, begin, end, Cursor(begin), path=str(path))
+            for start, end in line_ranges(path, begin, size):
+                yield self._range_in(path, start, end)
+                begin = end
         except OSError:
             # Whoever reads the rest of it says why it cannot.
-            yield self._range(name, begin, total, Cursor(begin), path=str(path))
+            yield self._range_in(path, begin, total)
 
-    def _bundles(self, frames: Slices) -> Iterator[_Item]:
+    def _range_in(self, path: Path, begin: int, end: int) -> _Item:
+        given = {"path": str(path), "at": begin, "size": end - begin}
+        return _Item(self._range(begin, end, Cursor(begin), **given))
+
+    def _bundles(self, frames: Slices, shelf: Shelf) -> Iterator[_Item]:
         """Yield what is cut here, rows together as far as they follow each other."""
         held: list[Chunk] = []
         size = 0
@@ -282,41 +293,47 @@ class Ranged:
                 if size < BUNDLE:
                     continue
             if held:
-                yield self._bundle(held)
+                yield self._bundle(held, shelf)
                 held, size = [], 0
             if not isinstance(each, Chunk):
                 yield _Item(None, (each,))
         if held:
-            yield self._bundle(held)
+            yield self._bundle(held, shelf)
 
-    def _bundle(self, chunks: list[Chunk]) -> _Item:
+    def _bundle(self, chunks: list[Chunk], shelf: Shelf) -> _Item:
         """Return chunks with their bytes, all of lines or all of an array."""
-        start = chunks[0].start
-        data = b"".join(each.data for each in chunks)
-        pieces = () if chunks[0].lines else tuple(map(_piece, chunks))
-        last, name = chunks[-1], self.site.count.path
+        first, last = chunks[0], chunks[-1]
+        parts = [each.data for each in chunks]
+        given: dict[str, Any] = {}
+        # Somebody else's processes may be on other machines.
+        path = shelf.put(parts) if self.crew.executor is None else None
+        if path is None:
+            given["data"] = b"".join(parts)
+        else:
+            given |= {"path": str(path), "size": sum(map(len, parts))}
+        if not first.lines:
+            given["pieces"] = tuple(map(_piece, chunks))
         end = last.start.offset + len(last.data)
-        work = self._range(name, start.offset, end, start, data=data, pieces=pieces)
-        return _Item(work.range, tuple(chunks))
+        work = self._range(first.start.offset, end, first.start, **given)
+        return _Item(work, tuple(chunks))
 
-    def _range(
-        self, name: str, begin: int, end: int, start: Cursor, **given: Any
-    ) -> _Item:
+    def _range(self, begin: int, end: int, start: Cursor, **given: Any) -> Range:
         """Return some rows that are to be judged elsewhere."""
-        tally, folded = self.site.tally, self.site.count.folded
-        enough = tally.has_examples or folded
-        exemplified = tally.exemplified(EXEMPLIFIED)
-        return _Item(
-            Range(
-                name,
-                begin,
-                end,
-                start,
-                exemplified=exemplified,
-                enough=enough,
-                **given,
-            )
+        tally, count = self.site.tally, self.site.count
+        return Range(
+            count.path,
+            begin,
+            end,
+            start,
+            exemplified=tally.exemplified(EXEMPLIFIED),
+            enough=tally.has_examples or count.folded,
+            **given,
         )
+
+
+def _weight(item: _Item) -> int:
+    """Return the bytes of rows that are at hand."""
+    return sum(len(each.data) for each in item.frames if isinstance(each, Chunk))
 
 
 def _piece(chunk: Chunk) -> Piece:

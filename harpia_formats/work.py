@@ -58,8 +58,11 @@ class Range:
     end: int
     #: Where it begins; if it is to be read from the file, its line is not known.
     start: Cursor
-    #: The file to read from, if the bytes are not there.
+    #: What to read the bytes from, where they begin in it, and how many they are; if
+    #: it is nothing they are here.
     path: str = ""
+    at: int = 0
+    size: int = 0
     data: bytes = b""
     #: What the bytes are cut into, if the rows are not lines.
     pieces: tuple[Piece, ...] = ()

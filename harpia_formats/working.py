@@ -103,7 +103,7 @@ def _range(job: Job, work: Range) -> Found | None:
 
 def _stretch(work: Range) -> Stretch:
     if work.path:
-        return Stretch(work.name, work.begin, work.end, Path(work.path))
+        return Stretch(work.name, work.at, work.at + work.size, Path(work.path))
     return Stretch(work.name, 0, len(work.data), work.data)
 
 

@@ -415,10 +415,8 @@ else:
     batches.SMALL = 0
 
 def bytes_of(work):
-    if getattr(work, "data", b""):
-        return work.data
     data = Path(work.path).read_bytes()
-    return data[work.begin:work.end] if hasattr(work, "begin") else data
+    return data[work.at:work.at + work.size] if hasattr(work, "at") else data
 
 def deadly(run):
     def judge(job, work):
