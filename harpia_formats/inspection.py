@@ -213,7 +213,8 @@ class Inspection:
         if self._crew is None or not known or columns:
             yield from self._frames(frames)
             return
-        from harpia_formats.ranged import Ranged, Site  # noqa: PLC0415 - if anybody does
+        from harpia_formats.ranged import Ranged  # noqa: PLC0415 - if anybody does
+        from harpia_formats.site import Site  # noqa: PLC0415 - likewise
 
         assert isinstance(self._tally, Tally)  # noqa: S101 - who helps has no help
         site = Site(

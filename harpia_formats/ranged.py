@@ -5,14 +5,12 @@ everything else the rows are cut here, and handed over with their bytes.
 """
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from harpia_formats.blocks import Blocks, whole_frames
 from harpia_formats.crew import Crew, Died, Ticket, in_turn
-from harpia_formats.detection import Variant
 from harpia_formats.framing import (
     Chunk,
     Cursor,
@@ -22,30 +20,18 @@ from harpia_formats.framing import (
     line_rows,
     lines_in,
 )
-from harpia_formats.head import Cut
-from harpia_formats.marks import Outcomes
 from harpia_formats.merging import merged
-from harpia_formats.noting import Keys
-from harpia_formats.options import Options
-from harpia_formats.parts import Part
+from harpia_formats.pieces import BUNDLE, RANGE, Item, Pieces
 from harpia_formats.problem import Problem
-from harpia_formats.ranges import Stretch, line_ranges
+from harpia_formats.ranges import Stretch
 from harpia_formats.report import FileCount
-from harpia_formats.rules import Rule
-from harpia_formats.schema import Schema
 from harpia_formats.shelf import Shelf
-from harpia_formats.slices import Header, Member, Slices
+from harpia_formats.site import Site
+from harpia_formats.slices import Slices
 from harpia_formats.source import Measured
-from harpia_formats.speaker import Speaker
-from harpia_formats.tally import Tally
-from harpia_formats.uniqueness import Uniqueness
-from harpia_formats.work import Found, Job, Piece, Range, new_key, plain_options
+from harpia_formats.work import Found, Range
 from harpia_formats.working import judged_range, prepare
 
-#: Bytes of a range that is read where it is judged; of one of which all is told.
-RANGE, RANGE_TOLD = 8 * 1024 * 1024, 1024 * 1024
-#: Bytes of rows that are handed over together.
-BUNDLE = 1024 * 1024
 #: Bytes that are judged here first: enough to know how most rows look.
 HEAD = 1024 * 1024
 #: Bytes of a file behind them that are worth a second process, and how many must
@@ -53,56 +39,6 @@ HEAD = 1024 * 1024
 WORTH, WORTH_UNKNOWN = 3 * RANGE, 4 * 1024 * 1024
 #: Bytes of rows that wait to be judged, unless they are a single piece of work.
 HELD = 16 * 1024 * 1024
-#: Groups whose number of examples is told to whoever looks for more.
-EXEMPLIFIED = 256
-
-Frame = Chunk | Flaw | Member | Header
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A file whose inspection is under way, as far as whoever helps must know it."""
-
-    options: Options
-    rules: Mapping[str, Rule]
-    #: The user's schema with its name, if it is judged by one.
-    given: tuple[str, Schema] | None
-    variant: Variant | None
-    cut: Cut
-    tally: Tally
-    speaker: Speaker
-    outcomes: Outcomes
-    part: Part
-    unique: Uniqueness | Keys | None
-    blocks: Blocks
-    #: Judges rows here.
-    judge: Callable[[Slices], Iterator[Problem]]
-    #: Counts so many further records.
-    add: Callable[[int], None]
-    #: Takes note of blank lines and of the last line, by the lines before.
-    note: Callable[[Found, int], None]
-    #: Takes note that some rows are not judged.
-    miss: Callable[[], None]
-
-    @property
-    def count(self) -> FileCount:
-        """The counts of the file."""
-        return self.outcomes.count
-
-    def job(self) -> Job:
-        """Return how ranges of the file are to be judged."""
-        variant = self.variant
-        return Job(
-            new_key(),
-            plain_options(self.options),
-            tuple(self.rules),
-            self.given,
-            formats=(),
-            format=variant.format.id if variant else "",
-            dialect=variant.format.dialects.index(variant.dialect) if variant else 0,
-            unique=self.unique is not None,
-            cut=self.cut,
-        )
 
 
 @dataclass(slots=True)
@@ -112,16 +48,6 @@ class _Read:
     name: str
     total: int | None
     consumed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """What comes next in a file."""
-
-    #: Rows that are judged elsewhere; without them the frames are judged here.
-    range: Range | None
-    #: The frames, if they are at hand.
-    frames: tuple[Frame, ...] = ()
 
 
 @dataclass(slots=True)
@@ -151,9 +77,13 @@ class Ranged:
             if size >= WORTH_UNKNOWN and not self._is_small():
                 # One more than are under way: the first of them is still looked at.
                 with Shelf(self.crew.room + 1, 2 * BUNDLE) as shelf:
-                    items = self._bundles(frames, shelf)
+                    items = self._pieces.bundles(frames, shelf)
                     yield from self._in_turn(items, reader)
                 return
+
+    @property
+    def _pieces(self) -> Pieces:
+        return Pieces(self.site, here=self.crew.executor is None)
 
     def _path_of_lines(self, place: Cursor | None) -> Path | None:
         """Return the file if its lines can be read from `place` on, and are worth it.
@@ -178,10 +108,10 @@ class Ranged:
         site, self._place = self.site, place
         site.count.bytes = place.offset
         read = _Read(site.count.path, site.blocks.reader.total)
-        items = self._ranges(path, place.offset)
+        items = self._pieces.ranges(path, place.offset)
         yield from self._in_turn(items, read)
 
-    def _in_turn(self, items: Iterator[_Item], read: Measured) -> Iterator[Problem]:
+    def _in_turn(self, items: Iterator[Item], read: Measured) -> Iterator[Problem]:
         """Yield what is found in items, in order."""
         site = self.site
         job = site.job()
@@ -190,7 +120,7 @@ class Ranged:
             (each, None if each.range is None else (judged_range, (job, each.range)))
             for each in items
         )
-        for item, ticket in in_turn(self.crew, works, _weight, HELD):
+        for item, ticket in in_turn(self.crew, works, _size, HELD):
             if item.range is None or ticket is None:
                 yield from site.judge(iter(item.frames))
             else:
@@ -202,7 +132,7 @@ class Ranged:
             if self._broken:
                 return
 
-    def _found(self, item: _Item, work: Range, ticket: Ticket) -> Iterator[Problem]:
+    def _found(self, item: Item, work: Range, ticket: Ticket) -> Iterator[Problem]:
         """Yield what is found in some rows, wherever they are judged in the end."""
         stretch = Stretch(work.name, work.begin, work.end, Path(work.path))
         try:
@@ -232,7 +162,7 @@ class Ranged:
         site.note(found, lines)
         yield from merged(found, site.tally, site.outcomes, records=before, lines=lines)
 
-    def _frames_of(self, item: _Item, stretch: Stretch) -> Slices:
+    def _frames_of(self, item: Item, stretch: Stretch) -> Slices:
         """Yield the frames of some rows once more, as far as they can be read."""
         if self._place is None:
             yield from item.frames
@@ -253,6 +183,8 @@ class Ranged:
             if isinstance(each, Chunk):
                 lines += lines_in(each.data)
                 site.add(sum(not is_blank(row) for row in each.rows))
+            elif isinstance(each, Flaw):
+                site.add(each.record)
         for number in range(before, site.part.records):
             site.outcomes.note_open(number + 1)
         site.miss()
@@ -266,79 +198,9 @@ class Ranged:
             site.speaker.place(start, before + 1 if records else None),
         )
 
-    def _ranges(self, path: Path, begin: int) -> Iterator[_Item]:
-        """Yield the ranges of a file of lines."""
-        total = self.site.blocks.reader.total or begin
-        size = RANGE if self.site.options.examples else RANGE_TOLD
-        try:
-            for start, end in line_ranges(path, begin, size):
-                yield self._range_in(path, start, end)
-                begin = end
-        except OSError:
-            # Whoever reads the rest of it says why it cannot.
-            yield self._range_in(path, begin, total)
 
-    def _range_in(self, path: Path, begin: int, end: int) -> _Item:
-        given = {"path": str(path), "at": begin, "size": end - begin}
-        return _Item(self._range(begin, end, Cursor(begin), **given))
-
-    def _bundles(self, frames: Slices, shelf: Shelf) -> Iterator[_Item]:
-        """Yield what is cut here, rows together as far as they follow each other."""
-        held: list[Chunk] = []
-        size = 0
-        for each in frames:
-            if isinstance(each, Chunk):
-                held.append(each)
-                size += len(each.data)
-                if size < BUNDLE:
-                    continue
-            if held:
-                yield self._bundle(held, shelf)
-                held, size = [], 0
-            if not isinstance(each, Chunk):
-                yield _Item(None, (each,))
-        if held:
-            yield self._bundle(held, shelf)
-
-    def _bundle(self, chunks: list[Chunk], shelf: Shelf) -> _Item:
-        """Return chunks with their bytes, all of lines or all of an array."""
-        first, last = chunks[0], chunks[-1]
-        parts = [each.data for each in chunks]
-        given: dict[str, Any] = {}
-        # Somebody else's processes may be on other machines.
-        path = shelf.put(parts) if self.crew.executor is None else None
-        if path is None:
-            given["data"] = b"".join(parts)
-        else:
-            given |= {"path": str(path), "size": sum(map(len, parts))}
-        if not first.lines:
-            given["pieces"] = tuple(map(_piece, chunks))
-        end = last.start.offset + len(last.data)
-        work = self._range(first.start.offset, end, first.start, **given)
-        return _Item(work, tuple(chunks))
-
-    def _range(self, begin: int, end: int, start: Cursor, **given: Any) -> Range:
-        """Return some rows that are to be judged elsewhere."""
-        tally, count = self.site.tally, self.site.count
-        return Range(
-            count.path,
-            begin,
-            end,
-            start,
-            exemplified=tally.exemplified(EXEMPLIFIED),
-            enough=tally.has_examples or count.folded,
-            **given,
-        )
-
-
-def _weight(item: _Item) -> int:
-    """Return the bytes of rows that are at hand."""
-    return sum(len(each.data) for each in item.frames if isinstance(each, Chunk))
-
-
-def _piece(chunk: Chunk) -> Piece:
-    is_whole = chunk.rows == [chunk.data]
-    return Piece(len(chunk.data), chunk.start, 0 if is_whole else len(chunk))
+def _size(item: Item) -> int:
+    return item.size
 
 
 def _end_of(chunk: Chunk) -> Cursor | None:

@@ -27,6 +27,7 @@ from harpia_formats import (
     head,
     layout,
     noting,
+    pieces,
     ranged,
     ranges,
 )
@@ -135,8 +136,9 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
     A whole file is judged elsewhere only if it is `small`.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("RANGE", "RANGE_TOLD", "BUNDLE", "HEAD"):
-            patch.setattr(ranged, name, size)
+        for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
+            patch.setattr(pieces, name, size)
+        patch.setattr(ranged, "HEAD", size)
         patch.setattr(batches, "BATCH", size)
         patch.setattr(batches, "SMALL", 1_000_000 if small else 0)
         for module in (ranged, batches):
@@ -401,14 +403,14 @@ def test_what_is_asked_for_is_known_elsewhere(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from harpia_formats import batches, ranged, working
+from harpia_formats import batches, pieces, ranged, working
 from harpia_formats.options import Options
 from harpia_formats.validation import Validation
 
 how, mark, *inputs = sys.argv[1:]
 ranged.WORTH = ranged.WORTH_UNKNOWN = batches.WORTH = 0
-ranged.HEAD = ranged.BUNDLE = 1
-ranged.RANGE = ranged.RANGE_TOLD = 20_000
+ranged.HEAD = pieces.BUNDLE = 1
+pieces.RANGE = pieces.RANGE_TOLD = 20_000
 if how.endswith("files"):
     batches.BATCH = 300_000
 else:
