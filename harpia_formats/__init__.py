@@ -70,7 +70,8 @@ def validate(*inputs: Any, **options: Any) -> Report:
     An input is a path, a folder, a pattern, `-` for standard input, bytes, or an
     open binary file. The options are the fields of `harpia_formats.options.Options`,
     such as `format="eee@0.2.0"`, `schema="mine.json"`, `select=("J", "S")`,
-    `examples=0`, `limit=1000`. What cannot be read is told in the report; an option
+    `examples=0`, `limit=1000`. One process does the work unless `jobs` or `executor`
+    says otherwise. What cannot be read is told in the report; an option
     that cannot be met raises `UnknownFormat`, `UnknownRule`, `SchemaError`,
     `CompanionError`, `MapError` or `ValueError`, which no input at all raises too; what
     is no input or no option raises `TypeError`.
@@ -78,7 +79,7 @@ def validate(*inputs: Any, **options: Any) -> Report:
     from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.validation import Validation  # noqa: PLC0415
 
-    validation = Validation(inputs, Options(**options))
+    validation = Validation(inputs, Options(**_in_one_process(options)))
     problems = tuple(validation)
     return replace(validation.report(), problems=problems)
 
@@ -94,11 +95,16 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
     from harpia_formats.validation import Validation  # noqa: PLC0415
 
     uncapped = {"examples": 0, "max_problems": 0} | options
-    validation = Validation(inputs, Options(**uncapped))
+    validation = Validation(inputs, Options(**_in_one_process(uncapped)))
     yield from validation
     report = validation.report()
     if report.failures:
         raise ValidationFailed(report)
+
+
+def _in_one_process(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options by which no process is begun unless it is asked for."""
+    return options if options.get("executor") else {"jobs": 1} | options
 
 
 def detect(*inputs: Any) -> "tuple[Detected, ...]":

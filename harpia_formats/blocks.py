@@ -1,24 +1,30 @@
 """The blocks of a file, and what is left of its rows where its source breaks off."""
 
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Protocol
 
 from harpia_formats.bytestream import SourceError, plain
 from harpia_formats.framing import Chunk, Flaw
 from harpia_formats.recognition import values_in
 from harpia_formats.report import FileCount
 from harpia_formats.slices import Header, Member, Slices
-from harpia_formats.source import Reader
+from harpia_formats.source import Measured
 
 #: What is wrong with any file that breaks off.
 _always = {"empty", "unclosed"}
+
+
+class Readable(Measured, Protocol):
+    """Blocks of bytes, with a name."""
+
+    def __iter__(self) -> Iterator[bytes]: ...
 
 
 class Blocks:
     """The blocks of a file, counted; a fault of the source ends them quietly."""
 
     def __init__(
-        self, reader: Reader, count: FileCount, copy: IO[bytes] | None = None
+        self, reader: Readable, count: FileCount, copy: IO[bytes] | None = None
     ) -> None:
         """Take where the blocks are counted, and where they are kept if anywhere."""
         self.reader = reader

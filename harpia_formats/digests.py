@@ -18,7 +18,7 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 from harpia_formats.bytestream import SourceError, plain
 
 #: Digests held in memory, 8 bytes each, before they are written to a file.
-HELD = 4 * 1024 * 1024
+HELD = 512 * 1024
 #: Distinct digests that are looked at together, at most some 70 bytes each.
 WHOLE = 256 * 1024
 #: Digests that an answer names; what is behind them is counted only.
@@ -58,6 +58,11 @@ def digest_of(text: str) -> int:
     return _hash(text.encode("utf-8", "surrogatepass"))
 
 
+def digests_of(texts: Collection[str]) -> "array[int]":
+    """Return the digests of some texts, in their order."""
+    return array("Q", _digests(texts))
+
+
 class Digests:
     """The digests of any number of texts, for `with` or `close`.
 
@@ -91,6 +96,13 @@ class Digests:
         Raise `SourceError` where they cannot be written, as on a full disk.
         """
         self.partitions.add(_digests(texts), len(texts))
+
+    def add_digests(self, digests: Collection[int]) -> None:
+        """Add texts by their digests, which were made elsewhere.
+
+        Raise `SourceError` as `add` does.
+        """
+        self.partitions.add(digests, len(digests))
 
     def repeated(self) -> Repeated:
         """Return what was added more than once.

@@ -20,7 +20,7 @@ from harpia_formats.layout import Layout, Opening, opening_of
 from harpia_formats.marks import Numbers, Outcomes
 from harpia_formats.naming import misleading
 from harpia_formats.options import Options
-from harpia_formats.parts import Parts
+from harpia_formats.parts import Part, Parts
 from harpia_formats.problem import PAUSE, Path, Problem
 from harpia_formats.recognition import (
     OTHER_SHAPE,
@@ -42,10 +42,13 @@ from harpia_formats.speaker import Speaker
 from harpia_formats.tally import Tally
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
+    from harpia_formats.crew import Crew
     from harpia_formats.findings import Finding
+    from harpia_formats.noting import Keys, Notes
     from harpia_formats.row import Row
     from harpia_formats.taking import Taker
     from harpia_formats.uniqueness import Uniqueness
+    from harpia_formats.work import Found
 
 #: Rules that need no schema: on text and JSON, and on files as a whole.
 _of_files = ("J", "S2", "S3")
@@ -61,6 +64,17 @@ class Resume:
     records: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a file that is known, and what they are judged with."""
+
+    variant: Variant | None
+    part: Part
+    frames: Slices
+    #: Takes note of what tells them apart, if that is asked for.
+    keys: "Keys | None"
+
+
 class InternalError(Exception):
     """We contradict ourselves: a bug of ours, with the place that shows it."""
 
@@ -72,13 +86,16 @@ class Inspection:
         self,
         options: Options,
         rules: Mapping[str, Rule],
-        tally: Tally,
+        tally: "Tally | Notes",
         formats: tuple[Format, ...],
         schema: tuple[str, Schema] | None,
         taker: "Taker | None" = None,
         resume: Resume | None = None,
+        crew: "Crew | None" = None,
     ) -> None:
         self._options = options
+        #: Judges most rows of a large file, if anybody does.
+        self._crew = crew
         #: Takes the records that are valid, if anybody wants them.
         self._taker = taker
         self._resume = resume
@@ -91,10 +108,14 @@ class Inspection:
         self._blank_count = 0
         #: The last chunk that held records, as far as it was judged.
         self._last: Chunk | None = None
+        #: The line in which the last record ends, if it was judged elsewhere.
+        self._last_line = 0
         #: Whether records are read but not judged, for want of a known format.
         self._unjudged = False
         #: Whether it ended before the file did, as asked for.
         self.stopped = False
+        #: Whether some rows could not be judged at all.
+        self._has_gaps = False
         #: Whether columns were read no further than asked for.
         self._cut_short = False
         #: The items of each column, by its path.
@@ -114,7 +135,7 @@ class Inspection:
     def last_line(self) -> int:
         """The line in which the last record that was judged ends, 0 without one."""
         if self._last is None:
-            return 0
+            return self._last_line
         rows = self._last.rows
         number = max(each for each, row in enumerate(rows) if not is_blank(row))
         return self._last.start_of(number).after(rows[number]).line
@@ -142,10 +163,10 @@ class Inspection:
         yield from self._recognise(beginning.head)
         if self._taker is not None:
             self._taker.open(self._variant)
-        cut = cut_of(self._variant, beginning.head.layout)
+        self.cut = cut = cut_of(self._variant, beginning.head.layout)
         # It outlives this inspection, and so must not hold it.
         self._again = partial(frames_again, again.blocks, cut, self._variant, limit)
-        self._unique = self._uniqueness()
+        self._unique: Uniqueness | Keys | None = self._uniqueness()
         if self._unique is None and self._options.companion is None:
             blocks.drop_copy()
         identity = self._unique.identity if self._unique else None
@@ -159,7 +180,7 @@ class Inspection:
             yield from self._table(opening, blocks)
         else:
             frames = beginning.frames(cut, self._variant)
-            yield from self._frames(whole_frames(frames, blocks), blocks)
+            yield from self._helped(whole_frames(frames, blocks))
         self.stopped |= self._cut_short
         yield from self._blank_note()
         if cut is not Cut.VALUES and self._holds_nothing(blocks):
@@ -168,7 +189,74 @@ class Inspection:
             with closing(self._unique):
                 yield from self._repeated_ids(self._unique)
 
-    def _frames(self, frames: Slices, blocks: Blocks) -> Iterator[Problem]:
+    def of_rows(self, rows: "Rows", count: FileCount) -> Iterator[Problem]:
+        """Yield what is wrong with some rows of a file that is known already."""
+        self._count, self._outcomes = count, Outcomes(count)
+        self._speaker = Speaker(self._rules, self._tally, count.path)
+        self._variant, self._part, self._unique = rows.variant, rows.part, rows.keys
+        yield from self._frames(rows.frames)
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """Which records are wrong, or could not be judged."""
+        return self._outcomes
+
+    @property
+    def blanks(self) -> tuple[Cursor | None, int]:
+        """Where the first blank line is, and how many there are."""
+        return (self._blanks[0] if self._blanks else None), self._blank_count
+
+    def _helped(self, frames: Slices) -> Iterator[Problem]:
+        """Judge rows together with whoever helps."""
+        known = self._variant is not None or self._given is not None
+        columns = self.cut is Cut.MEMBERS and self._is_in_columns
+        if self._crew is None or not known or columns:
+            yield from self._frames(frames)
+            return
+        from harpia_formats.ranged import Ranged  # noqa: PLC0415 - if anybody does
+        from harpia_formats.site import Site  # noqa: PLC0415 - likewise
+
+        assert isinstance(self._tally, Tally)  # noqa: S101 - who helps has no help
+        site = Site(
+            self._options,
+            self._rules,
+            self._given,
+            self._variant,
+            self.cut,
+            self._tally,
+            self._speaker,
+            self._outcomes,
+            self._part,
+            self._unique,
+            self._blocks,
+            judge=self._frames,
+            add=self._count_records,
+            note=self._note_found,
+            miss=self._miss,
+        )
+        yield from Ranged(site, self._crew).problems(frames)
+
+    @property
+    def _is_in_columns(self) -> bool:
+        """Whether the file holds columns, which follow each other."""
+        variant = self._variant
+        return variant is not None and (variant.dialect.container is Container.COLUMNS)
+
+    def _note_found(self, found: "Found", lines: int) -> None:
+        """Take note of what was found elsewhere, behind so many lines."""
+        if found.first_blank is not None:
+            start = found.first_blank
+            place = Cursor(start.offset, start.line + lines, start.column)
+            self._blanks = self._blanks or [place]
+        self._blank_count += found.blanks
+        if found.last_line:
+            self._last, self._last_line = None, found.last_line + lines
+
+    def _miss(self) -> None:
+        """Take note that some rows are not judged."""
+        self._has_gaps = True
+
+    def _frames(self, frames: Slices) -> Iterator[Problem]:
         for frame in frames:
             self.stopped |= self._has_enough()
             if self.stopped:
@@ -184,7 +272,7 @@ class Inspection:
             if self._taker is not None and self._taker.pauses:
                 yield PAUSE
             if self._options.progress is not None:
-                self._options.progress(blocks.reader)
+                self._options.progress(self._blocks.reader)
 
     def _has_enough(self) -> bool:
         """Tell whether no more of the file is wanted."""
@@ -267,7 +355,7 @@ class Inspection:
             self._outcomes,
             self._again,
             until=self._part.records,
-            whole=not self.stopped and self._blocks.error is None,
+            whole=not (self.stopped or self._has_gaps or self._blocks.error),
         )
 
     def _uniqueness(self) -> "Uniqueness | None":
@@ -465,7 +553,7 @@ class Inspection:
         if table.columns and table.first_blank is not None:
             self._blanks, self._blank_count = [table.first_blank], table.blanks
 
-    def _repeated_ids(self, unique: "Uniqueness") -> Iterator[Problem]:
+    def _repeated_ids(self, unique: "Uniqueness | Keys") -> Iterator[Problem]:
         """Say which records have an id that was there before."""
         if self._options.fail_fast and self.stopped:
             return

@@ -25,6 +25,18 @@ class Marks:
         self.bits[place] = before | bit
         return not before & bit
 
+    def add_all(self, bits: bytes, before: int) -> None:
+        """Add the numbers of another set, each larger by `before`."""
+        if not bits:
+            return
+        place, shift = divmod(before, 8)
+        shifted = int.from_bytes(bits, "little") << shift
+        end = place + len(bits) + 1
+        if end > len(self.bits):
+            self.bits += bytes(end - len(self.bits))
+        shifted |= int.from_bytes(self.bits[place:end], "little")
+        self.bits[place:end] = shifted.to_bytes(end - place, "little")
+
 
 @dataclass(slots=True)
 class Outcomes:
@@ -48,6 +60,18 @@ class Outcomes:
         """Count record `number` as undetermined, unless it is invalid."""
         if self.open.add(number):
             self.count.undetermined += number not in self.wrong
+
+    def add(self, wrong: bytes, open_: bytes, before: int) -> None:
+        """Count records that were judged elsewhere, numbered from `before` on.
+
+        None of them was met here.
+        """
+        unjudged = int.from_bytes(open_, "little")
+        self.count.invalid += int.from_bytes(wrong, "little").bit_count()
+        unjudged &= ~int.from_bytes(wrong, "little")
+        self.count.undetermined += unjudged.bit_count()
+        self.wrong.add_all(wrong, before)
+        self.open.add_all(open_, before)
 
 
 class Numbers:

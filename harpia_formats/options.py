@@ -3,11 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.column_map import checked
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.source import Measured
+
+if TYPE_CHECKING:  # most runs have none
+    from concurrent.futures import Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,10 @@ class Options:
     #: Ask the reference engine about every record.
     cross_check: bool = False
     max_row_bytes: int = ROW_LIMIT
+    #: Worker processes; 0 for as many as there are processors.
+    jobs: int = 0
+    #: Does the work of large runs instead of processes of our own, if it is given.
+    executor: "Executor | None" = None
     #: Called now and then with the file that is read, as far as it is.
     progress: Callable[[Measured], None] | None = None
 
@@ -59,7 +66,9 @@ class Options:
         for name in ("select", "ignore"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} takes several rules, such as ('J', 'S101')")
-        _at_least(0, examples=self.examples, max_problems=self.max_problems)
+        _at_least(
+            0, examples=self.examples, max_problems=self.max_problems, jobs=self.jobs
+        )
         _at_least(1, max_row_bytes=self.max_row_bytes)
         if self.limit is not None:
             _at_least(1, limit=self.limit)

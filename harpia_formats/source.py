@@ -66,6 +66,7 @@ class Reader:
         "_size",
         "_source",
         "_stream",
+        "file",
         "name",
         "total",
     )
@@ -79,6 +80,9 @@ class Reader:
         self._consumed = 0
         #: Bytes of the file as it lies on the disk; none if unknown, as of a pipe.
         self.total = _size_of(source, self._stream)
+        #: The file that holds these very bytes, known with the first block; none if
+        #: they are compressed, or from somewhere else.
+        self.file: Path | None = None
         self._blocks = self._read_blocks()
 
     @property
@@ -110,6 +114,9 @@ class Reader:
         if encoding is not None:
             marked = b"\xff\xfe" in data.peek(4) or b"\xfe\xff" in data.peek(4)
             raise SourceError(self.name, _advice(encoding, marked=marked))
+        origin = self._source.origin
+        if codec is None and isinstance(origin, Path) and self.total is not None:
+            self.file = origin
         while block := data.read(self._size):
             yield block
 

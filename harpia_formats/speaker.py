@@ -12,6 +12,7 @@ from harpia_formats.tally import Tally
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.findings import Finding
+    from harpia_formats.noting import Notes
     from harpia_formats.row import Row
 
 #: Returns the row that a finding is about.
@@ -23,7 +24,7 @@ class Speaker:
     """Says what the rules in force want said of one file."""
 
     rules: Mapping[str, Rule]
-    tally: Tally
+    tally: "Tally | Notes"
     path: str
 
     def say(

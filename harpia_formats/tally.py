@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from harpia_formats.problem import Path, Problem, pointer_of
 from harpia_formats.report import FileCount, Group, Report
@@ -58,7 +59,8 @@ class Tally:
         the group says where it is.
         """
         self.files[self._present].count(rule.severity)
-        group = self.groups.get(self._key(rule.code, path, key))
+        pointer = _pointer(path)
+        group = self.groups.get(self._key(rule.code, pointer, key))
         if group is None:
             return True
         group.count += 1
@@ -66,7 +68,45 @@ class Tally:
 
     def add(self, problem: Problem, path: Path, key: str = "") -> bool:
         """Count a finding that was wanted; tell whether to keep it as an example."""
-        group = self._key(problem.code, path, key)
+        pointer = _pointer(path)
+        return self._add(problem, self._key(problem.code, pointer, key))
+
+    def tell(self, problem: Problem, pointer: str, key: str) -> bool:
+        """Count a finding of a group; tell whether to keep it as an example.
+
+        It was counted with its file before, as it is where others look for findings.
+        """
+        group = self._key(problem.code, pointer, key)
+        if group in self.groups:
+            self.groups[group].count += 1
+        return self._add(problem, group)
+
+    def tell_more(self, code: str, pointer: str, key: str, times: int) -> None:
+        """Count so many further findings of a group, which are no examples."""
+        self.groups[self._key(code, pointer, key)].count += times
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether there are as many examples as are wanted in all."""
+        return bool(self.max_problems) and self._kept >= self.max_problems
+
+    def exemplified(self, most: int) -> tuple[tuple[str, str, str], ...]:
+        """Return code, pointer and key of groups that have their examples.
+
+        They are of the present file, and at most so many.
+        """
+        if not self.examples:
+            return ()
+        full = (
+            group[1:]
+            for group, each in self.groups.items()
+            if each.count >= self.examples
+            and group[0] == self._present
+            and group[2] != GROUP_REST
+        )
+        return tuple(islice(full, most))
+
+    def _add(self, problem: Problem, group: tuple[int, str, str, str]) -> bool:
         if group not in self.groups:
             self._grouped[self._present] += 1
             place = problem.place
@@ -86,9 +126,9 @@ class Tally:
         self._kept += keeps
         return keeps
 
-    def _key(self, code: str, path: Path, key: str) -> tuple[int, str, str, str]:
+    def _key(self, code: str, pointer: str, key: str) -> tuple[int, str, str, str]:
         file = self._present
-        group = (file, code, _pointer(path), key)
+        group = (file, code, pointer, key)
         if group in self.groups or self._grouped[file] < GROUP_LIMIT:
             return group
         return (file, code, GROUP_REST, "")
@@ -96,7 +136,7 @@ class Tally:
     def _keeps(self, count: int) -> bool:
         if self.files[self._present].folded:
             return False
-        if self.max_problems and self._kept >= self.max_problems:
+        if self.has_examples:
             return False
         return not self.examples or count <= self.examples
 

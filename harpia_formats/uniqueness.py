@@ -48,6 +48,10 @@ class Uniqueness:
         if keys:
             self._digests.add(keys)
 
+    def add_digests(self, digests: Collection[int]) -> None:
+        """Take note of keys by their digests. Raises `SourceError`."""
+        self._digests.add_digests(digests)
+
     def close(self) -> None:
         """Let go of what was noted."""
         self._digests.close()
@@ -83,13 +87,18 @@ def uniqueness_of(
     variant: Variant | None, again: Callable[[], Slices]
 ) -> Uniqueness | None:
     """Return what looks for repeated ids in a file, None if its records have none."""
+    identity = identity_of(variant)
+    return None if identity is None else Uniqueness(identity, again)
+
+
+def identity_of(variant: Variant | None) -> Identity | None:
+    """Return what reads the ids of a file's records, None if they have none."""
     if variant is None or not variant.format.tells_apart:
         return None
     if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
         return None
     format_ = variant.format
-    identity = Identity(format_.tells_apart, by_text=format_.id_by_text)
-    return Uniqueness(identity, again)
+    return Identity(format_.tells_apart, by_text=format_.id_by_text)
 
 
 def remark_on(repeat: Repeat, key: str) -> Remark:

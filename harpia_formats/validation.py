@@ -1,24 +1,33 @@
 """Validate files: from bytes to problems, and to a report that counts them all."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harpia_formats.blocks import Blocks
 from harpia_formats.bytestream import SourceError
+from harpia_formats.file_inspection import inspected
 from harpia_formats.format import Format
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
 from harpia_formats.inspection import Inspection
+from harpia_formats.marks import Outcomes
 from harpia_formats.options import Options
 from harpia_formats.pairs import Pairs
 from harpia_formats.problem import Problem
+from harpia_formats.processes import jobs_of
 from harpia_formats.registry import all_formats, all_rules, formats_named
 from harpia_formats.report import FileCount, Report
-from harpia_formats.rules import selected_rules
+from harpia_formats.rules import Rule, selected_rules
 from harpia_formats.schema import check_schema, user_schema
-from harpia_formats.second_look import SecondLook
-from harpia_formats.source import Source, open_source
+from harpia_formats.source import Source
+from harpia_formats.speaker import Speaker
 from harpia_formats.tally import Tally
+
+if TYPE_CHECKING:  # most runs need no help
+    from harpia_formats.batches import Judged
+    from harpia_formats.crew import Crew, Died
+    from harpia_formats.work import FoundFile, Job
 
 
 class Validation:
@@ -43,15 +52,13 @@ class Validation:
     def __iter__(self) -> Iterator[Problem]:
         rules = {code: self._rules[code] for code in self._active}
         pairs = Pairs(self._options, self._tally)
-        with pairs:
-            for each in self._sources():
-                inspection = Inspection(
-                    self._options, rules, self._tally, self._formats, self._schema
-                )
+        with pairs, self._crew() as crew:
+            for each, found in self._sources(rules, crew):
                 count = self._tally.begin(each.name)
-                yield from _inspect(each, inspection, count, pairs)
-                if not (self._options.fail_fast and count.errors):
-                    yield from pairs.completed_by(inspection.judged(each), count)
+                if found is not None:
+                    yield from self._taken(each, found, rules, count, pairs)
+                else:
+                    yield from self._inspected(each, rules, count, pairs, crew)
                 if self._options.fail_fast and self._tally.errors:
                     return
             pairs.check_used()
@@ -60,43 +67,86 @@ class Validation:
         """Return the counts of what was read so far."""
         return self._tally.report()
 
-    def _sources(self) -> Iterator[Source]:
-        """Yield what the inputs name, once; one that names nothing is a failed file."""
-        for each in sources_behind(self._inputs):
+    def _crew(self) -> "AbstractContextManager[Crew | None]":
+        """Return who helps, if anybody may."""
+        options = self._options
+        # Where only the beginning is wanted, nobody should read on.
+        is_cut_short = options.fail_fast or options.limit is not None
+        jobs = jobs_of(options.jobs)
+        if is_cut_short or (jobs == 1 and options.executor is None):
+            return nullcontext()
+        from harpia_formats.crew import Crew  # noqa: PLC0415 - only if anybody helps
+
+        return Crew(jobs, options.executor)
+
+    def _sources(
+        self, rules: Mapping[str, Rule], crew: "Crew | None"
+    ) -> "Iterator[tuple[Source, FoundFile | Died | None]]":
+        """Yield what the inputs name, once; one that names nothing is a failed file.
+
+        Small files come with what was found in them if there are many.
+        """
+        sources = sources_behind(self._inputs)
+        found: Iterator[Judged] = ((each, None) for each in sources)
+        if crew is not None:
+            from harpia_formats.batches import in_batches  # noqa: PLC0415 - as above
+
+            found = in_batches(sources, crew, partial(self._job, rules))
+        for each, outcome in found:
             if isinstance(each, SourceError):
                 self._tally.begin(each.path).reason = each.reason
             else:
-                yield each
+                yield each, outcome
 
+    def _taken(
+        self,
+        source: Source,
+        found: "FoundFile | Died",
+        rules: Mapping[str, Rule],
+        count: FileCount,
+        pairs: Pairs,
+    ) -> Iterator[Problem]:
+        """Yield what was found in a file elsewhere."""
+        from harpia_formats.crew import Died  # noqa: PLC0415 - only if anybody helps
+        from harpia_formats.taken import TakenFile, variant_of  # noqa: PLC0415 - likewise
 
-def _inspect(
-    source: Source, inspection: Inspection, count: FileCount, pairs: Pairs
-) -> Iterator[Problem]:
-    try:
-        with SecondLook(source) as again, open_source(source) as reader:
-            blocks = Blocks(reader, count, again.copy)
-            yield from inspection.problems(blocks, count, again)
+        speaker = Speaker(rules, self._tally, count.path)
+        taken = TakenFile(source, self._tally, speaker, Outcomes(count), self._options)
+        if isinstance(found, Died):
+            yield from taken.missed()
+            return
+        yield from taken.problems(found)
+        variant, judged = variant_of(found), taken.judged(found)
+        yield from pairs.given_for(variant.format if variant else None, judged)
+        yield from pairs.completed_by(judged, count)
+
+    def _job(self, rules: Mapping[str, Rule]) -> "Job":
+        """Return how whole files are judged elsewhere."""
+        from harpia_formats.work import Job, new_key, plain_options  # noqa: PLC0415 - as above
+
+        formats = tuple(each.id for each in self._formats)
+        options = plain_options(self._options)
+        return Job(new_key(), options, tuple(rules), self._schema, formats)
+
+    def _inspected(
+        self,
+        source: Source,
+        rules: Mapping[str, Rule],
+        count: FileCount,
+        pairs: Pairs,
+        crew: "Crew | None",
+    ) -> Iterator[Problem]:
+        inspection = Inspection(
+            self._options, rules, self._tally, self._formats, self._schema, crew=crew
+        )
+
+        def finish() -> Iterator[Problem]:
             judged = inspection.judged(source)
-            yield from pairs.given_for(inspection.format, judged)
-    except SourceError as error:
-        count.reason = error.reason
-        return
-    if inspection.stopped:
-        return
-    count.complete = blocks.error is None
-    if blocks.error is not None:
-        where = _broken_off(count, inspection.last_line)
-        count.reason = f"{blocks.error.reason}{where}"
+            return pairs.given_for(inspection.format, judged)
 
-
-def _broken_off(count: FileCount, last_line: int) -> str:
-    """Say how far a file was read, if anything of it was."""
-    if not count.bytes:
-        return ""
-    if not last_line:
-        return " (before the end of the first record)"
-    records = f"{count.records:,} record{'s' * (count.records != 1)}"
-    return f" (after {records}, the last in line {last_line:,})"
+        yield from inspected(source, inspection, count, finish)
+        if not (self._options.fail_fast and count.errors):
+            yield from pairs.completed_by(inspection.judged(source), count)
 
 
 def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:

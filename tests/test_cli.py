@@ -148,6 +148,8 @@ def test_every_option_is_in_the_help() -> None:
         (["validate", "rows.jsonl", "--nope"], ["--nope"]),
         (["validate", "rows.jsonl", "--limit", "0"], ["--limit"]),
         (["validate", "rows.jsonl", "--limit", "many"], ["--limit"]),
+        (["validate", "rows.jsonl", "--jobs", "-1"], ["--jobs"]),
+        (["validate", "rows.jsonl", "--jobs", "many"], ["neither", "nor auto"]),
         (["validate", "rows.jsonl", "--examples", "-1"], ["--examples"]),
         (["validate", "rows.jsonl", "--max-problems", "-1"], ["--max-problems"]),
         (["validate", "rows.jsonl", "--max-row-bytes", "0"], ["--max-row-bytes"]),

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harpia_formats.bytestream import SourceError
-from harpia_formats.digests import Digests, Missing, Repeated, digest_of
+from harpia_formats.digests import Digests, Missing, Repeated, digest_of, digests_of
 
 STATUS = Path("/proc/self/status")
 MEASURE = """
@@ -331,3 +331,13 @@ def test_memory_does_not_grow_with_the_texts() -> None:
     before, after = peaks(f"{digests}, 100_000", f"{digests}, 1_000_000")
 
     assert after - before < 2 * 1024
+
+
+@given(st.lists(st.sampled_from(["a", "b", "\ud800", "é"]), max_size=20))
+def test_digests_made_elsewhere_count_alike(texts: list[str]) -> None:
+    """Texts are the same whether they are added or their digests are."""
+    with Digests() as here, Digests() as there:
+        here.add(texts)
+        there.add_digests(digests_of(texts))
+
+        assert here.repeated() == there.repeated()

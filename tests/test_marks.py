@@ -47,3 +47,33 @@ def test_blank_rows_have_no_number(before: int, blank: list[bool]) -> None:
     expected = range(before + 1, before + 1 + len(records))
 
     assert [numbers.of(each) for each in records] == list(expected)
+
+
+@given(NUMBERS, NUMBERS, st.integers(0, 70))
+def test_sets_add_up(first: list[int], second: list[int], before: int) -> None:
+    """Another set is added with all its numbers larger by what came before."""
+    one, other = Marks(), Marks()
+    for each in first:
+        one.add(each)
+    for each in second:
+        other.add(each)
+    one.add_all(bytes(other.bits), before)
+
+    expected = {*first, *(each + before for each in second)}
+    assert {each for each in range(400) if each in one} == expected
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 40)), max_size=60))
+def test_records_judged_elsewhere_are_counted_alike(
+    notes: list[tuple[bool, int]],
+) -> None:
+    """What is noted of some records elsewhere counts as if it was noted here."""
+    here, there = Outcomes(FileCount("a")), Outcomes(FileCount("a"))
+    whole = Outcomes(FileCount("a"))
+    for is_wrong, number in notes:
+        part, own = (here, number) if number <= 20 else (there, number - 20)
+        (part.note_wrong if is_wrong else part.note_open)(own)
+        (whole.note_wrong if is_wrong else whole.note_open)(number)
+    here.add(bytes(there.wrong.bits), bytes(there.open.bits), 20)
+
+    assert here.count == whole.count

@@ -34,6 +34,18 @@ def one_of(kind: type[Kind], *choices: Kind) -> Callable[[str], Kind]:
     return parsed
 
 
+def jobs(text: str) -> int:
+    """Return how many worker processes are asked for, 0 for `auto`.
+
+    Raises `typer.BadParameter`.
+    """
+    if text == "auto":
+        return 0
+    if text.isdecimal():
+        return int(text)
+    raise typer.BadParameter(f"{text!r} is neither a number nor auto")
+
+
 def columns_of(parts: Iterable[str] | None) -> dict[str, str] | None:
     """Return the column of each field, of parts such as `prompt=question`.
 

@@ -18,6 +18,7 @@ from harpia_formats.cli.guard import (
     write_to,
 )
 from harpia_formats.cli.progress import Progress
+from harpia_formats.cli.settings import jobs as jobs_asked
 from harpia_formats.cli.settings import split
 from harpia_formats.cli.table import wants_color
 from harpia_formats.column_map import parsed
@@ -168,6 +169,15 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
             rich_help_panel=READING,
         ),
     ] = ROW_LIMIT,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            parser=jobs_asked,
+            help="Worker processes; auto for as many as there are processors.",
+            rich_help_panel=READING,
+        ),
+    ] = "auto",  # type: ignore[assignment]  # what is parsed is text
     output_format: Annotated[
         OutputFormat | None,
         typer.Option(
@@ -260,6 +270,7 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
             assert_formats=assert_formats,
             cross_check=cross_check,
             max_row_bytes=max_row_bytes,
+            jobs=jobs,
             progress=progress.update,
         )
         run = Validation(paths, options)

@@ -231,7 +231,9 @@ RULES = (
         _E,
         "The schema engine must come to a verdict.",
         "It gave up on a pattern that takes too long on this value. The record is "
-        "counted as undetermined, not as invalid. Write the pattern in a simpler way.",
+        "counted as undetermined, not as invalid. Write the pattern in a simpler way. "
+        "Rows on which a process died twice are counted so too, and the finding names "
+        "them.",
         b'{"value": "' + b"a" * 40 + b'!"}\n',
         b'{"value": "b"}\n',
         _on(pattern=r"^(?:(\w+\s?)*b|a*!)(?<!x)$"),

@@ -1,0 +1,115 @@
+"""Cut the rows of a file into pieces of work."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.framing import Chunk, Cursor, Flaw
+from harpia_formats.shelf import Shelf
+from harpia_formats.site import Site
+from harpia_formats.slices import Header, Member, Slices
+from harpia_formats.stretches import line_ranges
+from harpia_formats.work import Piece, Range
+
+#: Bytes of a range that is read where it is judged; of one of which all is told.
+RANGE, RANGE_TOLD = 8 * 1024 * 1024, 1024 * 1024
+#: Bytes of rows that are handed over together.
+BUNDLE = 1024 * 1024
+#: Groups whose number of examples is told to whoever looks for more.
+EXEMPLIFIED = 256
+
+Frame = Chunk | Flaw | Member | Header
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What comes next in a file."""
+
+    #: Rows that are judged elsewhere; without them the frames are judged here.
+    range: Range | None
+    #: The frames, if they are at hand.
+    frames: tuple[Frame, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The bytes of the rows that are at hand."""
+        return sum(len(each.data) for each in self.frames if isinstance(each, Chunk))
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Makes pieces of work of one file."""
+
+    site: Site
+    #: Whether the work is done on this machine.
+    here: bool
+
+    def ranges(self, path: Path, begin: int) -> Iterator[Item]:
+        """Yield the ranges of a file of lines."""
+        total = self.site.blocks.reader.total or begin
+        size = RANGE if self.site.options.examples else RANGE_TOLD
+        try:
+            for start, end in line_ranges(path, begin, size):
+                yield self._range_in(path, start, end)
+                begin = end
+        except OSError:
+            # Whoever reads the rest of it says why it cannot.
+            yield self._range_in(path, begin, total)
+
+    def _range_in(self, path: Path, begin: int, end: int) -> Item:
+        given = {"path": str(path), "at": begin, "size": end - begin}
+        return Item(self._range(begin, end, Cursor(begin), **given))
+
+    def bundles(self, frames: Slices, shelf: Shelf) -> Iterator[Item]:
+        """Yield what is cut here, rows together as far as they follow each other."""
+        held: list[Chunk] = []
+        size = 0
+        for each in frames:
+            if isinstance(each, Chunk):
+                held.append(each)
+                size += len(each.data)
+                if size < BUNDLE:
+                    continue
+            if held:
+                yield self._bundle(held, shelf)
+                held, size = [], 0
+            if not isinstance(each, Chunk):
+                yield Item(None, (each,))
+        if held:
+            yield self._bundle(held, shelf)
+
+    def _bundle(self, chunks: list[Chunk], shelf: Shelf) -> Item:
+        """Return chunks with their bytes, all of lines or all of an array."""
+        first, last = chunks[0], chunks[-1]
+        parts = [each.data for each in chunks]
+        given: dict[str, Any] = {}
+        # Somebody else's processes may be on other machines.
+        path = shelf.put(parts) if self.here else None
+        if path is None:
+            given["data"] = b"".join(parts)
+        else:
+            given |= {"path": str(path), "size": sum(map(len, parts))}
+        if not first.lines:
+            given["pieces"] = tuple(map(_piece, chunks))
+        end = last.start.offset + len(last.data)
+        work = self._range(first.start.offset, end, first.start, **given)
+        return Item(work, tuple(chunks))
+
+    def _range(self, begin: int, end: int, start: Cursor, **given: Any) -> Range:
+        """Return some rows that are to be judged elsewhere."""
+        tally, count = self.site.tally, self.site.count
+        return Range(
+            count.path,
+            begin,
+            end,
+            start,
+            exemplified=tally.exemplified(EXEMPLIFIED),
+            enough=tally.has_examples or count.folded,
+            **given,
+        )
+
+
+def _piece(chunk: Chunk) -> Piece:
+    is_whole = chunk.rows == [chunk.data]
+    return Piece(len(chunk.data), chunk.start, 0 if is_whole else len(chunk))

@@ -1,0 +1,58 @@
+"""Processes that do work for this one, and end with it."""
+
+import gc
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # most runs need none
+    from concurrent.futures import Executor
+
+#: PR_SET_PDEATHSIG, see prctl(2).
+_DEATH_SIGNAL = 1
+
+
+def pool_of(jobs: int) -> "Executor":
+    """Return an executor with so many processes."""
+    from concurrent.futures.process import ProcessPoolExecutor  # noqa: PLC0415 - most runs need none
+    from multiprocessing import get_context  # noqa: PLC0415 - likewise
+
+    return ProcessPoolExecutor(jobs, get_context(_method()), _begin_process)
+
+
+def jobs_of(asked: int) -> int:
+    """Return how many processes are meant; 0 is as many as there are processors."""
+    return asked or _processors() or 1
+
+
+def _processors() -> int | None:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+def _method() -> str:
+    """Return how processes are begun: a copy is quick, but not safe with threads."""
+    if sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1:  # noqa: PTH208 - a count only
+        return "fork"
+    return "forkserver" if os.name == "posix" else "spawn"
+
+
+def _begin_process() -> None:
+    """Leave interrupts to the process that hands out the work."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A copy of a process has its handlers, too, which would outlive the pool.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _end_with_parent()
+    # Rows have no cycles, and looking for some takes as long as judging them.
+    gc.disable()
+
+
+def _end_with_parent() -> None:
+    """Have this process end where the one that hands out the work is killed."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - on Linux only
+
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
