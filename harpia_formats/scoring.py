@@ -46,7 +46,9 @@ class Scoring:
         self._options = options or ScoreOptions()
         self._inputs = list(inputs)
         self._target: ResultFormat | None = None
-        if to is not None:
+        if to is None:
+            _check_unused(output, self._options)
+        else:
             self._target = result_format_named(to) if isinstance(to, str) else to
             _check_names(self._options.names, self._target)
         self._files = ResultFiles(output, overwrite=self._options.overwrite)
@@ -236,7 +238,24 @@ class Scoring:
         """Return what is worth saying beside the scores."""
         chosen = () if self._chosen is None else self._chosen.said
         missing = why_not() if self._options.replicates else ""
-        return (*chosen, *([missing] if missing else []))
+        invalid = sum(each.invalid for each in self._reading.tally.report().files)
+        left = f"{invalid:,} rows are not valid and were left out" if invalid else ""
+        return (*chosen, *(each for each in (left, missing) if each))
+
+
+def _check_unused(output: OutputPlace, options: ScoreOptions) -> None:
+    """Raise `ScoreError` for what only results have a place for, if none are written.
+
+    A script would go on without its file.
+    """
+    given = {
+        "--output": output not in (None, "-"),
+        "--name": bool(options.names),
+        "--set": bool(options.constants),
+    }
+    unused = next((each for each, is_given in given.items() if is_given), "")
+    if unused:
+        raise ScoreError(f"{unused} is for results; name their format with --to")
 
 
 def asked_by(

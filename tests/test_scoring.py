@@ -318,3 +318,22 @@ def test_fixtures_of_every_format_are_scored(name: str) -> None:
 def test_all_metrics_are_named() -> None:
     """The names of metrics are those that can be asked for."""
     assert {"em", "f1", "bleu", "rouge", "chrf", "ter"} <= set(metric_names())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"output": io.BytesIO()}, {"names": {"task": "x"}}, {"constants": {"a": "x"}}],
+)
+def test_what_only_results_take_needs_results(options: dict[str, Any]) -> None:
+    """An output without a format of results is an error, and not passed over."""
+    with pytest.raises(ScoreError, match="--to"):
+        score(lines_of(ANSWERS), metrics=("em",), **options)
+
+
+def test_rows_that_are_left_out_are_counted_aloud() -> None:
+    """What was left out because it is not valid is said with its number."""
+    data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n' * 12
+
+    scores = score(data, metrics=("em",), from_="record", skip_invalid=True)
+
+    assert "12 rows are not valid and were left out" in scores.said

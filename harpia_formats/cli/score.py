@@ -309,7 +309,8 @@ def _told(scores: Scores, *, written: bool, quiet: bool) -> int:
         for name in scores.outputs:
             say(f"{name}: written\n")
     elif not scores.report.failures:
-        say("nothing was scored: a row is not valid (--skip-invalid leaves such out)\n")
+        say("there are no scores of the whole, since not all of it could be read")
+        say("; --skip-invalid leaves out rows that are not valid\n")
     if scores.report.failures:
         return UNABLE
     return OK if scores.ok else FOUND
