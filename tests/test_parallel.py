@@ -29,7 +29,7 @@ from harpia_formats import (
     noting,
     pieces,
     ranged,
-    ranges,
+    stretches,
 )
 from harpia_formats.options import Options
 from harpia_formats.reporters import REPORTERS
@@ -144,7 +144,7 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
         for module in (ranged, batches):
             patch.setattr(module, "WORTH", 0)
         patch.setattr(ranged, "WORTH_UNKNOWN", 0)
-        patch.setattr(ranges, "BLOCK", 700)
+        patch.setattr(stretches, "BLOCK", 700)
         yield
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats import ranges
+from harpia_formats import stretches
 from harpia_formats.bytestream import SourceError
 from harpia_formats.stretches import Stretch, line_ranges
 
@@ -26,17 +26,17 @@ def test_ranges_are_whole_lines(
     path = tmp_path / "lines"
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "BLOCK", block)
+        patch.setattr(stretches, "BLOCK", block)
         found = list(line_ranges(path, 0, size))
-        stretches = [Stretch("f", begin, end, path) for begin, end in found]
-        parts = [b"".join(each) for each in stretches]
+        made = [Stretch("f", begin, end, path) for begin, end in found]
+        parts = [b"".join(each) for each in made]
 
     assert b"".join(parts) == data
     assert all(each.endswith(b"\n") for each in parts[:-1])
     assert all(size <= len(each) for each in parts[:-1])
     assert all(b"\n" not in each[size:-1] for each in parts)
-    assert [each.lines for each in stretches] == [each.count(b"\n") for each in parts]
-    assert all(each.consumed == each.total for each in stretches)
+    assert [each.lines for each in made] == [each.count(b"\n") for each in parts]
+    assert all(each.consumed == each.total for each in made)
 
 
 def test_a_stretch_of_a_file_that_has_shrunk_is_short(tmp_path: Path) -> None:
