@@ -262,7 +262,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
 
 def metrics_of(names: list[str] | None) -> tuple[str, ...]:
     """Return the metrics that are named; raises `ScoreError` for an option without."""
-    found = split(names)
+    found = tuple(each.strip() for each in split(names) if each.strip())
     if names and not found:
         raise ScoreError("--metrics names no metric")
     return found

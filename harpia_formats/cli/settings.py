@@ -11,8 +11,7 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 def split(values: Iterable[str] | None) -> tuple[str, ...]:
     """Return values given one by one or joined by commas."""
-    parts = (part.strip() for each in values or () for part in each.split(","))
-    return tuple(part for part in parts if part)
+    return tuple(part for each in values or () for part in each.split(",") if part)
 
 
 def one_of(kind: type[Kind], *choices: Kind) -> Callable[[str], Kind]:
