@@ -241,7 +241,7 @@ def test_nothing_ever_depends_on_ranges(  # noqa: PLR0913, PLR0917 - what may ma
     assert here == whole
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
 @given(
     parts=st.lists(files(), max_size=6),
     size=st.sampled_from([1, 70_000, 1_000_000]),
