@@ -9,7 +9,9 @@ from pathlib import Path
 
 from harpia_formats.bytestream import SourceError, plain
 from harpia_formats.compression import CODECS
+from harpia_formats.remote import Remote
 from harpia_formats.source import STANDARD_INPUT, Source
+from harpia_formats.urls import is_url
 
 #: Names that a near name is looked for among; a folder can hold millions.
 NEIGHBOURS = 2_000
@@ -19,7 +21,7 @@ def find_sources(arguments: Iterable[str | os.PathLike[str]]) -> list[Source]:
     """Return what `arguments` name, in their order and each path once.
 
     An argument is `-` for standard input, a file, a folder (all data files below
-    it) or a pattern of file names.  Raise `SourceError` where one names nothing
+    it), a pattern of file names, or an address of one of these.  Raise `SourceError` where one names nothing
     that can be read.
     """
     found: dict[Path | str, Source] = {}
@@ -27,7 +29,11 @@ def find_sources(arguments: Iterable[str | os.PathLike[str]]) -> list[Source]:
         for each in _sources_of(os.fspath(argument)):
             origin = each.origin
             # Not resolved: a link and its target are two names of the user's.
-            key = origin.absolute() if isinstance(origin, Path) else "-"
+            key: Path | str = "-"
+            if isinstance(origin, Path):
+                key = origin.absolute()
+            elif isinstance(origin, Remote):
+                key = origin.identity
             found.setdefault(key, each)
     return list(found.values())
 
@@ -47,6 +53,10 @@ _UNREADABLE = (
 def _sources_of(argument: str) -> Iterable[Source]:
     if argument == "-":
         return [_standard_input()]
+    if is_url(argument):
+        from harpia_formats.remote_discovery import remote_sources  # noqa: PLC0415 - for remote files only
+
+        return remote_sources(argument, _SUFFIXES)
     try:
         mode = os.stat(argument).st_mode  # noqa: PTH116 - Path("") is the folder "."
     except (FileNotFoundError, NotADirectoryError) as error:

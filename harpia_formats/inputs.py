@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, cast
 
 from harpia_formats.bytestream import SourceError
 from harpia_formats.discovery import find_sources
+from harpia_formats.remote import Remote
 from harpia_formats.source import Source
 
 #: Bytes of a stream that are kept in memory.
@@ -40,7 +41,7 @@ def kept(given: Input) -> Input:
     if is_name or isinstance(given, (bytes, PathLike)):
         return given
     source = _sources_of(given)[0]
-    if isinstance(source.origin, (bytes, Path)):
+    if isinstance(source.origin, (bytes, Path, Remote)):
         return given
     copy = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - read until the run ends
     shutil.copyfileobj(source.origin, copy)
@@ -50,7 +51,7 @@ def kept(given: Input) -> Input:
 
 def sources_behind(inputs: Iterable[Input]) -> Iterator[Source | SourceError]:
     """Yield what the inputs name, each once; of one that names nothing, why."""
-    seen: set[Path | int] = set()
+    seen: set[Path | str | int] = set()
     names: Counter[str] = Counter()
     for each in inputs:
         try:
@@ -83,13 +84,17 @@ def _sources_of(given: Input) -> list[Source]:
     return [Source(str(getattr(given, "name", "<stream>")), given)]
 
 
-def _is_new(source: Source, seen: set[Path | int]) -> bool:
+def _is_new(source: Source, seen: set[Path | str | int]) -> bool:
     """Note in `seen` where `source` reads from; tell whether it was not there yet."""
     origin = source.origin
     if isinstance(origin, bytes):
         return True
-    # Not resolved: a link and its target are two names of the user's.
-    key = origin.absolute() if isinstance(origin, Path) else id(origin)
+    key: Path | str | int = id(origin)
+    if isinstance(origin, Path):
+        # Not resolved: a link and its target are two names of the user's.
+        key = origin.absolute()
+    elif isinstance(origin, Remote):
+        key = origin.identity
     is_new = key not in seen
     seen.add(key)
     return is_new

@@ -19,6 +19,7 @@ from harpia_formats.reading import Reading
 from harpia_formats.record import Header
 from harpia_formats.registry import result_format_named, spoke_of
 from harpia_formats.report import FileCount
+from harpia_formats.remote import Remote
 from harpia_formats.resampling import why_not
 from harpia_formats.result_files import ResultFiles
 from harpia_formats.result_format import ResultFormat, ResultRun, ResultWriter
@@ -108,7 +109,9 @@ class Scoring:
                     "metrics with --metrics"
                 )
         for each in self._inputs:
-            if isinstance(each, Source) and not isinstance(each.origin, (bytes, Path)):
+            if isinstance(each, Source) and not isinstance(
+                each.origin, (bytes, Path, Remote)
+            ):
                 each.origin.seek(0)
         self._reading = self._new_reading()
         self._answers = self._new_answers()

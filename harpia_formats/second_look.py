@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from harpia_formats.bytestream import BLOCK, SourceError
+from harpia_formats.remote import Remote
 from harpia_formats.source import Source, open_source
 
 #: Bytes of a copy that are held in memory before they go to the disk.
@@ -54,4 +55,6 @@ class SecondLook:
 def is_lasting(source: Source) -> bool:
     """Tell whether a source can be read as often as one likes; a pipe cannot."""
     origin = source.origin
-    return isinstance(origin, bytes) or (isinstance(origin, Path) and origin.is_file())
+    if isinstance(origin, Path):
+        return origin.is_file()
+    return isinstance(origin, (bytes, Remote))

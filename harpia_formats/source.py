@@ -7,10 +7,11 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Protocol, Self
+from typing import BinaryIO, Protocol, Self, cast
 
 from harpia_formats.bytestream import BLOCK, SourceError, Steady, plain
 from harpia_formats.compression import LONGEST_MAGIC, Members, codec_of
+from harpia_formats.remote import Remote
 
 STANDARD_INPUT = "<stdin>"
 
@@ -21,8 +22,8 @@ class Source:
 
     #: As shown to the user.
     name: str
-    #: A regular file or FIFO, bytes in memory, or an open binary stream.
-    origin: Path | bytes | BinaryIO
+    #: A regular file or FIFO, a remote file, bytes in memory, or an open binary stream.
+    origin: Path | Remote | bytes | BinaryIO
 
 
 def open_source(source: Source, size: int = BLOCK) -> "Reader":
@@ -175,6 +176,8 @@ def _stream_of(source: Source) -> BinaryIO:
             return origin.open("rb", buffering=0)
         except OSError as error:
             raise SourceError(source.name, plain(error)) from error
+    if isinstance(origin, Remote):
+        return cast("BinaryIO", origin.open())
     if not _waits(origin):
         reason = "is in non-blocking mode, where a pause looks like the end"
         raise SourceError(source.name, reason)
@@ -192,6 +195,8 @@ def _waits(stream: BinaryIO) -> bool:
 def _size_of(source: Source, stream: BinaryIO) -> int | None:
     if isinstance(source.origin, bytes):
         return len(source.origin)
+    if isinstance(source.origin, Remote):
+        return source.origin.size
     try:
         status = os.fstat(stream.fileno())
     except (AttributeError, OSError):  # no file behind it

@@ -1,0 +1,46 @@
+"""Ranges of files behind http:// and https://, whose servers may give none."""
+
+from typing import Any
+
+#: The status of an answer that holds the range that was asked for.
+_PARTIAL = 206
+
+
+class NoRanges(OSError):
+    """The server sends whole files only."""
+
+    def __str__(self) -> str:
+        return "the server sends whole files only, no ranges of them"
+
+
+def web_range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
+    """Return the bytes of a range.
+
+    Raises `NoRanges` before a whole file is sent instead, and what aiohttp raises.
+    """
+    from fsspec.asyn import sync  # noqa: PLC0415 - for remote files only
+
+    data: bytes = sync(filesystem.loop, _range, filesystem, path, begin, end)
+    return data
+
+
+def gives_ranges(filesystem: Any, path: str) -> bool:
+    """Tell whether the server gives ranges, by asking for one byte."""
+    try:
+        web_range(filesystem, path, 0, 1)
+    except NoRanges:
+        return False
+    return True
+
+
+async def _range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
+    session = await filesystem.set_session()
+    given = filesystem.kwargs
+    headers = {**given.get("headers", {}), "Range": f"bytes={begin}-{end - 1}"}
+    url = filesystem.encode_url(path)
+    async with session.get(url, **{**given, "headers": headers}) as answer:
+        answer.raise_for_status()
+        if answer.status != _PARTIAL:
+            raise NoRanges
+        data: bytes = await answer.read()
+        return data
