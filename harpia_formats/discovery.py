@@ -21,8 +21,8 @@ def find_sources(arguments: Iterable[str | os.PathLike[str]]) -> list[Source]:
     """Return what `arguments` name, in their order and each path once.
 
     An argument is `-` for standard input, a file, a folder (all data files below
-    it), a pattern of file names, or an address of one of these.  Raise `SourceError` where one names nothing
-    that can be read.
+    it), a pattern of file names, or the address of one of these.  Raise `SourceError`
+    where one names nothing that can be read.
     """
     found: dict[Path | str, Source] = {}
     for argument in arguments:

@@ -10,8 +10,9 @@ from typing import Any, BinaryIO, cast
 
 from harpia_formats.convert_options import ContainerKind, Output
 from harpia_formats.format import Container, Format
-from harpia_formats.sink import FileSink, Sink, SinkError, StreamSink, suffix_of
+from harpia_formats.sink import Sink, SinkError, StreamSink, sink_for, suffix_of
 from harpia_formats.spoke import Row, Spoke
+from harpia_formats.urls import is_url, masked
 from harpia_formats.writers import Array, Columns, Lines, Table, Wrapped, Writer
 
 #: Stands in the name of an output for the model whose answers are in it.
@@ -63,7 +64,7 @@ class Outputs:
             writer.close(header)
         for sink, _ in self._files.values():
             sink.commit()
-        return [each for each in self._places.values() if each]
+        return [masked(each) for each in self._places.values() if each]
 
     def discard(self) -> None:
         """Leave nothing of what was written."""
@@ -76,7 +77,7 @@ class Outputs:
         if found is None:
             if len(self._files) >= MOST:
                 reason = f"there are more than {MOST} models, each with its file"
-                raise SinkError(str(self.output), reason)
+                raise SinkError(masked(str(self.output)), reason)
             sink = self._sink(model)
             found = self._files[model] = sink, self._writer(sink.write)
         return found
@@ -93,10 +94,10 @@ class Outputs:
             name = name.replace(MODEL, _unsafe.sub("_", model) or "model")
             if name in self._places.values():
                 reason = f"{model!r} and another model have the same file"
-                raise SinkError(name, reason)
+                raise SinkError(masked(name), reason)
             check_output(name, overwrite=self.overwrite)
         self._places[model] = name
-        return FileSink(Path(name))
+        return sink_for(name)
 
     def _writer(self, write: Any) -> Writer:
         dialect = self.target.dialects[0]
@@ -121,7 +122,7 @@ class Outputs:
         if self.container is not None:
             return self.container is ContainerKind.ARRAY
         if isinstance(self.output, (str, PathLike)):
-            suffix = suffix_of(fspath(self.output))
+            suffix = suffix_of(masked(fspath(self.output)))
             if suffix in {".json", ".jsonl", ".ndjson"}:
                 return suffix == ".json"
         return self.spoke.in_array
@@ -140,9 +141,14 @@ def check_output(output: Output, *, overwrite: bool) -> None:
     """Refuse an output that is there already. Raises `SinkError`."""
     if not isinstance(output, (str, PathLike)) or fspath(output) == "-":
         return
-    path = Path(output)
     if MODEL in fspath(output):
         return
+    if is_url(fspath(output)):
+        from harpia_formats.remote_sink import check_remote_output  # noqa: PLC0415 - for remote files only
+
+        check_remote_output(fspath(output), overwrite=overwrite)
+        return
+    path = Path(output)
     if path.is_dir():
         raise SinkError(str(path), "is a folder")
     if path.is_file() and not overwrite:
@@ -154,5 +160,5 @@ def name_of(output: Output) -> str:
     if output is None or output == "-":
         return "<stdout>"
     if isinstance(output, (str, PathLike)):
-        return fspath(output)
+        return masked(fspath(output))
     return str(getattr(output, "name", "<stream>"))

@@ -1,19 +1,23 @@
 """Which files of a run are checked against which other file."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from os import PathLike, fspath
+from pathlib import Path, PurePath, PurePosixPath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from harpia_formats.bytestream import SourceError
+from harpia_formats.discovery import find_sources
 from harpia_formats.format import Format
 from harpia_formats.naming import without_compression
 from harpia_formats.options import Options
 from harpia_formats.problem import Problem, Severity
+from harpia_formats.remote import Remote
 from harpia_formats.report import FileCount
 from harpia_formats.second_look import is_lasting
 from harpia_formats.source import Source
 from harpia_formats.tally import Tally
+from harpia_formats.urls import is_url
 
 if TYPE_CHECKING:  # most runs have no pairs
     from harpia_formats.companions import Other
@@ -45,15 +49,14 @@ class Pairs:
         self._given: Other | None = None
         self._used = options.companion is None
         #: Files that may be found to belong to another, by folder and name.
-        self._waiting: dict[Path, tuple[Judged, FileCount]] = {}
+        self._waiting: dict[PurePath, tuple[Judged, FileCount]] = {}
         #: Files that others belong to, by the folder and names that these may have.
-        self._wanted: dict[Path, Judged] = {}
+        self._wanted: dict[PurePath, Judged] = {}
 
     def __enter__(self) -> Self:
         """Read the file that was named. Raises `CompanionError`."""
         if self._options.companion is not None:
-            path = Path(self._options.companion)
-            self._given = _read(Source(str(path), path), self._options)
+            self._given = _read(_named(self._options.companion), self._options)
         return self
 
     def __exit__(
@@ -87,11 +90,9 @@ class Pairs:
         """Yield where files disagree of which `judged` is the second to turn up."""
         if judged is None or self._given is not None:
             return
-        origin = judged.source.origin
-        if not isinstance(origin, Path) or not is_lasting(judged.source):
+        place = _place_of(judged.source)
+        if place is None:
             return
-        place = origin.absolute()
-        place = place.with_name(without_compression(place.name))
         if judged.companion is not None and judged.companion.file_names is not None:
             self._waiting[place] = (judged, count)
             if place in self._wanted:
@@ -115,7 +116,7 @@ class Pairs:
             reason = f"is {self._given.format}, which none of the files belongs to"
             raise CompanionError(self._given.path, reason)
 
-    def _pair(self, place: Path, other: "Judged") -> Iterator[Problem]:
+    def _pair(self, place: PurePath, other: "Judged") -> Iterator[Problem]:
         judged, count = self._waiting.pop(place)
         try:
             read = _read(other.source, self._options)
@@ -142,6 +143,29 @@ class Pairs:
                 name = without_compression(Path(judged.source.name).name)
                 return companion.file_names(name, expected)
         return ()
+
+
+def _named(companion: str | PathLike[str]) -> Source:
+    """Return the file that was named. Raises `CompanionError`."""
+    if not is_url(fspath(companion)):
+        path = Path(companion)
+        return Source(str(path), path)
+    try:
+        return find_sources([companion])[0]
+    except SourceError as error:
+        raise CompanionError(error.path, error.reason) from error
+
+
+def _place_of(source: Source) -> PurePath | None:
+    """Return where a file lies that lasts, without the ending of its compression."""
+    origin = source.origin
+    if isinstance(origin, Remote):
+        place: PurePath = PurePosixPath(origin.identity.rstrip())
+    elif isinstance(origin, Path) and is_lasting(source):
+        place = origin.absolute()
+    else:
+        return None
+    return place.with_name(without_compression(place.name))
 
 
 def _document_of(source: Source, options: Options) -> dict[str, Any]:

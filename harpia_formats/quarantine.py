@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 from harpia_formats.needs import ConversionError
-from harpia_formats.outputs import MODEL
+from harpia_formats.outputs import MODEL, check_output
 from harpia_formats.problem import Problem
 from harpia_formats.report import problem_as_dict
-from harpia_formats.sink import FileSink, SinkError
+from harpia_formats.sink import Sink, sink_for
+from harpia_formats.urls import beside, is_same, masked, name_in
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class Quarantine:
     """The two files that rows and findings go to, which are there if there are any."""
 
     _names: tuple[str, str]
-    _sinks: dict[str, FileSink] = field(default_factory=dict)
+    _sinks: dict[str, Sink] = field(default_factory=dict)
 
     @classmethod
     def beside(
@@ -28,26 +28,28 @@ class Quarantine:
 
         Raises `ConversionError` where there is no place for it, and `SinkError`.
         """
-        rows = _beside(output) if given is None else Path(given)
-        findings = rows.with_name(f"{rows.name.removesuffix('.jsonl')}.findings.jsonl")
+        rows = _beside(output) if given is None else fspath(given)
+        stem = name_in(rows).removesuffix(".jsonl")
+        findings = beside(rows, f"{stem}.findings.jsonl")
         for each in (rows, findings):
-            if isinstance(output, (str, PathLike)) and each == Path(output):
-                raise ConversionError(f"{each} cannot be output and quarantine at once")
-            if each.exists() and not overwrite:
-                raise SinkError(str(each), "is there already; --overwrite replaces it")
-        return cls((str(rows), str(findings)))
+            if isinstance(output, (str, PathLike)) and is_same(each, output):
+                name = masked(each)
+                raise ConversionError(f"{name} cannot be output and quarantine at once")
+            check_output(each, overwrite=overwrite)
+        return cls((rows, findings))
 
     def check_apart(self, inputs: Iterable[Any]) -> None:
         """Raise `ConversionError` if an input would be written over."""
         paths = [each for each in inputs if isinstance(each, (str, PathLike))]
         for name in self._names:
-            if any(Path(name).resolve() == Path(each).resolve() for each in paths):
-                raise ConversionError(f"{name} cannot be input and quarantine at once")
+            if any(is_same(name, each) for each in paths):
+                shown = masked(name)
+                raise ConversionError(f"{shown} cannot be input and quarantine at once")
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the files, none if nothing was put aside."""
-        return self._names if self._sinks else ()
+        return tuple(map(masked, self._names)) if self._sinks else ()
 
     def row(self, text: bytes) -> None:
         """Put a row aside; raises `SinkError`."""
@@ -60,15 +62,15 @@ class Quarantine:
         line = json_text(problem_as_dict(problem)) + "\n"
         self._sink(self._names[1]).write(line.encode())
 
-    def _sink(self, name: str) -> FileSink:
+    def _sink(self, name: str) -> Sink:
         found = self._sinks.get(name)
         if found is None:
-            found = self._sinks[name] = FileSink(Path(name))
+            found = self._sinks[name] = sink_for(name)
         return found
 
     def commit(self) -> None:
         """Let what was put aside be there."""
-        for name in self.names:
+        for name in self._names if self._sinks else ():
             self._sink(name).commit()
 
     def discard(self) -> None:
@@ -77,15 +79,14 @@ class Quarantine:
             each.discard()
 
 
-def _beside(output: Any) -> Path:
+def _beside(output: Any) -> str:
     """Return where rows go beside `output`; raises `ConversionError`."""
     if not isinstance(output, (str, PathLike)) or fspath(output) == "-":
         where = "standard output"
-    elif MODEL in str(Path(output).parent):
+    elif MODEL in beside(fspath(output), ""):
         where = "files in several folders"
     else:
-        path = Path(output)
-        name = path.name.split(".")[0].replace(MODEL, "all")
-        return path.with_name(f"{name}.invalid.jsonl")
+        name = name_in(fspath(output)).split(".")[0].replace(MODEL, "all")
+        return beside(fspath(output), f"{name}.invalid.jsonl")
     reason = f"rows cannot be put beside {where}; name a file with --quarantine"
     raise ConversionError(reason)

@@ -46,7 +46,7 @@ class Remote:
 
     def read(self, begin: int, end: int) -> bytes:
         """Return the bytes of a range, by one request; raises `OSError`."""
-        data = self._asked(lambda: _range_of(self, begin, end))
+        data: bytes = self._asked(lambda: _range_of(self, begin, end))
         if len(data) != end - begin:
             raise OSError(f"gave {len(data):,} of {end - begin:,} bytes at {begin:,}")
         return data

@@ -6,7 +6,7 @@ from typing import Any
 _PARTIAL = 206
 
 
-class NoRanges(OSError):
+class NoRangesError(OSError):
     """The server sends whole files only."""
 
     def __str__(self) -> str:
@@ -16,7 +16,7 @@ class NoRanges(OSError):
 def web_range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
     """Return the bytes of a range.
 
-    Raises `NoRanges` before a whole file is sent instead, and what aiohttp raises.
+    Raises `NoRangesError` before a whole file is sent instead, and what aiohttp raises.
     """
     from fsspec.asyn import sync  # noqa: PLC0415 - for remote files only
 
@@ -28,7 +28,7 @@ def gives_ranges(filesystem: Any, path: str) -> bool:
     """Tell whether the server gives ranges, by asking for one byte."""
     try:
         web_range(filesystem, path, 0, 1)
-    except NoRanges:
+    except NoRangesError:
         return False
     return True
 
@@ -41,6 +41,6 @@ async def _range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
     async with session.get(url, **{**given, "headers": headers}) as answer:
         answer.raise_for_status()
         if answer.status != _PARTIAL:
-            raise NoRanges
+            raise NoRangesError
         data: bytes = await answer.read()
         return data

@@ -7,7 +7,8 @@ from pathlib import Path
 from harpia_formats.convert_options import Output
 from harpia_formats.outputs import check_output, standard_output
 from harpia_formats.result_format import Write
-from harpia_formats.sink import FileSink, Sink, SinkError, StreamSink
+from harpia_formats.sink import Sink, SinkError, StreamSink, sink_for
+from harpia_formats.urls import beside, is_url, masked
 
 
 class ResultFiles:
@@ -36,7 +37,7 @@ class ResultFiles:
 
     def _opened(self) -> Sink:
         if self.name is not None:
-            return FileSink(Path(self.name))
+            return sink_for(self.name)
         if self._stream is None or isinstance(self._stream, (str, PathLike)):
             return StreamSink(standard_output())
         return StreamSink(self._stream)
@@ -48,9 +49,9 @@ class ResultFiles:
         """
         if self.name is None:
             raise SinkError(name, "has no folder to be in; name a file with --output")
-        path = Path(self.name).parent / name
-        check_output(path, overwrite=self._overwrite)
-        sink = self._sinks[fspath(path)] = FileSink(path)
+        place = beside(self.name, name)
+        check_output(place, overwrite=self._overwrite)
+        sink = self._sinks[place] = sink_for(place)
         return sink.write
 
     def commit(self) -> tuple[str, ...]:
@@ -59,7 +60,8 @@ class ResultFiles:
         Raises `SinkError`; then none of them is there that was not there before.
         """
         names = tuple(name for name in self._sinks if name is not None)
-        new = [Path(each) for each in names if not lexists(each)]
+        local = [each for each in names if not is_url(each)]
+        new = [Path(each) for each in local if not lexists(each)]
         try:
             for sink in self._sinks.values():
                 sink.finish()
@@ -70,7 +72,7 @@ class ResultFiles:
             for each in new:
                 each.unlink(missing_ok=True)
             raise
-        return names
+        return tuple(map(masked, names))
 
     def discard(self) -> None:
         """Leave nothing of what was written."""

@@ -18,8 +18,8 @@ from harpia_formats.profiles import DEFAULT, profile_named
 from harpia_formats.reading import Reading
 from harpia_formats.record import Header
 from harpia_formats.registry import result_format_named, spoke_of
-from harpia_formats.report import FileCount
 from harpia_formats.remote import Remote
+from harpia_formats.report import FileCount
 from harpia_formats.resampling import why_not
 from harpia_formats.result_files import ResultFiles
 from harpia_formats.result_format import ResultFormat, ResultRun, ResultWriter

@@ -9,6 +9,7 @@ from typing import IO, Any, BinaryIO, Protocol
 
 from harpia_formats.bytestream import plain
 from harpia_formats.compression import CODECS
+from harpia_formats.urls import is_url
 
 
 class SinkError(Exception):
@@ -81,7 +82,7 @@ class FileSink:
             raise SinkError(str(path), plain(error)) from error
         self._stream: Any = self._raw
         try:
-            self._stream = _compressing(path.name, self._raw)
+            self._stream = compressing(path.name, self._raw)
         except ImportError as error:
             self.discard()
             raise SinkError(str(path), str(error)) from error
@@ -144,6 +145,15 @@ class FileSink:
             self._part.unlink(missing_ok=True)
 
 
+def sink_for(place: str) -> Sink:
+    """Return a sink for a file of this machine or a remote one; raises `SinkError`."""
+    if is_url(place):
+        from harpia_formats.remote_sink import RemoteSink  # noqa: PLC0415 - for remote files only
+
+        return RemoteSink(place)
+    return FileSink(Path(place))
+
+
 def _mode_of(place: Path) -> int:
     """Return the permissions of the file at `place`, or those that a new one gets."""
     try:
@@ -154,7 +164,7 @@ def _mode_of(place: Path) -> int:
         return 0o666 & ~mask
 
 
-def _compressing(name: str, raw: IO[bytes]) -> Any:
+def compressing(name: str, raw: IO[bytes]) -> Any:
     """Return a stream that compresses into `raw` as `name` says, or `raw` itself."""
     codec = next((each for each in CODECS if name.lower().endswith(each.suffix)), None)
     return raw if codec is None else _OPENERS[codec.name](raw)

@@ -1,6 +1,8 @@
 """Addresses of remote files: how to tell them, and what may be shown of them."""
 
 import re
+from os import PathLike, fspath
+from pathlib import Path
 
 _url = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _urls_within = re.compile(r"[a-z][a-z0-9+.-]+://[^\s\"'<>)\]]+", re.IGNORECASE)
@@ -35,11 +37,23 @@ def all_masked(text: str) -> str:
     return _urls_within.sub(lambda found: masked(found[0]), text)
 
 
-def beside(url: str, name: str) -> str:
-    """Return the address of `name` in the folder of `url`."""
-    return f"{url.rpartition('/')[0]}/{name}"
+def beside(place: str, name: str) -> str:
+    """Return where `name` is in the folder of `place`, an address or a path."""
+    if is_url(place):
+        return f"{place.rpartition('/')[0]}/{name}"
+    return str(Path(place).parent / name)
 
 
-def name_in(url: str) -> str:
-    """Return the last part of `url`, the name of the file."""
-    return masked(url).rstrip("/").rpartition("/")[2]
+def name_in(place: str) -> str:
+    """Return the last part of an address or a path, the name of the file."""
+    if is_url(place):
+        return masked(place).rstrip("/").rpartition("/")[2]
+    return Path(place).name
+
+
+def is_same(one: str | PathLike[str], other: str | PathLike[str]) -> bool:
+    """Tell whether two addresses or paths are of one file, as far as they tell."""
+    places = [fspath(one), fspath(other)]
+    if any(map(is_url, places)):
+        return places[0] == places[1]
+    return Path(one).resolve() == Path(other).resolve()

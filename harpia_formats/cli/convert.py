@@ -25,6 +25,7 @@ from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.outputs import check_output
 from harpia_formats.problem import Problem
 from harpia_formats.sink import SinkError
+from harpia_formats.urls import is_same
 
 #: The parts of the help page.
 CHOOSING, LACKING, LOSING, READING = "Choosing", "Filling in", "Losing", "Reading"
@@ -194,7 +195,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         ),
     ] = OnInvalid.FAIL,
     quarantine: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE",
             help="Where such rows go; beside the output if not given.",
@@ -284,7 +285,7 @@ def check_apart(path: Path, others: Iterable[str], *, overwrite: bool) -> None:
     check_output(path, overwrite=overwrite)
     if not path.absolute().parent.is_dir():
         raise SinkError(str(path), "there is no such folder")
-    if any(path.resolve() == Path(each).resolve() for each in others):
+    if any(is_same(path, each) for each in others):
         raise SinkError(str(path), "is an input or the output of the conversion")
 
 

@@ -89,7 +89,7 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
         ),
     ] = None,
     companion: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--with",
             "--aggregate",

@@ -16,7 +16,7 @@ from harpia_formats.llm_judge.run import Row, Verdict
 from harpia_formats.outputs import check_output
 from harpia_formats.records_in import records_in
 from harpia_formats.safe import safe
-from harpia_formats.sink import FileSink, Sink, StreamSink
+from harpia_formats.sink import Sink, StreamSink, sink_for
 
 STANDARD = "-"
 
@@ -80,7 +80,7 @@ class Job:
         sink: Sink = (
             StreamSink(standard)
             if self.output == STANDARD
-            else FileSink(Path(self.output))
+            else sink_for(str(self.output))
         )
         writer = Writer(sink.write, self.shape)
         try:
