@@ -1,13 +1,15 @@
 """Remote files, read in large blocks: one ranged request for each."""
 
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.remote_errors import is_final, reason_of
-from harpia_formats.urls import scheme_of
+from harpia_formats.urls import masked, scheme_of
+
+if TYPE_CHECKING:  # only remote files need threads
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 #: Bytes of the first request and of the largest one: a beginning is enough to tell a
 #: format, and a whole file is read in few requests.
@@ -36,6 +38,10 @@ class Remote:
     #: Whether the server gives ranges.
     ranged: bool = True
 
+    def __repr__(self) -> str:
+        # Clusters write what failed work was given to their logs.
+        return f"Remote({masked(self.url)!r})"
+
     @property
     def identity(self) -> str:
         """What is the same for the same file, however it was named."""
@@ -51,10 +57,10 @@ class Remote:
             raise OSError(f"gave {len(data):,} of {end - begin:,} bytes at {begin:,}")
         return data
 
-    def read_many(self, ranges: list[tuple[int, int]]) -> list[bytes]:
-        """Return the bytes of several ranges, asked for together; raises `OSError`."""
-        with ThreadPoolExecutor(min(16, len(ranges) or 1)) as pool:
-            return list(pool.map(lambda each: self.read(*each), ranges))
+    def read_many(self, ranges: list[tuple[int, int]]) -> Iterator[bytes]:
+        """Yield the bytes of several ranges, asked for together; raises `OSError`."""
+        with _threads(len(ranges) or 1) as pool:
+            yield from pool.map(lambda each: self.read(*each), ranges)
 
     def _asked(self, act: Callable[[], Any]) -> Any:
         """Return what `act` returns, which is tried again where that may help."""
@@ -122,6 +128,12 @@ def _range_of(remote: Remote, begin: int, end: int) -> bytes:
     return data
 
 
+def _threads(count: int) -> "ThreadPoolExecutor":
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as above
+
+    return ThreadPoolExecutor(count)
+
+
 @dataclass(slots=True)
 class _Ranges:
     """The blocks of a file, by a request for each; the next one is under way."""
@@ -130,8 +142,8 @@ class _Ranges:
     size: int
     _at: int = 0
     _block: int = FIRST
-    _pool: ThreadPoolExecutor | None = None
-    _coming: Future[bytes] | None = None
+    _pool: "ThreadPoolExecutor | None" = None
+    _coming: "Future[bytes] | None" = None
 
     def block(self) -> bytes:
         """Return the next bytes, none at the end; raises `OSError`."""
@@ -148,13 +160,13 @@ class _Ranges:
         if coming or self._pool is not None or end >= LARGEST // 2:
             self._order()
         elif end < self.size:
-            self._pool = ThreadPoolExecutor(1)
+            self._pool = _threads(1)
         return data
 
     def _order(self) -> None:
         if self._at >= self.size:
             return
-        self._pool = self._pool or ThreadPoolExecutor(1)
+        self._pool = self._pool or _threads(1)
         end = min(self._at + self._block, self.size)
         self._coming = self._pool.submit(self.remote.read, self._at, end)
 

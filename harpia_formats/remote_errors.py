@@ -111,7 +111,8 @@ def _is_of_name(error: BaseException) -> bool:
 def _missing(error: BaseException, url: str) -> str:
     scheme = scheme_of(url)
     package = _packages.get(scheme)
-    if getattr(error, "name", None) == "fsspec" or package == "aiohttp":
+    name = getattr(error, "name", None) or ""
+    if name.partition(".")[0] == "fsspec" or package == "aiohttp":
         return NEEDS_EXTRA
     if package is None:
         return all_masked(str(error))
