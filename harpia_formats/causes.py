@@ -139,7 +139,9 @@ def draft_of(record: Any, errors: Iterable[Any], paths: SchemaPaths) -> Draft:
     what `violation_of` looks at.
     """
     schema = paths.schema
-    violations = [violation_of(each, record, paths) for each in errors]
+    # The engine tells errors in the order of its own walk, or of the record's keys.
+    in_order = sorted(errors, key=lambda each: tuple(map(str, each.evaluation_path)))
+    violations = [violation_of(each, record, paths) for each in in_order]
     violations = list(_chosen_alternatives(violations, record))
     violations = _without_vacuous(violations, schema)
     violations = _without_twins(_without_followers(violations))

@@ -1,6 +1,6 @@
 """What is wrong with one row, not yet put into words; imported only where needed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,6 @@ from harpia_formats.causes import Cause
 from harpia_formats.fault import Fault, FaultKind
 from harpia_formats.format import Remark
 from harpia_formats.problem import Path
-from harpia_formats.reasons import Reasons
 from harpia_formats.scan import Duplicate, duplicates, find_fault
 
 #: The rule on a record of another format.
@@ -73,11 +72,3 @@ def repeated_keys(row: int, text: bytes, value: Any) -> Iterator[Finding]:
     """Yield each key that an object of `text` has once more."""
     for each in duplicates(text):
         yield Finding("J105", row, each, value)
-
-
-def causes_in(
-    row: int, value: Any, errors: Iterable[Any], reasons: Reasons
-) -> list[Finding]:
-    """Return the root causes behind the engine's `errors` on `value`."""
-    causes = reasons.of(value, errors)
-    return [Finding(each.code, row, each, value) for each in causes]

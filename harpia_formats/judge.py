@@ -1,6 +1,6 @@
 """Judge the rows of a chunk: the fast lane first, the referee for the rest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from harpia_formats.row_types import Unsuitable
 from harpia_formats.schema import Schema
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
+    from harpia_formats.causes import Cause
     from harpia_formats.findings import Finding
     from harpia_formats.reasons import Reasons
 
@@ -254,6 +255,10 @@ class Judge:
             verdict.keys += self._identity.of_value(value)
         asks_schema = self._brief.asks_schema or self._brief.remarks is None
         if asks_schema:
+            causes = self._reasons and self._reasons.at_once(value)
+            if causes:
+                verdict.findings += self._told(number, value, causes)
+                return
             # For a valid record this takes no longer than asking only whether it is.
             errors = list(self.referee.iter_errors(value))
             if errors:
@@ -282,19 +287,28 @@ class Judge:
                 raise Disagreement(row, referee=valid)
 
     def _refused(self, number: int, value: Any, errors: list[Any]) -> "list[Finding]":
-        """Return why the schema refuses a row, or what else the row looks like."""
-        from harpia_formats.findings import Finding, causes_in  # noqa: PLC0415 - as above
-
+        """Return why the schema refuses a row."""
         if self._reasons is None:
             from harpia_formats.reasons import Reasons  # noqa: PLC0415 - as above
 
-            self._reasons = Reasons(self._schema, self._brief.advise)
-        causes = causes_in(number, value, errors, self._reasons)
+            brief = self._brief
+            self._reasons = Reasons(self._schema, brief.advise, formats=brief.formats)
+        return self._told(number, value, self._reasons.of(value, errors))
+
+    def _told(
+        self, number: int, value: Any, causes: "Sequence[Cause]"
+    ) -> "list[Finding]":
+        """Return the causes of a row as findings, or what else the row looks like."""
+        from harpia_formats.findings import Finding  # noqa: PLC0415 - as above
+
         # A misspelt key says enough, even if without it the row looks like others.
-        if any(each.code == MISSPELT for each in causes):
-            return causes
-        stranger = self._brief.stranger and self._brief.stranger(value)
-        return [Finding(stranger.code, number, stranger, value)] if stranger else causes
+        misspelt = any(each.code == MISSPELT for each in causes)
+        stranger = None
+        if self._brief.stranger is not None and not misspelt:
+            stranger = self._brief.stranger(value)
+        if stranger:
+            return [Finding(stranger.code, number, stranger, value)]
+        return [Finding(each.code, number, each, value) for each in causes]
 
     @staticmethod
     def _compare(

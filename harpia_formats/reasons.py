@@ -1,7 +1,9 @@
 """Why many records are wrong: what they have in common is found once."""
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from jsonschema_rs import ValidationErrorKind as Kind
@@ -9,12 +11,16 @@ from jsonschema_rs import ValidationErrorKind as Kind
 from harpia_formats.causes import Cause, Draft, draft_of
 from harpia_formats.format import Advise
 from harpia_formats.problem import Path
-from harpia_formats.violations import SchemaPaths
+from harpia_formats.violations import SchemaPaths, value_at
+from harpia_formats.ways import Failure, way_of
 
 #: Ways to be wrong that are remembered, and characters of the longest one.
 REMEMBERED, LONGEST = 256, 10_000
 #: Errors of a record, or keys of an object, that are worth remembering.
 MOST = 100
+#: Records with the same errors before others are asked whether they have them too,
+#: ways to be wrong that are asked for in one file, and those that are counted.
+ENOUGH, WAYS, COUNTED = 8, 8, 1024
 
 #: Kinds of which the schema knows all there is to know.
 _settled = frozenset(
@@ -53,6 +59,21 @@ class _Unlike(Exception):  # noqa: N818 - an answer, not an error
     """A record is wrong in a way of its own."""
 
 
+@dataclass(slots=True)
+class _Way:
+    """A way to be wrong that many records share."""
+
+    holds: Callable[[Any], bool]
+    #: The objects that lack a key, whose other keys may tell why.
+    lacking: tuple[Path, ...]
+    #: What the errors come to, by the keys of these objects.
+    drafts: dict[Hashable, Draft] = field(default_factory=dict)
+
+    def keys(self, record: Any) -> Hashable:
+        """Return the keys of the objects that lack one."""
+        return tuple([frozenset(value_at(record, each)) for each in self.lacking])
+
+
 class Reasons:
     """Finds the root causes of what one schema refuses.
 
@@ -60,10 +81,16 @@ class Reasons:
     where one is missing, have the same causes but for what conditions ask of them.
     """
 
-    def __init__(self, schema: Any, advise: Advise) -> None:
+    def __init__(self, schema: Any, advise: Advise, *, formats: bool = False) -> None:
         self._paths = SchemaPaths(schema)
         self._advise = advise
+        self._formats = formats
         self._known: dict[Hashable, Draft] = {}
+        #: The ways that are asked for; the one that held last comes first.
+        self._ways: list[_Way] = []
+        #: All ways that are known by their errors; none where there is no telling.
+        self._by_errors: dict[Hashable, _Way | None] = {}
+        self._seen: Counter[Hashable] = Counter()
         #: Whether the places that the engine tells are exact.
         self._is_exact = not any(map(_odd_key.fullmatch, _keys_in(schema)))
 
@@ -76,7 +103,44 @@ class Reasons:
             draft = draft_of(record, errors, self._paths)
             if mark is not None and len(repr(mark)) <= LONGEST:
                 self._remember(mark, draft)
+        if mark is not None:
+            self._note_way(errors, record, draft)
         return draft.causes(record, self._advise)
+
+    def at_once(self, record: Any) -> Sequence[Cause] | None:
+        """Return the root causes of `record` if it is wrong as many were before."""
+        for number, each in enumerate(self._ways):
+            if each.holds(record):
+                if number:
+                    self._ways.insert(0, self._ways.pop(number))
+                draft = each.drafts.get(each.keys(record))
+                return None if draft is None else draft.causes(record, self._advise)
+        return None
+
+    def _note_way(self, errors: list[Any], record: Any, draft: Draft) -> None:
+        """Take note of a record that is wrong in a way that others may share."""
+        failures = _failures_of(errors)
+        if not failures or len(self._seen) > COUNTED:
+            return
+        self._seen[failures] += 1
+        if self._seen[failures] < ENOUGH:
+            return
+        if failures not in self._by_errors:
+            self._by_errors[failures] = self._new_way(failures, errors)
+        way = self._by_errors[failures]
+        if way is not None and len(way.drafts) < REMEMBERED:
+            way.drafts[way.keys(record)] = draft
+
+    def _new_way(self, failures: tuple[Failure, ...], errors: list[Any]) -> _Way | None:
+        if len(self._ways) >= WAYS:
+            return None
+        holds = way_of(self._paths.schema, failures, formats=self._formats)
+        if holds is None:
+            return None
+        lacking = [each for each in errors if type(each.kind) is Kind.Required]
+        way = _Way(holds, tuple([tuple(each.instance_path) for each in lacking]))
+        self._ways.append(way)
+        return way
 
     def _mark(self, errors: list[Any], record: Any) -> Hashable | None:
         """Return what records with the same causes have in common, if they may."""
@@ -102,6 +166,22 @@ def _keys_in(schema: Any) -> Iterator[str]:
     elif isinstance(schema, list):
         for each in schema:
             yield from _keys_in(each)
+
+
+def _failures_of(errors: list[Any]) -> tuple[Failure, ...]:
+    """Return what failed where, nothing if other records cannot be asked for it."""
+    failures = []
+    for each in errors:
+        sort, kind = type(each.kind), each.kind
+        detail: Any = None
+        if sort is Kind.Required:
+            detail = kind.value
+        elif sort is Kind.AdditionalProperties:
+            detail = tuple(kind.value)
+        elif sort not in _settled:
+            return ()
+        failures.append(Failure(tuple(each.evaluation_path), detail))
+    return tuple(failures)
 
 
 def _mark_of(error: Any, record: Any) -> Hashable:

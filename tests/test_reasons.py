@@ -1,8 +1,10 @@
 import itertools
 import json
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -42,6 +44,27 @@ SCHEMAS: tuple[Any, ...] = (
         "definitions": {"a": {"required": ["name"], "not": {"required": ["kind"]}}},
     },
     False,
+    {
+        "properties": {
+            "name": {"type": "string", "enum": ["a", "tool"]},
+            "kind": {"type": ["string", "null"], "minLength": 2, "maximum": 1},
+            "call": {"$ref": "#/definitions/call"},
+        },
+        "required": ["call", "name", "kind"],
+        "allOf": [{"if": IS_TOOL, "then": {"properties": {"name": {"const": 1}}}}],
+        "definitions": {"call": {"required": ["name", "kind"], "type": "object"}},
+    },
+    {
+        "if": {"required": ["name"]},
+        "then": {"properties": {"kind": {"type": "null"}, "call": {"const": 1}}},
+        "else": {"properties": {"kind": {"not": {"type": "null"}}}, "minProperties": 2},
+    },
+    {
+        "properties": {"name": {"type": "null"}, "kind": {"type": "null"}},
+        "required": ["name"],
+        "additionalProperties": False,
+    },
+    {"properties": {"call": {"$ref": "#"}, "name": {"type": "string"}}},
 )
 KEYS = st.sampled_from(["name", "nmae", "kind", "call", "", "1", "01", "+1"])
 LEAVES: st.SearchStrategy[Any] = st.sampled_from([None, 1, 2, "tool", "a", [], {}])
@@ -64,11 +87,15 @@ def advice_by_name(branch: str, path: Steps, record: Any) -> Advice | None:
 def check_memory(schema: Any, advise: Any, records: list[Any]) -> int:
     """Assert that what is remembered changes no cause; return how many there are."""
     referee, reasons, count = referee_of(schema), Reasons(schema, advise), 0
-    for each in records * 2:
-        expected = root_causes(each, referee.iter_errors(each), schema, advise)
-        found = reasons.of(each, referee.iter_errors(each))
-        assert list(expected) == list(found), each
-        count += len(found)
+    with patch.object(module, "ENOUGH", 2), patch.object(module, "WAYS", 64):
+        for each in records * 3:
+            errors = list(referee.iter_errors(each))
+            expected = list(root_causes(each, errors, schema, advise))
+            at_once = reasons.at_once(each)
+            assert at_once is None or (errors and list(at_once) == expected), each
+            found = reasons.of(each, errors)
+            assert list(found) == expected, each
+            count += len(found)
     return count
 
 
@@ -77,6 +104,12 @@ def check_memory(schema: Any, advise: Any, records: list[Any]) -> int:
 def test_memory_changes_no_cause(schema: Any, records: list[Any]) -> None:
     """Whatever came before, a record has the causes that it has alone."""
     check_memory(schema, advice_by_name, records)
+
+
+def variant_of(identifier: str) -> Variant:
+    """Return the first variant of the format with this id."""
+    formats = variants_of(all_formats().values())
+    return next(each for each in formats if each.format.id == identifier)
 
 
 def mutated(variant: Variant, count: int) -> list[Any]:
@@ -125,6 +158,37 @@ def test_records_alike_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> No
     assert looked == [{"a": 0, "b": 0}]
 
 
+def shuffled(value: Any, chance: random.Random) -> Any:
+    """Return a value with the keys of its objects in another order."""
+    if isinstance(value, list):
+        return [shuffled(each, chance) for each in value]
+    if not isinstance(value, dict):
+        return value
+    keys = chance.sample(list(value), len(value))
+    return {key: shuffled(value[key], chance) for key in keys}
+
+
+@pytest.mark.parametrize("identifier", ["eee@0.2.0", "eee@0.3.0", "nemo-output"])
+def test_records_alike_are_known_by_one_question(identifier: str) -> None:
+    """Records that are wrong as several were need no list of errors any more."""
+    variant = variant_of(identifier)
+    schema, advise = record_schema(variant.dialect), variant.format.advise
+    referee, chance = referee_of(schema), random.Random(4)  # noqa: S311 - no secret
+    known = 0
+    for each in mutated(variant, 60):
+        errors = list(referee.iter_errors(each))
+        if len(errors) != 1:
+            continue
+        reasons = Reasons(schema, advise)
+        for _ in range(module.ENOUGH):
+            reasons.of(each, errors)
+        causes = reasons.at_once(shuffled(each, chance))
+        known += causes is not None
+        assert causes is None or list(causes) == list(reasons.of(each, errors))
+
+    assert known >= 5
+
+
 def test_memory_is_bounded() -> None:
     """Neither many ways to be wrong nor long ones are kept."""
     schema = {"additionalProperties": False}
@@ -144,11 +208,7 @@ def test_memory_is_bounded() -> None:
 @pytest.mark.parametrize("identifier", ["eee@0.2.0", "nemo-output", "tencent-outputs"])
 def test_caps_change_no_count(identifier: str) -> None:
     """Runs with and without caps agree on counts and groups, and on what they show."""
-    variant = next(
-        each
-        for each in variants_of(all_formats().values())
-        if each.format.id == identifier
-    )
+    variant = variant_of(identifier)
     lines = [json.dumps(each) for each in mutated(variant, 300)]
     data = "\n".join(lines).encode()
     capped = Validation([data], Options(format=identifier, examples=2))
