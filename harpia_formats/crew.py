@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from harpia_formats.engine import (
+    GONE,
     Engine,
     EngineError,
     check_alive,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:  # most runs are too small for it
 
 #: Pieces of work that are under way for each who works.
 AHEAD = 3
+#: Seconds after which it is looked whether a cluster is still there.
+PATIENCE = 5
 #: What to do: a function that is known by its name, and its plain arguments.
 Work = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -149,7 +152,9 @@ class Crew:
         """
         try:
             if ticket.future is not None:
-                return ticket.future.result()
+                return _waited_for(ticket.future, ticket.engine)
+        except EngineError:
+            raise
         except Exception as error:  # noqa: BLE001 - each executor has its own for a process that died
             if not ticket.engine.is_near:
                 check_alive(ticket.engine.name, error)
@@ -190,6 +195,17 @@ class Crew:
             self._single.shutdown(wait=False)
             self._single = None
             raise Died from error
+
+
+def _waited_for(future: "Future[Any]", engine: Engine) -> Any:
+    """Return a result; raises what the work raised, and `EngineError`."""
+    while engine.is_gone is not None and not future.done():
+        try:
+            return future.result(timeout=PATIENCE)
+        except TimeoutError:
+            if engine.is_gone():
+                raise EngineError(engine.name, GONE) from None
+    return future.result()
 
 
 def joined(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from harpia_formats.engine import Engine, EngineError, check_alive
+from harpia_formats.engine import GONE, Engine, EngineError
 from harpia_formats.urls import masked
 
 #: Seconds until a scheduler answers, and until it has a worker.
@@ -35,7 +35,14 @@ def dask_engine(name: str) -> Generator[Engine, None, None]:
 def engine_of_client(executor: Any, name: str) -> Engine:
     """Return an executor of Dask as an engine."""
     client = executor._client  # noqa: SLF001 - only the client knows the workers
-    return Engine(executor, _Width(client, name), False, name, _asking(client))  # noqa: FBT003 - it is not near
+    return Engine(
+        executor,
+        _Width(client, name),
+        is_near=False,
+        name=name,
+        ask=_asking(client),
+        is_gone=lambda: client.status not in {"running", "connecting"},
+    )
 
 
 @dataclass(slots=True)
@@ -54,8 +61,7 @@ class _Width:
             try:
                 self._count = max(1, sum(self.client.nthreads().values()))
             except Exception as error:
-                check_alive(self.name, error)
-                raise
+                raise EngineError(self.name, GONE) from error
             self._at = now
         return self._count
 

@@ -43,6 +43,8 @@ class Engine:
     #: Has a function called with arguments by each who works, as far as they can be
     #: told apart; returns what each answers, or raised, by its name.
     ask: "Callable[..., Mapping[str, Any]] | None" = None
+    #: Tells whether there is nobody left: then some results never come.
+    is_gone: Callable[[], bool] | None = None
 
     def asked(self, run: Callable[..., Any], *given: Any) -> Mapping[str, Any]:
         """Return what those who work answer; of most executors, what any of them does.
@@ -115,6 +117,7 @@ def _dask(name: str) -> Generator[Engine, None, None]:
 
 
 _engines = {"dask": _dask}
+GONE = "the cluster is gone"
 #: What is raised, by its name, where the connection to a cluster broke off.
 _gone = {"CancelledError", "CommClosedError", "ClosedClientError"}
 
@@ -122,6 +125,6 @@ _gone = {"CancelledError", "CommClosedError", "ClosedClientError"}
 def check_alive(name: str, error: BaseException) -> None:
     """Raise `EngineError` if `error` means that nobody is left, or none could work."""
     if _gone & {each.__name__ for each in type(error).__mro__}:
-        raise EngineError(name, "the cluster is gone") from error
+        raise EngineError(name, GONE) from error
     if isinstance(error, ImportError):
         raise EngineError(name, f"the workers lack a package: {error}") from error
