@@ -2,19 +2,20 @@
 
     python benchmarks/cluster.py rows.jsonl --rounds 5
 
-Each run is a command of its own, as a user gives it; the runs of both take turns. What
-the cluster takes to start is told apart. The table that is printed is for
-docs/cluster.md. Needs the extra `distributed`.
+Each run is a process of its own, and the runs of both take turns. What is timed is the
+work alone: neither the cluster's start nor connecting to it, nor that Python starts.
+The table that is printed is for docs/cluster.md. Needs the extra `distributed`.
 """
 
 import argparse
+import importlib
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -84,28 +85,53 @@ def _get_ready() -> None:
 
 def _works(
     rows: Path, folder: Path, workers: int, engine: str
-) -> dict[str, dict[str, Callable[[], None]]]:
+) -> dict[str, dict[str, Callable[[], float]]]:
     """Return what is timed, by the work and by who does it."""
-    who = {"pool": ["--jobs", str(workers)], "dask": ["--engine", engine]}
-    works: dict[str, dict[str, Callable[[], None]]] = {"validate": {}, "convert": {}}
-    for name, options in who.items():
-        target = ["--to", "nemo", "--overwrite", "-o", str(folder / name)]
-        works["validate"][name] = _command("validate", rows, *options)
-        works["convert"][name] = _command("convert", rows, *options, *target)
-    return works
+    return {
+        work: {
+            who: _command(rows, work, folder / who, str(workers), engine * is_far)
+            for who, is_far in (("pool", False), ("dask", True))
+        }
+        for work in ("validate", "convert")
+    }
 
 
-def _command(name: str, rows: Path, *options: str) -> Callable[[], None]:
-    command = [sys.executable, "-m", "harpia_formats", name, str(rows), "--quiet"]
+def _command(*given: Any) -> Callable[[], float]:
+    """Return what runs some work in a process of its own, and returns its seconds."""
+    command = [sys.executable, __file__, "--once", *map(str, given)]
 
-    def run() -> None:
-        subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
+    def run() -> float:
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        return float(done.stdout)
 
     return run
 
 
+def _once(rows: str, work: str, output: str, workers: str, address: str) -> None:
+    """Print the seconds that some work takes here, from the first byte to the last."""
+    from harpia_formats import convert, validate  # noqa: PLC0415 - not timed
+
+    for each in ("conversion", "validation"):
+        importlib.import_module(f"harpia_formats.{each}")
+    with ExitStack() as stack:
+        given: dict[str, Any] = {"jobs": int(workers)}
+        if address:
+            from harpia_formats.dask_engine import dask_engine  # noqa: PLC0415 - an extra
+
+            # To be connected is part of the cluster's start.
+            engine = stack.enter_context(dask_engine(address))
+            given = {"executor": engine.executor}
+        begin = time.perf_counter()
+        if work == "validate":
+            validate(rows, **given).raise_for_errors()
+        else:
+            done = convert(rows, to="nemo", output=output, overwrite=True, **given)
+            done.raise_for_errors()
+        print(time.perf_counter() - begin)
+
+
 def _times(
-    works: dict[str, dict[str, Callable[[], None]]], given: argparse.Namespace
+    works: dict[str, dict[str, Callable[[], float]]], given: argparse.Namespace
 ) -> dict[str, dict[str, list[float]]]:
     """Return the seconds of each run; both sides take turns in who begins."""
     times: dict[str, dict[str, list[float]]] = {
@@ -115,11 +141,12 @@ def _times(
         for work, both in works.items():
             names = list(both) if number % 2 else list(reversed(both))
             for name in names:
-                start = time.perf_counter()
-                both[name]()
-                times[work][name].append(time.perf_counter() - start)
+                times[work][name].append(both[name]())
     return times
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--once"]:
+        _once(*sys.argv[2:])
+    else:
+        main()

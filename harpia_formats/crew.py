@@ -135,6 +135,18 @@ class Crew:
         """Return a file that those who work see, None if they need not, or do not."""
         return self._seen.get(origin)
 
+    def shares(self, folder: str) -> bool:
+        """Tell whether all who work see a folder of ours; raises `EngineError`."""
+        if not self.is_far:
+            return True
+        engine = self.engine
+        if engine.ask is None:
+            return False  # others than those who answer may do the work
+        from harpia_formats.sight import leave_sign, sees_sign  # noqa: PLC0415 - as above
+
+        answers = engine.asked(sees_sign, folder, leave_sign(folder))
+        return all(each is True for each in answers.values())
+
     def submit(self, work: Work) -> Ticket:
         """Hand out a piece of work; raises `EngineError`."""
         ticket = self._submitted(work)

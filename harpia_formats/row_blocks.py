@@ -17,6 +17,14 @@ def block_of(folder: str, work: Range) -> Path | None:
     return Path(folder, f"rows-{work.block}") if folder else None
 
 
+def block_once(folder: str) -> Path | None:
+    """Return a file that no other work has, None where there is no folder.
+
+    On a cluster a range may be worked on by two, and by one long after it is wanted.
+    """
+    return Path(folder, f"rows-{os.urandom(8).hex()}") if folder else None
+
+
 @dataclass(slots=True)
 class Block:
     """The file for the rows of one range, for `with`; without one they are held.

@@ -79,13 +79,12 @@ class Shards:
         The first is handed out undone; what is to be done is told by `begin` then.
         Raises `SourceError` and `EngineError`.
         """
-        self._job, self._origin, self._folder = None, origin, ""
+        self._job, self._origin = None, origin
         if self.crew.is_far:
             self.crew.see(origin)
-            yield from self._ranges(name)
-            return
         with TemporaryDirectory(prefix="harpia-formats-", dir=self._memory()) as folder:
-            self._folder = folder
+            # On other machines there is no such place: then rows come back as bytes.
+            self._folder = folder if self.crew.shares(folder) else ""
             yield from self._ranges(name)
 
     def _ranges(self, name: str) -> "Iterator[tuple[Range, Done | None]]":
@@ -133,7 +132,8 @@ class Shards:
             room = shutil.disk_usage(MEMORY).free
         except OSError:
             return None
-        needed = MOST * RANGE * (AHEAD + 1) * self.crew.jobs
+        size = FAR if self.crew.is_far else RANGE
+        needed = MOST * size * (AHEAD + 1) * self.crew.room // AHEAD
         return MEMORY if room > needed and os.access(MEMORY, os.W_OK) else None
 
     def begin(self, variant: Variant) -> None:
@@ -175,10 +175,13 @@ class Shards:
 
     def rows_of(self, work: Range, done: "Done") -> bytes:
         """Return the rows that a range became."""
-        block = block_of(self._folder, work)
+        block = Path(done.file) if done.file else block_of(self._folder, work)
         if block is None or not done.size:
             return done.rows
-        return bytes_of(block, 0, done.size)
+        rows = bytes_of(block, 0, done.size)
+        if done.file:
+            block.unlink()
+        return rows
 
     def if_right(self, work: Range, done: "Done | None") -> "Done | None":
         """Return what became of a range if it was told the right number of records.

@@ -24,7 +24,7 @@ from harpia_formats.pairing import Pairing
 from harpia_formats.ranges import Range, bytes_of, chunks_of
 from harpia_formats.registry import all_formats, spoke_of
 from harpia_formats.remote import Remote
-from harpia_formats.row_blocks import Block, block_of
+from harpia_formats.row_blocks import Block, block_of, block_once
 from harpia_formats.sight import Sight, unlike
 from harpia_formats.spoke import Row
 from harpia_formats.taking import HEADED
@@ -57,6 +57,11 @@ class Job:
         """The file."""
         return self.remote or Path(self.path)
 
+    @property
+    def is_far(self) -> bool:
+        """Whether others than processes of ours do it, where work may be lost."""
+        return self.sight is not None
+
 
 #: What tells the plans of all processes on all machines apart: two numbers.
 PlanKey = tuple[int, int]
@@ -80,8 +85,10 @@ class Done:
     plans: list[tuple[PlanKey, int]]
     #: What tells the rows that were written apart.
     keys: list[str]
-    #: The rows, if there is no file for them.
+    #: The rows, if there is no folder for them.
     rows: bytes = b""
+    #: The file that they are in, if it is not that of the range.
+    file: str = ""
 
 
 @dataclass(slots=True)
@@ -109,10 +116,12 @@ class _Worker:
         """Convert a range; None if it is not all plain valid rows."""
         # Others may do it once more, or lose what they were told before: then each
         # range tells all that it needs. A copy of a process has what its parent has.
-        if not self.job.folder or self.process != os.getpid():
+        job = self.job
+        if job.is_far or self.process != os.getpid():
             self._forget()
+        path = block_once(job.folder) if job.is_far else block_of(job.folder, work)
         try:
-            with Block(block_of(self.job.folder, work), work) as block:
+            with Block(path, work) as block:
                 done = self._run(work, block)
         except OSError:
             done = None
@@ -161,7 +170,10 @@ class _Worker:
         ]
         # No line is blank, so there are as many as records.
         rows = b"".join(block.held)
-        return Done(block.size, count, records, records, shapes, plans, keys, rows)
+        file = str(block.path or "") if self.job.is_far else ""
+        return Done(
+            block.size, count, records, records, shapes, plans, keys, rows, file
+        )
 
     def _new_plan(self, paths: tuple[str, ...]) -> PlanKey | None:
         """Return the key of a plan if it was not told of before."""

@@ -1,5 +1,6 @@
 """Whether a file is the same wherever work is done: other machines have other disks."""
 
+import os
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -10,6 +11,7 @@ from harpia_formats.urls import masked
 
 #: Bytes of the beginning that are compared.
 BEGINNING = 64 * 1024
+_sign = "sign"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,22 @@ def unlike(sight: Sight) -> str:
     if found.digest != sight.digest:
         return f"{sight.name} begins otherwise there than here"
     return ""
+
+
+def leave_sign(folder: str) -> bytes:
+    """Return what is now in a folder, and in no other of the same name."""
+    sign = os.urandom(16)
+    Path(folder, _sign).write_bytes(sign)
+    return sign
+
+
+def sees_sign(folder: str, sign: bytes) -> bool:
+    """Tell whether a folder is that in which a sign was left, and can be written to."""
+    path = Path(folder, _sign)
+    try:
+        return path.read_bytes() == sign and os.access(folder, os.W_OK)
+    except OSError:
+        return False
 
 
 def _digest(head: bytes) -> bytes:

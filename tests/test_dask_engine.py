@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats import batches, crew, pieces, ranged, ranges, sharding
+from harpia_formats import batches, crew, pieces, ranged, ranges, sharding, sight
 from harpia_formats import dask_engine as module
 from harpia_formats.crew import Crew
 from harpia_formats.dask_engine import dask_engine
@@ -228,13 +228,32 @@ def test_a_cluster_judges_many_small_files(
     assert told(*inputs, engine=cluster) == told(*inputs, jobs=1)
 
 
-def test_a_cluster_writes_the_same_bytes(cluster: str, tmp_path: Path) -> None:
-    """Rows, losses and their first places are those of one process."""
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_cluster_writes_the_same_bytes(
+    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, shared: bool
+) -> None:
+    """Rows, losses and their first places are those of one process.
+
+    That is so whether rows come back in a folder that all see, or as bytes.
+    """
     source = tmp_path / "runs.jsonl"
     source.write_bytes(rows(60))
     expected = written(source, tmp_path / "one")
+    came: list[str] = []
+    rows_of = sharding.Shards.rows_of
 
-    assert written(source, tmp_path / "two", engine=cluster) == expected
+    def noted(self: Any, work: Any, done: Any) -> bytes:
+        came.append("file" if done.file else "bytes")
+        return rows_of(self, work, done)
+
+    monkeypatch.setattr(sharding.Shards, "rows_of", noted)
+    if not shared:
+        monkeypatch.setattr(sight, "leave_sign", lambda _: b"of another folder")
+    found = written(source, tmp_path / "two", engine=cluster)
+
+    assert found == expected
+    assert set(came) == {"file" if shared else "bytes"}
+    assert len(came) > 3
 
 
 def test_numbers_of_records_are_counted_by_workers(
