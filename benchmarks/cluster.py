@@ -4,7 +4,7 @@
 
 Each run is a process of its own, and the runs of both take turns. What is timed is the
 work alone: neither the cluster's start nor connecting to it, nor that Python starts.
-The table that is printed is for docs/cluster.md. Needs the extra `distributed`.
+The tables that are printed are for docs/cluster.md. Needs the extra `distributed`.
 """
 
 import argparse
@@ -21,6 +21,8 @@ from typing import Any
 
 #: What Dask must reach of the speed of processes on this machine.
 BAR = 0.8
+#: Bytes of a range on a cluster.
+RANGE = 32 * 1024 * 1024
 
 
 def main() -> None:
@@ -37,6 +39,7 @@ def main() -> None:
     ):
         started = time.perf_counter() - begin
         times = _times(_works(given.rows, Path(folder), given.workers, engine), given)
+        rate = _rate(engine)
     size = given.rows.stat().st_size / 1e6
     print(
         f"{size:,.0f} MB, {given.workers} workers, medians of {given.rounds} rounds\n"
@@ -45,7 +48,14 @@ def main() -> None:
     print("|---|---|---|---|")
     ratios = [_row(name, both, size) for name, both in times.items()]
     print(f"\nThe cluster itself took {started:.1f} s to start.")
-    print(f"The bar is {BAR}: {'reached' if min(ratios) >= BAR else 'not reached'}.")
+    print(f"The bar is {BAR}: {'reached' if min(ratios) >= BAR else 'not reached'}.\n")
+    _print_plan(
+        {
+            work: size / statistics.median(both["dask"]) / given.workers
+            for work, both in times.items()
+        },
+        rate,
+    )
     sys.exit(0 if min(ratios) >= BAR else 1)
 
 
@@ -57,6 +67,45 @@ def _row(name: str, both: dict[str, list[float]], size: float) -> float:
         f"| {dask:.2f} s, {size / dask:.0f} MB/s | {pool / dask:.2f} |"
     )
     return pool / dask
+
+
+def _print_plan(speeds: dict[str, float], rate: float) -> None:
+    """Print what 10 TB on 100 workers would take at these speeds, in MB/s for each."""
+    total, workers = 10e6, 100
+    print("| 10 TB on 100 workers | | from |")
+    print("|---|---|---|")
+    for work, speed in speeds.items():
+        print(f"| {work}, one worker | {speed:.0f} MB/s | measured |")
+    print(f"| pieces of work handed out | {rate:,.0f} a second | measured |")
+    for work, speed in speeds.items():
+        seconds = total / workers / speed
+        print(
+            f"| {work} 10 TB | {seconds:,.0f} s, {seconds / 60:.0f} minutes "
+            f"| 10,000,000 MB / ({workers} x {speed:.0f} MB/s) |"
+        )
+    speed = speeds["validate"]
+    print(
+        f"| to be read from the store | {speed * workers / 1e3:.1f} GB/s in all, "
+        f"{speed * 8 / 1e3:.1f} Gbit/s for each | {workers} x {speed:.0f} MB/s |"
+    )
+    ranges = total / (RANGE / 1e6)
+    print(
+        f"| one file of 10 TB in ranges of 32 MiB | {ranges:,.0f} ranges, handed out "
+        f"in {ranges / rate:,.0f} s | 10,000,000 MB / 33.6 MB, by the rate above |"
+    )
+
+
+def _rate(engine: str) -> float:
+    """Return how many pieces of work that do nothing are handed out in a second."""
+    from harpia_formats.crew import Crew  # noqa: PLC0415 - as below
+    from harpia_formats.order import ordered  # noqa: PLC0415 - likewise
+
+    count = 2_000
+    with Crew(0, name=engine) as crew:
+        begin = time.perf_counter()
+        for _ in ordered(crew, max, 0, range(count)):
+            continue
+        return count / (time.perf_counter() - begin)
 
 
 @contextmanager
