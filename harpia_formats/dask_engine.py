@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from socket import create_connection
 from typing import Any
 
 from harpia_formats.engine import GONE, Engine, EngineError
@@ -14,8 +13,6 @@ from harpia_formats.urls import masked
 
 #: Seconds until a scheduler answers, and until it has a worker.
 CONNECTING, WAITING = 10, 120
-#: Seconds until a worker answers that can be connected to from here.
-REACHING = 2
 #: Seconds for which the number of workers is taken for what it was.
 COUNTED = 1.0
 _missing = 'needs the extra "distributed": pip install "harpia-formats[distributed]"'
@@ -30,8 +27,6 @@ def dask_engine(name: str) -> Generator[Engine, None, None]:
         executor = client.get_executor(pure=False)
         engine = engine_of_client(executor, masked(name))
         _check_workers(engine, client)
-        # Otherwise all that comes back goes by the scheduler.
-        client.direct_to_workers = _are_reached(client)
         yield engine
     finally:
         client.close()
@@ -127,18 +122,6 @@ def _difference(worker: str, theirs: Any, ours: tuple[str, tuple[int, int]]) -> 
     if found != ours[0]:
         return f"{worker} has harpia-formats {found}, not {ours[0]}"
     return f"{worker} has Python {_dotted(python)}, not {_dotted(ours[1])}"
-
-
-def _are_reached(client: Any) -> bool:
-    """Tell whether workers can be connected to from here; on some clusters not."""
-    for each in client.nthreads():
-        host, _, port = each.rpartition("://")[2].rpartition(":")
-        try:
-            with create_connection((host, int(port)), timeout=REACHING):
-                return True
-        except (OSError, ValueError):
-            return False
-    return False
 
 
 def _dotted(numbers: tuple[int, int]) -> str:

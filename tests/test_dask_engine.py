@@ -117,6 +117,13 @@ def rows(times: int, **changed: Any) -> bytes:
     )
 
 
+def with_deadly(data: bytes, number: int) -> bytes:
+    """Return rows of which one holds the word that is deadly."""
+    lines = data.splitlines(keepends=True)
+    lines[number] = lines[number].replace(b'"sample_id": "', b'"sample_id": "deadly ')
+    return b"".join(lines)
+
+
 #: Rows that are wrong in several ways, and ids that were there long before.
 FAULTY = rows(40) + b"nope\n\n" + rows(1) + rows(20, model_id=1) + rows(60)
 
@@ -380,7 +387,7 @@ def test_rows_that_kill_workers_are_judged_alone(tmp_path: Path) -> None:
     """A range that kills every worker is judged by a process of this machine."""
     source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
     script.write_text(DEADLY, encoding="utf-8")
-    source.write_bytes(rows(30) + rows(1, comment="deadly") + rows(30))
+    source.write_bytes(with_deadly(rows(60), 400))
     with local_cluster(preload=str(script)) as found:
         there = told(source, engine=address_of(found))
 
@@ -399,13 +406,13 @@ def test_rows_that_always_kill_are_named(
     monkeypatch.setattr(pieces, "FAR", 1)
     source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
     script.write_text(DEADLY, encoding="utf-8")
-    source.write_bytes(rows(60) + rows(1, comment="deadly") + rows(60))
+    source.write_bytes(with_deadly(rows(120), 700))
     with local_cluster(preload=str(script)) as found:
         report = harpia_formats.validate(source, engine=address_of(found))
     (count,) = report.files
     missed = [each for each in report.problems if each.code == "V901"]
 
-    assert count.records == 121 * 12
+    assert count.records == 120 * 12
     assert count.valid + count.invalid == count.records - count.undetermined
     assert 0 < count.undetermined < 40
     assert ["twice the process died" in each.message for each in missed] == [True]
