@@ -70,11 +70,11 @@ def validate(*inputs: Any, **options: Any) -> Report:
     An input is a path, a folder, a pattern, `-` for standard input, bytes, or an
     open binary file. The options are the fields of `harpia_formats.options.Options`,
     such as `format="eee@0.2.0"`, `schema="mine.json"`, `select=("J", "S")`,
-    `examples=0`, `limit=1000`. One process does the work unless `jobs` or `executor`
-    says otherwise. What cannot be read is told in the report; an option
+    `examples=0`, `limit=1000`. One process does the work unless `jobs`, `executor` or
+    `engine` says otherwise. What cannot be read is told in the report; an option
     that cannot be met raises `UnknownFormat`, `UnknownRule`, `SchemaError`,
-    `CompanionError`, `MapError` or `ValueError`, which no input at all raises too; what
-    is no input or no option raises `TypeError`.
+    `CompanionError`, `MapError`, `EngineError` or `ValueError`, which no input at all
+    raises too; what is no input or no option raises `TypeError`.
     """
     from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.validation import Validation  # noqa: PLC0415
@@ -104,7 +104,8 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
 
 def _in_one_process(options: dict[str, Any]) -> dict[str, Any]:
     """Return options by which no process is begun unless it is asked for."""
-    return options if options.get("executor") else {"jobs": 1} | options
+    is_elsewhere = options.get("executor") or options.get("engine")
+    return options if is_elsewhere else {"jobs": 1} | options
 
 
 def detect(*inputs: Any) -> "tuple[Detected, ...]":
@@ -129,17 +130,19 @@ def convert(
     for standard output. The options are the fields of
     `harpia_formats.convert_options.ConvertOptions`, such as `references="expand"`,
     `constants={"model": "org/m"}`, `on_loss="fail"`. One process does the work unless
-    `jobs` says otherwise. No file is written unless all was read and is good, but an
-    open one has at once what is written: ask the report, or let it raise by
-    `raise_for_errors`. What cannot be done at all raises
-    `ConversionError`, `SinkError`, `UnknownFormat`, `MapError` or `ValueError`.
+    `jobs`, `executor` or `engine` says otherwise. No file is written unless all was
+    read and is good, but an open one has at once what is written: ask the report, or
+    let it raise by `raise_for_errors`. What cannot be done at all raises
+    `ConversionError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
+    `ValueError`.
     """
     from harpia_formats.conversion import Conversion  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415
     from harpia_formats.in_python import in_python, speaking_python  # noqa: PLC0415
 
     with speaking_python():
-        run = Conversion(inputs, to, output, ConvertOptions(**{"jobs": 1} | options))
+        chosen = ConvertOptions(**_in_one_process(options))
+        run = Conversion(inputs, to, output, chosen)
         problems = tuple(
             replace(each, help=in_python(each.help)) if each.help else each
             for each in run
@@ -221,14 +224,15 @@ def score(
     `to`, if there is one; `output` is a path, an open binary file, or None for standard
     output. The options are the fields of `harpia_formats.score_options.ScoreOptions`,
     such as `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. One process
-    does the work unless `jobs` says otherwise. What cannot be done raises
-    `ScoreError`, `SinkError`, `UnknownFormat`, `MapError` or `ValueError`; rows that
-    are not valid and answers without a score are told in `problems`.
+    does the work unless `jobs`, `executor` or `engine` says otherwise. What cannot be
+    done raises `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
+    `ValueError`; rows that are not valid and answers without a score are told in
+    `problems`.
     """
     from harpia_formats.score_options import ScoreOptions  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.scoring import Scoring  # noqa: PLC0415
 
-    run = Scoring(inputs, to, output, ScoreOptions(**{"jobs": 1} | options))
+    run = Scoring(inputs, to, output, ScoreOptions(**_in_one_process(options)))
     problems = tuple(run)
     return replace(run.scores(), problems=problems)
 
@@ -248,7 +252,7 @@ def compare_scores(
     from harpia_formats.score_comparison import ScoreComparison  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.score_options import ScoreOptions  # noqa: PLC0415
 
-    chosen = ScoreOptions(**{"jobs": 1} | options)
+    chosen = ScoreOptions(**_in_one_process(options))
     run = ScoreComparison([first], [second], chosen, models)
     for _ in run:
         continue

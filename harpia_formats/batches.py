@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from harpia_formats.bytestream import SourceError
-from harpia_formats.crew import Crew, Died, Ticket, Work, in_turn
+from harpia_formats.crew import Crew, Died, Ticket, Work
+from harpia_formats.order import in_turn
+from harpia_formats.plain_lines import size_in_ranges
+from harpia_formats.remote import Remote
 from harpia_formats.source import Source
 
 if TYPE_CHECKING:  # as before
@@ -16,6 +18,8 @@ if TYPE_CHECKING:  # as before
 
 #: A file of so many bytes is judged in ranges, if at all elsewhere.
 SMALL = 8 * 1024 * 1024
+#: The same on other machines, where no shorter one is judged in ranges.
+SMALL_FAR = 32 * 1024 * 1024
 #: What a file costs besides its bytes, in bytes that are judged meanwhile.
 FILE = 64 * 1024
 #: Bytes of a batch, and of small files that are worth a second process.
@@ -42,7 +46,7 @@ def in_batches(
 
     Nothing is done elsewhere unless there are enough of them.
     """
-    batches = _batches(sources)
+    batches = _batches(sources, is_far=crew.is_far)
     first, size = [], 0
     while size < WORTH and (batch := next(batches, None)):
         first.append(batch)
@@ -55,9 +59,11 @@ def in_batches(
     if size < WORTH:
         yield from _here(first)
         return
+    if crew.is_far:
+        _see_first(crew, first)
     job = job_of()
     items = (
-        (each, _work(job, each) if each.size else None)
+        (each, _work(job, each, is_far=crew.is_far) if each.size else None)
         for each in chain(first, batches)
     )
     for each, ticket in in_turn(crew, items):
@@ -67,17 +73,30 @@ def in_batches(
             yield from _judged(each, ticket, crew, job)
 
 
+def _see_first(crew: Crew, batches: Iterable[_Batch]) -> None:
+    """Have those who work look at the first small file; raises `EngineError`.
+
+    Of others that they do not see the work is handed back.
+    """
+    for each in chain.from_iterable(each.sources for each in batches if each.size):
+        if isinstance(each, Source) and isinstance(each.origin, (Path, Remote)):
+            crew.see(each.origin)
+            return
+
+
 def _here(batches: Iterable[_Batch]) -> Iterator[Judged]:
     """Yield sources that are to be judged here."""
     for each in batches:
         yield from ((source, None) for source in each.sources)
 
 
-def _batches(sources: Iterable[Source | SourceError]) -> Iterator[_Batch]:
+def _batches(
+    sources: Iterable[Source | SourceError], *, is_far: bool
+) -> Iterator[_Batch]:
     held: list[Source | SourceError] = []
     size = 0
     for each in sources:
-        own = _size_of(each)
+        own = _size_of(each, is_far=is_far)
         if own is None or size + own > BATCH:
             if held:
                 yield _Batch(tuple(held), size)
@@ -91,32 +110,35 @@ def _batches(sources: Iterable[Source | SourceError]) -> Iterator[_Batch]:
         yield _Batch(tuple(held), size)
 
 
-def _size_of(source: Source | SourceError) -> int | None:
+def _size_of(source: Source | SourceError, *, is_far: bool) -> int | None:
     """Return what the work on a source amounts to, None if it is no small file."""
-    if isinstance(source, SourceError) or not isinstance(source.origin, Path):
+    if isinstance(source, SourceError):
         return None
-    try:
-        status = source.origin.stat()
-    except OSError:
+    size = size_in_ranges(source.origin)
+    # Of a remote file one connection gives as much as several.
+    if size is None or (isinstance(source.origin, Remote) and not is_far):
         return None
-    if not S_ISREG(status.st_mode) or status.st_size >= SMALL:
-        return None
-    return status.st_size + FILE
+    return size + FILE if size < (SMALL_FAR if is_far else SMALL) else None
 
 
-def _work(job: "Job", batch: _Batch) -> Work:
+def _work(job: "Job", batch: _Batch, *, is_far: bool) -> Work:
     """Return the work on a batch of small files."""
     from harpia_formats.working import judged_files  # noqa: PLC0415 - only if there are many
 
-    return judged_files, (job, tuple(map(_file, batch.sources)))
+    files = tuple(_file(each, is_far=is_far) for each in batch.sources)
+    return judged_files, (job, files)
 
 
-def _file(source: Source | SourceError) -> "File":
+def _file(source: Source | SourceError, *, is_far: bool) -> "File":
     assert isinstance(source, Source)  # noqa: S101 - so it was measured
-    assert isinstance(source.origin, Path)  # noqa: S101 - likewise
     from harpia_formats.work import File  # noqa: PLC0415 - likewise
 
-    return File(source.name, str(source.origin))
+    origin = source.origin
+    size = size_in_ranges(origin) if is_far else None
+    if isinstance(origin, Remote):
+        return File(source.name, "", origin, size)
+    assert isinstance(origin, Path)  # noqa: S101 - so it was measured
+    return File(source.name, str(origin.absolute()), None, size)
 
 
 def _judged(batch: _Batch, ticket: Ticket, crew: Crew, job: "Job") -> Iterator[Judged]:
@@ -129,4 +151,5 @@ def _judged(batch: _Batch, ticket: Ticket, crew: Crew, job: "Job") -> Iterator[J
             return
         for each in batch.sources:
             alone = _Batch((each,), batch.size)
-            yield from _judged(alone, crew.submit(_work(job, alone)), crew, job)
+            ticket = crew.submit(_work(job, alone, is_far=crew.is_far))
+            yield from _judged(alone, ticket, crew, job)

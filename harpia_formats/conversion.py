@@ -9,6 +9,7 @@ from harpia_formats.column_map import is_map_of_output
 from harpia_formats.constants import check_constants
 from harpia_formats.conversion_report import ConversionReport
 from harpia_formats.convert_options import ConvertOptions, OnInvalid, OnLoss, Output
+from harpia_formats.crew import Crew, joined
 from harpia_formats.destination import Destination
 from harpia_formats.detection import Variant
 from harpia_formats.digests import Digests
@@ -125,12 +126,17 @@ class Conversion:
             self._quarantine.discard()
 
     def _run(self) -> Iterator[Problem]:
+        options = self._options
+        with joined(options.jobs, options.executor, options.engine) as crew:
+            yield from self._read(crew)
+
+    def _read(self, crew: Crew | None) -> Iterator[Problem]:
         flow = self._reading.problems(
             self._receive,
             self._begin,
             self._refuse,
             self._quick.accepted,
-            self._quick.shards(),
+            self._quick.shards(crew),
         )
         try:
             for each in flow:

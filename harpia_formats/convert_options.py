@@ -4,12 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from harpia_formats.choices import Choices, References, Responses, Turns
 from harpia_formats.column_map import checked
+from harpia_formats.engine import check_engine
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.source import Measured
+
+if TYPE_CHECKING:  # most runs have none
+    from concurrent.futures import Executor
 
 
 class OnLoss(StrEnum):
@@ -70,6 +74,10 @@ class ConvertOptions:
     max_row_bytes: int = ROW_LIMIT
     #: Worker processes; 0 for as many as there are processors.
     jobs: int = 0
+    #: Does the work of large runs instead, `jobs` pieces at once if that is given.
+    executor: "Executor | None" = None
+    #: The address of a cluster that does it: `dask://host:port`.
+    engine: str | None = None
     #: Called now and then with the file that is read, as far as it is.
     progress: Callable[[Measured], None] | None = None
 
@@ -84,6 +92,7 @@ class ConvertOptions:
             checked(self.columns)
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ValueError("jobs and max_row_bytes must not be negative")
+        check_engine(self.engine, self.executor)
 
     def choices(self, constants: Mapping[str, Any]) -> Choices:
         """Return the choices that concern single records."""

@@ -1,18 +1,32 @@
-"""Whoever does work elsewhere: an executor, and what to do where a process dies."""
+"""Whoever does work elsewhere, and what to do where a process dies of it."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from harpia_formats.processes import pool_of
+from harpia_formats.engine import (
+    GONE,
+    Engine,
+    EngineError,
+    check_alive,
+    near_engine,
+    opened,
+)
+from harpia_formats.processes import jobs_of, pool_of
 
 if TYPE_CHECKING:  # most runs are too small for it
     from concurrent.futures import Executor, Future
 
-#: Pieces of work that are under way for each process.
+    from harpia_formats.remote import Remote
+    from harpia_formats.sight import Sight
+
+#: Pieces of work that are under way for each who works.
 AHEAD = 3
+#: Seconds after which it is looked whether a cluster is still there.
+PATIENCE = 5
 #: What to do: a function that is known by its name, and its plain arguments.
 Work = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -26,47 +40,118 @@ class Ticket:
     """A piece of work that is under way."""
 
     work: Work
-    executor: "Executor"
+    engine: Engine
     #: None where nobody would take it.
     future: "Future[Any] | None"
 
 
 @dataclass(slots=True)
 class Crew:
-    """Some processes that work for this one, for `with`; they begin with the work.
+    """Those who work for this process, for `with`; they begin with the work.
 
-    With an executor of somebody else's these are its own, and it is not shut down.
-    Only its `submit` is used. What is done must not raise.
+    They are processes of ours, the workers of a cluster, or an executor of somebody
+    else's, which is not shut down. What is done must not raise.
     """
 
+    #: How many; of an executor 0 if that is not known.
     jobs: int
     executor: "Executor | None" = None
+    #: The address of a cluster.
+    name: str | None = None
     _waiting: deque[Ticket] = field(default_factory=deque)
-    _pool: "Executor | None" = None
+    _engine: Engine | None = None
+    _stack: ExitStack = field(default_factory=ExitStack)
     #: A single process for what another one has died of.
     _single: "Executor | None" = None
+    #: Files that those who work see as we do.
+    _seen: "dict[Path | Remote, Sight]" = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.rest()
+        self._engine = None
+        self._stack.close()
+
+    def rest(self) -> None:
+        """Want nothing more that is under way, and end processes of ours.
+
+        The next work begins others, which know more.
+        """
         for each in self._waiting:
+            # One by one: not every executor can be told to cancel them all.
             if each.future is not None:
                 each.future.cancel()
-        for pool in (self._pool, self._single):
-            if pool is not None:
-                pool.shutdown(wait=True)
+        self._waiting.clear()
+        if self._engine is not None and self._engine.is_near:
+            self._engine.executor.shutdown(wait=True)
+            self._engine = None
+        if self._single is not None:
+            self._single.shutdown(wait=True)
+            self._single = None
+
+    @property
+    def is_far(self) -> bool:
+        """Whether others than processes of ours do the work, maybe far away."""
+        return self.executor is not None or self.name is not None
+
+    @property
+    def engine(self) -> Engine:
+        """Who does the work; raises `EngineError`."""
+        if self._engine is None:
+            if self.is_far:
+                engine = opened(self.name, self.executor, self.jobs)
+                self._engine = self._stack.enter_context(engine)
+            else:
+                self._engine = near_engine(self.jobs)
+        return self._engine
 
     @property
     def room(self) -> int:
-        """How many pieces of work may be under way."""
-        return AHEAD * self.jobs
+        """How many pieces of work may be under way; raises `EngineError`."""
+        return AHEAD * (self.engine.width() if self.is_far else self.jobs)
+
+    def see(self, origin: "Path | Remote") -> None:
+        """Have those who work look at a file; raises `EngineError` if they see another.
+
+        Otherwise all its work would come back undone, and nobody would know why.
+        """
+        from harpia_formats.sight import sight_of, unlike  # noqa: PLC0415 - for others only
+
+        if origin in self._seen:
+            return
+        try:
+            sight = sight_of(origin)
+        except OSError:
+            return  # whoever reads it says so
+        for worker, answer in self.engine.asked(unlike, sight).items():
+            if answer:
+                reason = f"{worker} does not see what is to be read: {answer}"
+                raise EngineError(self.engine.name, reason)
+        self._seen[origin] = sight
+
+    def sight_of(self, origin: "Path | Remote") -> "Sight | None":
+        """Return a file that those who work see, None if they need not, or do not."""
+        return self._seen.get(origin)
+
+    def shares(self, folder: str) -> bool:
+        """Tell whether all who work see a folder of ours; raises `EngineError`."""
+        if not self.is_far:
+            return True
+        engine = self.engine
+        if engine.ask is None:
+            return False  # others than those who answer may do the work
+        from harpia_formats.sight import leave_sign, sees_sign  # noqa: PLC0415 - as above
+
+        answers = engine.asked(sees_sign, folder, leave_sign(folder))
+        return all(each is True for each in answers.values())
 
     def submit(self, work: Work) -> Ticket:
-        """Hand out a piece of work."""
+        """Hand out a piece of work; raises `EngineError`."""
         ticket = self._submitted(work)
-        if ticket.future is None and self.executor is None:
-            self._forget(ticket.executor)
+        if ticket.future is None and ticket.engine.is_near:
+            self._forget(ticket.engine)
             ticket = self._submitted(work)
         self._waiting.append(ticket)
         return ticket
@@ -74,36 +159,41 @@ class Crew:
     def result(self, ticket: Ticket) -> Any:
         """Return what came of a piece of work, which is waited for.
 
-        Where its process dies, it is done once more, alone. Raises `Died`.
+        Where its process dies, it is done once more, alone, and here: what else was
+        at work beside it may have been the reason. Raises `Died` and `EngineError`.
         """
         try:
             if ticket.future is not None:
-                return ticket.future.result()
-        except Exception:  # noqa: BLE001 - each executor has its own for a process that died
-            self._forget(ticket.executor)
+                return _waited_for(ticket.future, ticket.engine)
+        except EngineError:
+            raise
+        except Exception as error:  # noqa: BLE001 - each executor has its own for a process that died
+            if not ticket.engine.is_near:
+                check_alive(ticket.engine.name, error)
+            self._forget(ticket.engine)
         finally:
             self._waiting.remove(ticket)
         return self._alone(ticket.work)
 
     def _submitted(self, work: Work) -> Ticket:
-        if self.executor is None and self._pool is None:
-            self._pool = pool_of(self.jobs)
-        executor = self.executor or self._pool
-        assert executor is not None  # noqa: S101 - there is one by now
+        engine = self.engine
         run, arguments = work
         future = None
-        with suppress(Exception):  # it is broken: a process has died
-            future = executor.submit(run, *arguments)
-        return Ticket(work, executor, future)
+        try:
+            future = engine.executor.submit(run, *arguments)
+        except Exception as error:  # noqa: BLE001 - it is broken: a process has died
+            if not engine.is_near:
+                check_alive(engine.name, error)
+        return Ticket(work, engine, future)
 
-    def _forget(self, pool: "Executor") -> None:
-        """Do without a pool that a process of has died; the next work begins another.
+    def _forget(self, engine: Engine) -> None:
+        """Do without processes one of which has died; the next work begins others.
 
-        An executor of somebody else's is kept.
+        Those of somebody else are kept.
         """
-        if pool is self._pool:
-            pool.shutdown(wait=False)
-            self._pool = None
+        if engine is self._engine and engine.is_near:
+            engine.executor.shutdown(wait=False)
+            self._engine = None
 
     def _alone(self, work: Work) -> Any:
         """Do a piece of work in a process of its own. Raises `Died`."""
@@ -119,24 +209,22 @@ class Crew:
             raise Died from error
 
 
-def in_turn(
-    crew: Crew,
-    items: Iterator[tuple[Any, Work | None]],
-    weight: Callable[[Any], int] = lambda _: 0,
-    most: int = 0,
-) -> Iterator[tuple[Any, Ticket | None]]:
-    """Yield items in order, each with the work on it if there is some.
+def _waited_for(future: "Future[Any]", engine: Engine) -> Any:
+    """Return a result; raises what the work raised, and `EngineError`."""
+    while engine.is_gone is not None and not future.done():
+        try:
+            return future.result(timeout=PATIENCE)
+        except TimeoutError:
+            if engine.is_gone():
+                raise EngineError(engine.name, GONE) from None
+    return future.result()
 
-    No more than the crew has room for is under way, and where more than one is, they
-    weigh no more than `most` together.
-    """
-    waiting: deque[tuple[Any, Ticket | None]] = deque()
-    load = 0
-    for item, work in items:
-        waiting.append((item, None if work is None else crew.submit(work)))
-        load += weight(item)
-        while len(waiting) >= crew.room or (len(waiting) > 1 and load > most):
-            first = waiting.popleft()
-            load -= weight(first[0])
-            yield first
-    yield from waiting
+
+def joined(
+    jobs: int, executor: "Executor | None", engine: str | None
+) -> AbstractContextManager[Crew | None]:
+    """Return who works for a run by its options, for `with`; None if nobody does."""
+    if executor is not None or engine is not None:
+        return Crew(jobs, executor, engine)
+    count = jobs_of(jobs)
+    return nullcontext() if count == 1 else Crew(count)

@@ -1,23 +1,23 @@
 """The statistics of many answers, here or in several processes, in order."""
 
-import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.grouped_scores import Outcome
 from harpia_formats.metrics import Measure, measure_of
 from harpia_formats.metrics.metric import Pair, Statistics, Unscorable
 from harpia_formats.scores import Measuring
 
+if TYPE_CHECKING:  # little data needs none
+    from harpia_formats.crew import Crew, Ticket
+
 #: Answers that are measured together.
 BATCH = 256
-#: Batches that wait for each process.
-AHEAD = 3
 #: What measures are made of again in another process.
 Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 
@@ -64,16 +64,23 @@ def _one(measure: Measure, pair: Pair) -> Statistics | str:
         return str(error)
 
 
-#: What this process measures with, for the metrics that it was asked for last.
-_present: dict[str, tuple[Measure, ...]] = {}
+class _Present(threading.local):
+    """What a thread measures with, for the metrics that it was asked for last."""
+
+    key: str = ""
+    measures: tuple[Measure, ...] = ()
 
 
-def _measured_elsewhere(key: str, spec: Spec, pairs: Sequence[Pair]) -> Measured:
+_present = _Present()
+
+
+def _measured_elsewhere(job: tuple[str, Spec], pairs: Sequence[Pair]) -> Measured:
     """Return what answers came to, in whatever process this is."""
-    if key not in _present:
-        _present.clear()
-        _present[key] = tuple(measure_of(*each) for each in spec)
-    return measured(_present[key], pairs)
+    key, spec = job
+    if _present.key != key:
+        _present.measures = tuple(measure_of(*each) for each in spec)
+        _present.key = key
+    return measured(_present.measures, pairs)
 
 
 @dataclass(slots=True)
@@ -83,15 +90,12 @@ class Batches:
     measuring: tuple[Measuring, ...]
     #: Called with a batch as it was given, and its statistics.
     deliver: Callable[[Any, Measured], None]
-    jobs: int = 1
-    #: Processes, which are begun for the second batch: few answers need none.
-    _pool: Executor | None = None
+    #: Who measures elsewhere, if anybody does.
+    crew: "Crew | None" = None
     _batches: int = 0
-    #: Whether a process was killed, so that none are used any more.
+    #: Whether processes died of their work, so that none is handed out any more.
     _alone: bool = False
-    _waiting: deque[tuple[Any, Sequence[Pair], Future[Measured]]] = field(
-        default_factory=deque
-    )
+    _waiting: "deque[tuple[Any, Sequence[Pair], Ticket]]" = field(default_factory=deque)
     _spec: Spec = ()
     _key: str = ""
 
@@ -101,60 +105,39 @@ class Batches:
         )
         self._key = repr(self._spec)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-
     def add(self, batch: Any, pairs: Sequence[Pair]) -> None:
-        """Take a batch with its answers; deliver what is done and comes first."""
-        future = self._submitted(pairs)
-        if future is None:
+        """Take a batch with its answers; deliver what is done and comes first.
+
+        Raises `EngineError`.
+        """
+        self._batches += 1
+        # Few answers need nobody else.
+        if self.crew is None or self._alone or self._batches == 1:
             # What is under way comes before it.
             self.finish()
             self.deliver(batch, self._measured_here(pairs))
             return
-        self._waiting.append((batch, pairs, future))
-        if len(self._waiting) >= AHEAD * self.jobs:
-            self._deliver_first()
-
-    def _submitted(self, pairs: Sequence[Pair]) -> "Future[Measured] | None":
-        self._batches += 1
-        if self._alone or self.jobs == 1 or self._batches == 1:
-            return None
-        if self._pool is None:
-            from harpia_formats.pool import pool_of  # noqa: PLC0415 - for much data only
-
-            self._pool = pool_of(self.jobs)
-        try:
-            return self._pool.submit(
-                _measured_elsewhere, self._key, self._spec, list(pairs)
-            )
-        except BrokenExecutor:
-            self._alone = True
-            return None
+        job = self._key, self._spec
+        ticket = self.crew.submit((_measured_elsewhere, (job, list(pairs))))
+        self._waiting.append((batch, pairs, ticket))
+        if len(self._waiting) >= self.crew.room:
+            self._deliver_first(self.crew)
 
     def finish(self) -> None:
-        """Deliver all that is under way."""
-        while self._waiting:
-            self._deliver_first()
+        """Deliver all that is under way; raises `EngineError`."""
+        while self._waiting and self.crew is not None:
+            self._deliver_first(self.crew)
 
-    def _deliver_first(self) -> None:
-        batch, pairs, future = self._waiting.popleft()
+    def _deliver_first(self, crew: "Crew") -> None:
+        from harpia_formats.crew import Died  # noqa: PLC0415 - for much data only
+
+        batch, pairs, ticket = self._waiting.popleft()
         try:
-            found = future.result()
-        except BrokenExecutor:
-            # A process was killed: what it had to do is done here.
+            found = crew.result(ticket)
+        except Died:
             self._alone = True
             found = self._measured_here(pairs)
         self.deliver(batch, found)
 
     def _measured_here(self, pairs: Sequence[Pair]) -> Measured:
         return measured([each.measure for each in self.measuring], pairs)
-
-
-def jobs_of(asked: int) -> int:
-    """Return how many processes are meant; 0 is as many as there are processors."""
-    return asked or os.cpu_count() or 1

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.column_map import checked
+from harpia_formats.engine import check_engine
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.source import Measured
 
@@ -49,8 +50,11 @@ class Options:
     max_row_bytes: int = ROW_LIMIT
     #: Worker processes; 0 for as many as there are processors.
     jobs: int = 0
-    #: Does the work of large runs instead of processes of our own, if it is given.
+    #: Does the work of large runs instead of processes of our own, `jobs` pieces at
+    #: once if that is given.
     executor: "Executor | None" = None
+    #: The address of a cluster that does it: `dask://host:port`.
+    engine: str | None = None
     #: Called now and then with the file that is read, as far as it is.
     progress: Callable[[Measured], None] | None = None
 
@@ -70,6 +74,7 @@ class Options:
             0, examples=self.examples, max_problems=self.max_problems, jobs=self.jobs
         )
         _at_least(1, max_row_bytes=self.max_row_bytes)
+        check_engine(self.engine, self.executor)
         if self.limit is not None:
             _at_least(1, limit=self.limit)
 

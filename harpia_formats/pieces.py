@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.framing import Chunk, Cursor, Flaw
+from harpia_formats.remote import Remote
 from harpia_formats.shelf import Shelf
 from harpia_formats.site import Site
 from harpia_formats.slices import Header, Member, Slices
@@ -14,6 +15,9 @@ from harpia_formats.work import Piece, Range
 
 #: Bytes of a range that is read where it is judged; of one of which all is told.
 RANGE, RANGE_TOLD = 8 * 1024 * 1024, 1024 * 1024
+#: How many times as long ranges are for others than processes of ours: each costs
+#: their scheduler some.
+FAR = 4
 #: Bytes of rows that are handed over together.
 BUNDLE = 1024 * 1024
 #: Groups whose number of examples is told to whoever looks for more.
@@ -42,23 +46,30 @@ class Pieces:
     """Makes pieces of work of one file."""
 
     site: Site
-    #: Whether the work is done on this machine.
+    #: Whether the work is done by processes of ours, on this machine.
     here: bool
 
-    def ranges(self, path: Path, begin: int) -> Iterator[Item]:
+    def ranges(self, origin: Path | Remote, begin: int) -> Iterator[Item]:
         """Yield the ranges of a file of lines."""
         total = self.site.blocks.reader.total or begin
-        size = RANGE if self.site.options.examples else RANGE_TOLD
+        size = RANGE_TOLD
+        if self.site.options.examples:
+            size = RANGE if self.here else FAR * RANGE
         try:
-            for start, end in line_ranges(path, begin, size):
-                yield self._range_in(path, start, end)
+            for start, end in line_ranges(origin, begin, size):
+                yield self._range_in(origin, start, end)
                 begin = end
         except OSError:
             # Whoever reads the rest of it says why it cannot.
-            yield self._range_in(path, begin, total)
+            yield self._range_in(origin, begin, total)
 
-    def _range_in(self, path: Path, begin: int, end: int) -> Item:
-        given = {"path": str(path), "at": begin, "size": end - begin}
+    def _range_in(self, origin: Path | Remote, begin: int, end: int) -> Item:
+        given: dict[str, Any] = {"at": begin, "size": end - begin}
+        if isinstance(origin, Remote):
+            given["remote"] = origin
+        else:
+            # Others have another working folder.
+            given["path"] = str(origin.absolute())
         return Item(self._range(begin, end, Cursor(begin), **given))
 
     def bundles(self, frames: Slices, shelf: Shelf) -> Iterator[Item]:

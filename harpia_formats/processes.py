@@ -52,7 +52,27 @@ def _begin_process() -> None:
 
 def _end_with_parent() -> None:
     """Have this process end where the one that hands out the work is killed."""
+    from multiprocessing import parent_process  # noqa: PLC0415 - it is there already
+
+    parent = parent_process()
+    if parent is not None:
+        import threading  # noqa: PLC0415 - likewise
+
+        # The system's parent of this process may be a server that begins processes, so
+        # what is watched is what only the one that hands out the work holds.
+        threading.Thread(
+            target=_end_after, args=(parent.sentinel,), daemon=True
+        ).start()
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - on Linux only
 
+        # It ends this process even while a library keeps threads from running.
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _end_after(sentinel: int) -> None:
+    """End this process, whatever it does, once another one has ended."""
+    from multiprocessing.connection import wait  # noqa: PLC0415 - likewise
+
+    wait([sentinel])
+    os._exit(1)

@@ -1,8 +1,6 @@
 """Convert rows that a lane accepted many at a time, here or in several processes."""
 
-import os
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.account import Account
@@ -13,13 +11,15 @@ from harpia_formats.framing import Chunk, Cursor
 from harpia_formats.judge import Judge
 from harpia_formats.marks import Numbers
 from harpia_formats.notes import Note
-from harpia_formats.problem import Place
+from harpia_formats.problem import Place as RowPlace
 from harpia_formats.registry import spoke_of
+from harpia_formats.remote import Remote
 from harpia_formats.row import Row as PlacedRow
 
 if TYPE_CHECKING:  # small files need none of them
     from harpia_formats.bulk import Bulk
-    from harpia_formats.sharding import Shards
+    from harpia_formats.crew import Crew
+    from harpia_formats.sharding import Place, Shards
     from harpia_formats.shards import Done, Job, PlanKey
 
 
@@ -59,7 +59,7 @@ class QuickWay:
         path = account.counts[-1].path
         for paths, notes, first, times in made.shapes:
 
-            def place(first: int = first) -> Place:
+            def place(first: int = first) -> RowPlace:
                 start = chunk.start_of(first)
                 row = PlacedRow(path, chunk.rows[first], start, numbers.of(first))
                 return row.place(0, 1, ())
@@ -85,23 +85,22 @@ class QuickWay:
             return None
         return Bulk(variant, source, pairing)
 
-    def shards(self) -> "Shards | None":
-        """Return what has large files done in several processes, if there are any."""
-        jobs = self._options.jobs or os.cpu_count() or 1
-        if jobs == 1:
+    def shards(self, crew: "Crew | None") -> "Shards | None":
+        """Return what has large files done by a crew, if there is one."""
+        if crew is None:
             return None
         from harpia_formats.sharding import Shards  # noqa: PLC0415 - with several processes only
 
         return Shards(
-            jobs,
+            crew,
             self._job_for,
             self._deliver,
             self._counts_records,
             lambda: self._account.records,
         )
 
-    def _job_for(self, variant: Variant, path: Path, folder: str) -> "Job | None":
-        """Return what processes are to do with rows of a file, None if nothing."""
+    def _job_for(self, variant: Variant, place: "Place") -> "Job | None":
+        """Return what others are to do with rows of a file, None if nothing."""
         destination = self.destination
         if destination is None or self._bulk_of(variant, destination) is None:
             return None
@@ -109,18 +108,22 @@ class QuickWay:
             return None
         from harpia_formats.shards import Job, prepare  # noqa: PLC0415 - for large files only
 
-        source = variant.format
+        source, origin = variant.format, place.origin
         job = Job(
-            str(path),
+            # Others have another working folder.
+            "" if isinstance(origin, Remote) else str(origin.absolute()),
             source.id,
             source.dialects.index(variant.dialect),
             destination.target.id,
             destination.pairing.choices,
             destination.separator,
             self._options.max_row_bytes,
-            folder,
+            place.folder,
+            origin if isinstance(origin, Remote) else None,
+            place.sight,
         )
-        if self._judge is not None and self._bulk is not None:
+        # Only processes that begin as copies of this one know what is prepared here.
+        if place.folder and self._judge is not None and self._bulk is not None:
             prepare(job, self._judge, self._bulk)
         return job
 
@@ -140,10 +143,10 @@ class QuickWay:
 
             def place(
                 offset: int = offset, line: int = line, record: int = record
-            ) -> Place:
+            ) -> RowPlace:
                 at = Cursor(start.offset + offset, start.line + line)
                 number = before + record + 1
-                return Place(path, at.line, 1, 2, at.offset, number)
+                return RowPlace(path, at.line, 1, 2, at.offset, number)
 
             losses.add(paths, notes, place, times)
         for plan, times in done.plans:

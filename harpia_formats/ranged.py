@@ -6,11 +6,12 @@ everything else the rows are cut here, and handed over with their bytes.
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harpia_formats.blocks import Blocks, whole_frames
-from harpia_formats.crew import Crew, Died, Ticket, in_turn
+from harpia_formats.bytestream import SourceError, plain
+from harpia_formats.crew import Crew, Died, Ticket
 from harpia_formats.framing import (
     Chunk,
     Cursor,
@@ -21,10 +22,13 @@ from harpia_formats.framing import (
     lines_in,
 )
 from harpia_formats.merging import merged
+from harpia_formats.order import in_turn
 from harpia_formats.pieces import BUNDLE, RANGE, Item, Pieces
 from harpia_formats.problem import Problem
+from harpia_formats.remote import Remote
 from harpia_formats.report import FileCount
 from harpia_formats.shelf import Shelf
+from harpia_formats.sight import Sight
 from harpia_formats.site import Site
 from harpia_formats.slices import Slices
 from harpia_formats.source import Measured
@@ -70,9 +74,9 @@ class Ranged:
                 continue
             size += len(frame.data)
             end = _end_of(frame)
-            path = self._path_of_lines(end) if size >= HEAD else None
-            if path is not None and end is not None:
-                yield from self._lines(path, end)
+            origin = self._origin_of_lines(end) if size >= HEAD else None
+            if origin is not None and end is not None:
+                yield from self._lines(origin, end)
                 return
             if size >= WORTH_UNKNOWN and not self._is_small():
                 # One more than are under way: the first of them is still looked at.
@@ -83,18 +87,23 @@ class Ranged:
 
     @property
     def _pieces(self) -> Pieces:
-        return Pieces(self.site, here=self.crew.executor is None)
+        return Pieces(self.site, here=not self.crew.is_far)
 
-    def _path_of_lines(self, place: Cursor | None) -> Path | None:
+    def _origin_of_lines(self, place: Cursor | None) -> Path | Remote | None:
         """Return the file if its lines can be read from `place` on, and are worth it.
 
         `place` is None where no line begins.
         """
         reader = self.site.blocks.reader
-        path, size = getattr(reader, "file", None), reader.total
+        origin, size = getattr(reader, "file", None), reader.total
         if place is None or size is None or size - place.offset < WORTH:
             return None
-        return path
+        found: Path | Remote | None = origin
+        # Of a remote file one connection gives as much as several of one machine.
+        is_unseen = isinstance(found, Remote)
+        if found is not None and self.crew.is_far:
+            is_unseen = self.crew.sight_of(found) is None
+        return None if is_unseen else found
 
     def _is_small(self) -> bool:
         """Tell whether what is still to come is not worth a second process."""
@@ -103,18 +112,30 @@ class Ranged:
             return False
         return reader.total - reader.consumed < WORTH
 
-    def _lines(self, path: Path, place: Cursor) -> Iterator[Problem]:
+    def _lines(self, origin: Path | Remote, place: Cursor) -> Iterator[Problem]:
         """Yield what is found in the lines of a file from `place` on."""
         site, self._place = self.site, place
         site.count.bytes = place.offset
         read = _Read(site.count.path, site.blocks.reader.total)
-        items = self._pieces.ranges(path, place.offset)
-        yield from self._in_turn(items, read)
+        items = self._pieces.ranges(origin, place.offset)
+        yield from self._in_turn(items, read, self.crew.sight_of(origin))
+        if isinstance(origin, Remote) and not self._broken:
+            self._check_unchanged(origin)
 
-    def _in_turn(self, items: Iterator[Item], read: Measured) -> Iterator[Problem]:
+    def _check_unchanged(self, remote: Remote) -> None:
+        """Take note if a file is another one than when it was found."""
+        try:
+            remote.check_unchanged()
+        except OSError as error:
+            name = self.site.count.path
+            self.site.blocks.error = SourceError(name, plain(error))
+
+    def _in_turn(
+        self, items: Iterator[Item], read: Measured, sight: Sight | None = None
+    ) -> Iterator[Problem]:
         """Yield what is found in items, in order."""
         site = self.site
-        job = site.job()
+        job = replace(site.job(), sight=sight)
         prepare(job, site.part.judge)
         works = (
             (each, None if each.range is None else (judged_range, (job, each.range)))
@@ -134,7 +155,7 @@ class Ranged:
 
     def _found(self, item: Item, work: Range, ticket: Ticket) -> Iterator[Problem]:
         """Yield what is found in some rows, wherever they are judged in the end."""
-        stretch = Stretch(work.name, work.begin, work.end, Path(work.path))
+        stretch = Stretch(work.name, work.begin, work.end, work.origin)
         try:
             found: Found | None = self.crew.result(ticket)
         except Died:

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from typing import IO
 
 from harpia_formats.framing import Chunk, Cursor
+from harpia_formats.remote import Remote
+from harpia_formats.stretches import line_ranges
 
 #: Bytes of a range, and of the pieces that are judged at once.
 RANGE, PIECE = 8 * 1024 * 1024, 64 * 1024
-#: Ranges that wait for each process.
-AHEAD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +26,21 @@ class Range:
     block: int = 0
 
 
-def ranges_of(path: Path, begin: int) -> Iterator[tuple[int, int]]:
-    """Yield where ranges of whole lines begin and end, from `begin` on."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        while begin < size:
-            file.seek(min(begin + RANGE, size))
-            file.readline()
-            end = file.tell()
-            yield begin, end
-            begin = end
+def ranges_of(
+    origin: Path | Remote, begin: int, size: int = 0
+) -> Iterator[tuple[int, int]]:
+    """Yield where ranges of whole lines begin and end, from `begin` on.
+
+    They have `size` bytes, or `RANGE`. Raises `OSError`.
+    """
+    return line_ranges(origin, begin, size or RANGE)
 
 
-def bytes_of(path: Path, begin: int, end: int) -> bytes:
-    """Return the bytes of a range."""
-    with path.open("rb", buffering=0) as file:
+def bytes_of(origin: Path | Remote, begin: int, end: int) -> bytes:
+    """Return the bytes of a range, fewer where the file ends; raises `OSError`."""
+    if isinstance(origin, Remote):
+        return origin.read(begin, min(end, origin.size or end))
+    with origin.open("rb", buffering=0) as file:
         file.seek(begin)
         parts = []
         while begin < end and (part := file.read(end - begin)):
@@ -47,12 +49,24 @@ def bytes_of(path: Path, begin: int, end: int) -> bytes:
     return b"".join(parts)
 
 
-def chunks_of(path: Path, work: Range) -> Iterator[Chunk]:
-    """Yield the lines of a range, a piece at a time; their places begin with 0."""
+def _opened_at(origin: Path | Remote, work: Range) -> tuple[IO[bytes], int]:
+    """Return a file that holds a range, and at which byte of it the range begins."""
+    if isinstance(origin, Remote):
+        # By one request: each costs as long as converting a megabyte.
+        return BytesIO(bytes_of(origin, work.begin, work.end)), 0
+    return origin.open("rb", buffering=0), work.begin
+
+
+def chunks_of(origin: Path | Remote, work: Range) -> Iterator[Chunk]:
+    """Yield the lines of a range, a piece at a time; their places begin with 0.
+
+    Raises `OSError`.
+    """
     at, line, size = work.begin, 0, PIECE
-    with path.open("rb", buffering=0) as file:
+    opened, start = _opened_at(origin, work)
+    with opened as file:
         while at < work.end:
-            file.seek(at)
+            file.seek(at - work.begin + start)
             data = file.read(min(size, work.end - at))
             end = data.rfind(b"\n") + 1
             if not data:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harpia_formats.blocks import Blocks
-from harpia_formats.bytestream import SourceError
+from harpia_formats.bytestream import SourceError, plain
 from harpia_formats.column_map import (
     MAPPED,
     checked,
@@ -22,7 +22,7 @@ from harpia_formats.inspection import Inspection, Resume
 from harpia_formats.needs import ConversionError
 from harpia_formats.options import Options
 from harpia_formats.problem import PAUSE, Problem, Severity
-from harpia_formats.ranges import bytes_of
+from harpia_formats.ranges import Range, bytes_of
 from harpia_formats.record import Header
 from harpia_formats.registry import (
     all_formats,
@@ -31,6 +31,7 @@ from harpia_formats.registry import (
     record_formats,
     spoke_of,
 )
+from harpia_formats.remote import Remote
 from harpia_formats.report import FileCount
 from harpia_formats.rules import selected_rules
 from harpia_formats.second_look import SecondLook
@@ -171,9 +172,10 @@ class Reading:
         self, source: Source, count: FileCount, taker: Taker, shards: "Shards"
     ) -> Generator[Problem, None, None]:
         """Inspect the beginning of a file, and have the rest of it done in ranges."""
-        assert isinstance(source.origin, Path)  # noqa: S101 - only files have ranges
+        origin = source.origin
+        assert isinstance(origin, (Path, Remote))  # noqa: S101 - only they have ranges
         progress = self._options.progress or (lambda _: None)
-        ranges = shards.ranges(source.origin)
+        ranges = shards.ranges(source.name, origin)
         place = Cursor()
         variant: Variant | None = None
         for work, found in ranges:
@@ -185,7 +187,7 @@ class Reading:
                 count.bytes += work.end - work.begin
                 place = Cursor(work.end, place.line + done.lines)
             else:
-                data = bytes_of(source.origin, work.begin, work.end)
+                data = _bytes_of(source.name, origin, work)
                 resume = (
                     None if variant is None else Resume(variant, place, count.records)
                 )
@@ -201,6 +203,8 @@ class Reading:
                     variant = inspection.variant
                     shards.begin(variant)
             progress(Part(source.name, shards.size, work.end))
+        if isinstance(origin, Remote):
+            _check_unchanged(source.name, origin)
         count.complete = True
 
     def _inspection(
@@ -230,6 +234,22 @@ class Part:
     name: str
     total: int | None
     consumed: int
+
+
+def _bytes_of(name: str, origin: Path | Remote, work: Range) -> bytes:
+    """Return the bytes of a range; raises `SourceError`."""
+    try:
+        return bytes_of(origin, work.begin, work.end)
+    except OSError as error:
+        raise SourceError(name, plain(error)) from error
+
+
+def _check_unchanged(name: str, remote: Remote) -> None:
+    """Raise `SourceError` if a file is another one than when it was found."""
+    try:
+        remote.check_unchanged()
+    except OSError as error:
+        raise SourceError(name, plain(error)) from error
 
 
 def _closed(flow: Iterator[Problem]) -> Generator[Problem, None, None]:

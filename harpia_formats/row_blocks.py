@@ -1,7 +1,7 @@
 """Hand rows from one process to another in files, which are used again and again."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Self
 
@@ -12,21 +12,31 @@ from harpia_formats.ranges import Range
 MOST = 4
 
 
-def block_of(folder: str, work: Range) -> Path:
-    """Return the file for the rows of a range."""
-    return Path(folder, f"rows-{work.block}")
+def block_of(folder: str, work: Range) -> Path | None:
+    """Return the file for the rows of a range, None where there is no folder."""
+    return Path(folder, f"rows-{work.block}") if folder else None
+
+
+def block_once(folder: str) -> Path | None:
+    """Return a file that no other work has, None where there is no folder.
+
+    On a cluster a range may be worked on by two, and by one long after it is wanted.
+    """
+    return Path(folder, f"rows-{os.urandom(8).hex()}") if folder else None
 
 
 @dataclass(slots=True)
 class Block:
-    """The file for the rows of one range, for `with`.
+    """The file for the rows of one range, for `with`; without one they are held.
 
     A file is used again and again: memory that it has already costs nothing.
     """
 
-    path: Path
+    path: Path | None
     work: Range
     size: int = 0
+    #: The rows, if there is no file.
+    held: list[bytes] = field(default_factory=list)
     _file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -40,6 +50,9 @@ class Block:
         """Write some rows; tell whether they are not too many to be kept."""
         if not rows:
             return True
+        if self.path is None:
+            self._hold(separator if self.size else b"", rows)
+            return self._is_kept
         if self._file is None:
             self._file = os.fdopen(_opened(self.path), "wb", buffering=0)
         elif self.size:
@@ -49,6 +62,15 @@ class Block:
         while left:
             left = left[self._file.write(left) :]
         self.size += len(rows)
+        return self._is_kept
+
+    def _hold(self, *parts: bytes) -> None:
+        self.held += parts
+        self.size += sum(map(len, parts))
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether there are not too many rows to be kept."""
         return self.size <= MOST * (self.work.end - self.work.begin)
 
 

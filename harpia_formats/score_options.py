@@ -3,13 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.column_map import checked
+from harpia_formats.engine import check_engine
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.profile import ScoreError
 from harpia_formats.resampling import LEVEL, REPLICATES, SEED
 from harpia_formats.source import Measured
+
+if TYPE_CHECKING:  # most runs have none
+    from concurrent.futures import Executor
 
 #: Replicates take memory, and more of them tell nothing more.
 MOST_REPLICATES = 100_000
@@ -59,6 +63,10 @@ class ScoreOptions:
     max_row_bytes: int = ROW_LIMIT
     #: Worker processes; 0 for as many as there are processors.
     jobs: int = 0
+    #: Does the work of large runs instead, `jobs` pieces at once if that is given.
+    executor: "Executor | None" = None
+    #: The address of a cluster that does it: `dask://host:port`.
+    engine: str | None = None
     #: Called now and then with the file that is read, as far as it is.
     progress: Callable[[Measured], None] | None = None
 
@@ -79,3 +87,4 @@ class ScoreOptions:
             raise ScoreError("a seed is a whole number from 0 to 2^64 - 1")
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ScoreError("jobs must not be negative, nor max_row_bytes below 1")
+        check_engine(self.engine, self.executor)

@@ -6,10 +6,11 @@ from pathlib import Path
 from harpia_formats.answers import Answers
 from harpia_formats.choosing import Choice, Chosen
 from harpia_formats.convert_options import Output as OutputPlace
+from harpia_formats.crew import joined
 from harpia_formats.detection import Variant
 from harpia_formats.format import Format
 from harpia_formats.inputs import Input, kept
-from harpia_formats.measuring import Batches, jobs_of
+from harpia_formats.measuring import Batches
 from harpia_formats.models import Models
 from harpia_formats.needs import holds_answers
 from harpia_formats.problem import Problem
@@ -143,8 +144,9 @@ class Scoring:
             yield from self._answers.told()
             return
         answers = self._answers
-        jobs = jobs_of(self._options.jobs)
-        with Batches(answers.measured, answers.deliver, jobs) as batches:
+        options = self._options
+        with joined(options.jobs, options.executor, options.engine) as crew:
+            batches = Batches(answers.measured, answers.deliver, crew)
             problems = self._reading.problems(
                 lambda taken: answers.receive(taken, batches),
                 self._begin,

@@ -8,15 +8,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from harpia_formats.bytestream import SourceError
-from harpia_formats.compression import LONGEST_MAGIC, codec_of
+from harpia_formats.bytestream import SourceError, plain
+from harpia_formats.crew import AHEAD, Crew
 from harpia_formats.detection import Variant
 from harpia_formats.framing import Cursor, lines_in
-from harpia_formats.layout import Layout, opening_of
-from harpia_formats.naming import plain_name
-from harpia_formats.ranges import AHEAD, RANGE, Range, bytes_of, ranges_of
+from harpia_formats.plain_lines import is_plain_lines, size_in_ranges
+from harpia_formats.ranges import RANGE, Range, bytes_of, ranges_of
 from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS
+from harpia_formats.remote import Remote
 from harpia_formats.row_blocks import MOST, block_of
+from harpia_formats.sight import Sight
 from harpia_formats.source import Source
 
 if TYPE_CHECKING:  # most files are too small for it
@@ -26,15 +27,28 @@ if TYPE_CHECKING:  # most files are too small for it
 MEMORY = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
 #: Bytes of a file that are worth a second process.
 WORTH = 3 * RANGE
+#: Bytes of a range for others than processes of ours: each costs its scheduler some.
+FAR = 4 * RANGE
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the rows of a file come from, and where they are put for us."""
+
+    origin: Path | Remote
+    #: A folder, "" where there is none that those who work have, too.
+    folder: str
+    #: The file as those who work elsewhere must see it.
+    sight: Sight | None
 
 
 @dataclass(slots=True)
 class Shards:
     """The ranges of one file after the other, and who does the work on them."""
 
-    jobs: int
+    crew: Crew
     #: Returns what is to be done with rows of a format, if it can be done in ranges.
-    job_for: "Callable[[Variant, Path, str], Job | None]"
+    job_for: "Callable[[Variant, Place], Job | None]"
     #: Called with what became of a range, its rows, where it begins and the records
     #: before it.
     deliver: "Callable[[Done, bytes, Cursor, int], None]"
@@ -44,89 +58,130 @@ class Shards:
     records: Callable[[], int]
     size: int = 0
     _job: "Job | None" = None
-    _path: Path = field(default_factory=Path)
+    _origin: Path | Remote = field(default_factory=Path)
     _folder: str = ""
 
     def suits(self, source: Source) -> bool:
         """Tell whether a source is a large plain file of lines."""
-        origin = source.origin
-        if self.jobs < 2 or not isinstance(origin, Path) or not origin.is_file():  # noqa: PLR2004 - two are several
+        if isinstance(source.origin, Remote) and not self.crew.is_far:
             return False
-        self.size = origin.stat().st_size
-        if self.size < WORTH or plain_name(source.name).endswith(".csv"):
+        size = size_in_ranges(source.origin)
+        if size is None or size < WORTH:
             return False
-        try:
-            head = bytes_of(origin, 0, HEAD_BYTES)
-            if codec_of(source.name, head[:LONGEST_MAGIC]) is not None:
-                return False
-        except (OSError, SourceError):
-            return False
-        return opening_of(iter([head])).layout is Layout.LINES
+        self.size = size
+        return is_plain_lines(source)
 
-    def ranges(self, path: Path) -> "Iterator[tuple[Range, Done | None]]":
+    def ranges(
+        self, name: str, origin: Path | Remote
+    ) -> "Iterator[tuple[Range, Done | None]]":
         """Yield the ranges of a file with what became of them.
 
         The first is handed out undone; what is to be done is told by `begin` then.
+        Raises `SourceError` and `EngineError`.
         """
-        with TemporaryDirectory(prefix="harpia-formats-", dir=self._place()) as folder:
-            yield from self._ranges(path, folder)
+        self._job, self._origin = None, origin
+        if self.crew.is_far:
+            self.crew.see(origin)
+        with TemporaryDirectory(prefix="harpia-formats-", dir=self._memory()) as folder:
+            # On other machines there is no such place: then rows come back as bytes.
+            self._folder = folder if self.crew.shares(folder) else ""
+            yield from self._ranges(name)
 
-    def _ranges(self, path: Path, folder: str) -> "Iterator[tuple[Range, Done | None]]":
-        self._job, self._path, self._folder = None, path, folder
-        begin = self._first_end(path)
+    def _ranges(self, name: str) -> "Iterator[tuple[Range, Done | None]]":
+        try:
+            begin = self._first_end()
+        except OSError as error:
+            raise SourceError(name, plain(error)) from error
         yield Range(0, begin), None
-        rest = ranges_of(path, begin)
+        rest = self._cut(name, begin)
         job = self._job
         if job is None:
             for one, end in rest:
                 yield Range(one, end), None
             return
-        from harpia_formats.pool import in_order, pool_of  # noqa: PLC0415 - for large files only
+        from harpia_formats.order import ordered  # noqa: PLC0415 - for large files only
+        from harpia_formats.shards import converted  # noqa: PLC0415 - likewise
 
-        works = self._numbered(rest)
-        with pool_of(self.jobs) as pool:
-            yield from in_order(pool, job, works, self.jobs)
+        try:
+            yield from ordered(self.crew, converted, job, self._numbered(rest, job))
+        finally:
+            # The processes for the next file know what was learned of it.
+            self.crew.rest()
 
-    def _first_end(self, path: Path) -> int:
+    def _cut(self, name: str, begin: int) -> Iterator[tuple[int, int]]:
+        """Yield where ranges begin and end; raises `SourceError`."""
+        size = FAR if self.crew.is_far else 0
+        try:
+            yield from ranges_of(self._origin, begin, size)
+        except OSError as error:
+            raise SourceError(name, plain(error)) from error
+
+    def _first_end(self) -> int:
         """Return the end of as many lines as the format is told from, and no more."""
-        head = bytes_of(path, 0, HEAD_BYTES)
+        head = bytes_of(self._origin, 0, HEAD_BYTES)
         at = 0
         for _ in range(HEAD_RECORDS + 1):
             at = head.find(b"\n{", at) + 1
             if not at:
-                return next(ranges_of(path, 0))[1]
+                return next(ranges_of(self._origin, 0))[1]
         return at
 
-    def _place(self) -> str | None:
+    def _memory(self) -> str | None:
         """Return a folder in memory if there is one with room, None for the usual."""
         try:
             room = shutil.disk_usage(MEMORY).free
         except OSError:
             return None
-        needed = MOST * RANGE * (AHEAD + 1) * self.jobs
+        size = FAR if self.crew.is_far else RANGE
+        needed = MOST * size * (AHEAD + 1) * self.crew.room // AHEAD
         return MEMORY if room > needed and os.access(MEMORY, os.W_OK) else None
 
     def begin(self, variant: Variant) -> None:
         """Say what the first range was."""
-        self._job = self.job_for(variant, self._path, self._folder)
+        place = Place(self._origin, self._folder, self.crew.sight_of(self._origin))
+        self._job = self.job_for(variant, place)
 
-    def _numbered(self, ranges: Iterator[tuple[int, int]]) -> Iterator[Range]:
+    def _numbered(
+        self, ranges: Iterator[tuple[int, int]], job: "Job"
+    ) -> Iterator[Range]:
         """Yield ranges with the records before them, where anybody wants to know.
 
         Each line is taken for a record: where that is wrong, `if_right` tells.
         """
         before = self.records()
-        for number, (begin, end) in enumerate(ranges):
+        counted = self._counted(ranges, job)
+        for number, (begin, end, lines) in enumerate(counted):
             # No more ranges than that are under way.
-            yield Range(begin, end, before, number % (AHEAD * self.jobs))
-            if self.counts():
-                before += lines_in(bytes_of(self._path, begin, end))
+            yield Range(begin, end, before, number % (AHEAD * self.crew.jobs or 1))
+            before += lines
+
+    def _counted(
+        self, ranges: Iterator[tuple[int, int]], job: "Job"
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield ranges with their lines, or with 0 where nobody wants to know."""
+        if not self.counts():
+            yield from ((*each, 0) for each in ranges)
+            return
+        if not self.crew.is_far:
+            for each in ranges:
+                yield *each, lines_in(bytes_of(self._origin, *each))
+            return
+        from harpia_formats.order import ordered  # noqa: PLC0415 - as above
+        from harpia_formats.shards import lines_of_range  # noqa: PLC0415 - likewise
+
+        # The bytes may lie elsewhere, so they are counted there.
+        for (begin, end), lines in ordered(self.crew, lines_of_range, job, ranges):
+            yield begin, end, lines or 0
 
     def rows_of(self, work: Range, done: "Done") -> bytes:
         """Return the rows that a range became."""
-        if not done.size:
-            return b""
-        return bytes_of(block_of(self._folder, work), 0, done.size)
+        block = Path(done.file) if done.file else block_of(self._folder, work)
+        if block is None or not done.size:
+            return done.rows
+        rows = bytes_of(block, 0, done.size)
+        if done.file:
+            block.unlink()
+        return rows
 
     def if_right(self, work: Range, done: "Done | None") -> "Done | None":
         """Return what became of a range if it was told the right number of records.

@@ -5,6 +5,7 @@ goes the way that a whole file goes.
 """
 
 import os
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,16 @@ from harpia_formats.contract import record_schema
 from harpia_formats.detection import Variant
 from harpia_formats.exact import decode
 from harpia_formats.format import Container
-from harpia_formats.framing import Chunk
+from harpia_formats.framing import Chunk, lines_in
 from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Judge
 from harpia_formats.notes import Note, Unconvertible
 from harpia_formats.pairing import Pairing
-from harpia_formats.ranges import Range, chunks_of
+from harpia_formats.ranges import Range, bytes_of, chunks_of
 from harpia_formats.registry import all_formats, spoke_of
-from harpia_formats.row_blocks import Block, block_of
+from harpia_formats.remote import Remote
+from harpia_formats.row_blocks import Block, block_of, block_once
+from harpia_formats.sight import Sight, unlike
 from harpia_formats.spoke import Row
 from harpia_formats.taking import HEADED
 from harpia_formats.writers import joined
@@ -41,10 +44,26 @@ class Job:
     separator: bytes
     max_row_bytes: int
     #: Where rows are put for whoever hands out the work: quicker than a pipe.
+    #: They come back with what became of a range where it is "": others may have no
+    #: such place.
     folder: str
+    #: The file, if it is a remote one.
+    remote: Remote | None = None
+    #: The file as it is seen where work is handed out, if not all need see the same.
+    sight: Sight | None = None
+
+    @property
+    def origin(self) -> Path | Remote:
+        """The file."""
+        return self.remote or Path(self.path)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether others than processes of ours do it, where work may be lost."""
+        return self.sight is not None
 
 
-#: What tells the plans of all processes apart: the process, and a number.
+#: What tells the plans of all processes on all machines apart: two numbers.
 PlanKey = tuple[int, int]
 #: Paths and notes of like records, where the first of them is from the start of the
 #: range (byte, line, record), and how many there are or the plan that counts them.
@@ -66,6 +85,10 @@ class Done:
     plans: list[tuple[PlanKey, int]]
     #: What tells the rows that were written apart.
     keys: list[str]
+    #: The rows, if there is no folder for them.
+    rows: bytes = b""
+    #: The file that they are in, if it is not that of the range.
+    file: str = ""
 
 
 @dataclass(slots=True)
@@ -79,8 +102,9 @@ class _Worker:
     identity: Identity | None
     #: The plans that were told of, by the identity of their paths, which are kept.
     told: dict[int, tuple[PlanKey, tuple[str, ...]]] = field(default_factory=dict)
-    #: How often they were forgotten.
-    forgotten: int = 0
+    #: What tells these plans from those of others, and the process that drew it.
+    number: int = 0
+    process: int = 0
 
     @property
     def has_headed_rows(self) -> bool:
@@ -90,23 +114,35 @@ class _Worker:
 
     def run(self, work: Range) -> Done | None:
         """Convert a range; None if it is not all plain valid rows."""
+        # Others may do it once more, or lose what they were told before: then each
+        # range tells all that it needs. A copy of a process has what its parent has.
+        job = self.job
+        if job.is_far or self.process != os.getpid():
+            self._forget()
+        path = block_once(job.folder) if job.is_far else block_of(job.folder, work)
         try:
-            with Block(block_of(self.job.folder, work), work) as block:
+            with Block(path, work) as block:
                 done = self._run(work, block)
         except OSError:
             done = None
         if done is None:
             # It is done again elsewhere, and so must not count here.
             list(self.bulk.counted())
-            self.told.clear()
-            self.forgotten += 1
+            self._forget()
         return done
+
+    def _forget(self) -> None:
+        """Tell all plans anew, by new keys."""
+        self.told.clear()
+        self.process = os.getpid()
+        # Machines give the same numbers to their processes.
+        self.number = int.from_bytes(os.urandom(8), "big")
 
     def _run(self, work: Range, block: Block) -> Done | None:
         shapes: list[Shape] = []
         keys: list[str] = []
         records = count = 0
-        for chunk in chunks_of(Path(self.job.path), work):
+        for chunk in chunks_of(self.job.origin, work):
             if len(chunk.data) > self.job.max_row_bytes:
                 return None
             if self.has_headed_rows and HEADED in chunk.data:
@@ -133,13 +169,17 @@ class _Worker:
             (self.told[id(paths)][0], times) for paths, _, times in self.bulk.counted()
         ]
         # No line is blank, so there are as many as records.
-        return Done(block.size, count, records, records, shapes, plans, keys)
+        rows = b"".join(block.held)
+        file = str(block.path or "") if self.job.is_far else ""
+        return Done(
+            block.size, count, records, records, shapes, plans, keys, rows, file
+        )
 
     def _new_plan(self, paths: tuple[str, ...]) -> PlanKey | None:
         """Return the key of a plan if it was not told of before."""
         if id(paths) in self.told:
             return None
-        key = (os.getpid(), len(self.told) + 1_000_000 * self.forgotten)
+        key = (self.number, len(self.told))
         self.told[id(paths)] = key, paths
         return key
 
@@ -183,8 +223,13 @@ def _worker_for(job: Job) -> _Worker:
     return _Worker(job, variant, judge, bulk, identity)
 
 
-#: What this process works with, for the job that it got last.
-_present: list[_Worker] = []
+class _Present(threading.local):
+    """What a thread of this process works with, for the job that it got last."""
+
+    worker: _Worker | None = None
+
+
+_present = _Present()
 
 
 def prepare(job: Job, judge: Judge, bulk: Bulk) -> None:
@@ -192,11 +237,22 @@ def prepare(job: Job, judge: Judge, bulk: Bulk) -> None:
     worker = _worker_for(job)
     worker.judge.learn_from(judge)
     worker.bulk.follow(bulk)
-    _present[:] = [worker]
+    _present.worker = worker
 
 
 def converted(job: Job, work: Range) -> Done | None:
     """Convert a range in whatever process this is."""
-    if not _present or _present[0].job != job:
-        _present[:] = [_worker_for(job)]
-    return _present[0].run(work)
+    worker = _present.worker
+    if worker is None or worker.job != job:
+        if job.sight is not None and unlike(job.sight):
+            return None
+        worker = _present.worker = _worker_for(job)
+    return worker.run(work)
+
+
+def lines_of_range(job: Job, work: tuple[int, int]) -> int:
+    """Return the lines in a range, in whatever process this is; 0 if it is not read."""
+    try:
+        return lines_in(bytes_of(job.origin, *work))
+    except OSError:
+        return 0

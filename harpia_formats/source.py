@@ -81,9 +81,9 @@ class Reader:
         self._consumed = 0
         #: Bytes of the file as it lies on the disk; none if unknown, as of a pipe.
         self.total = _size_of(source, self._stream)
-        #: The file that holds these very bytes, known with the first block; none if
-        #: they are compressed, or from somewhere else.
-        self.file: Path | None = None
+        #: The file that holds these very bytes and is read in ranges, known with the
+        #: first block; none if they are compressed, or from somewhere else.
+        self.file: Path | Remote | None = None
         self._blocks = self._read_blocks()
 
     @property
@@ -116,8 +116,10 @@ class Reader:
             marked = b"\xff\xfe" in data.peek(4) or b"\xfe\xff" in data.peek(4)
             raise SourceError(self.name, _advice(encoding, marked=marked))
         origin = self._source.origin
-        if codec is None and isinstance(origin, Path) and self.total is not None:
-            self.file = origin
+        has_ranges = isinstance(origin, Remote) and origin.ranged
+        is_file = isinstance(origin, Path) or has_ranges
+        if codec is None and is_file and self.total is not None:
+            self.file = cast("Path | Remote", origin)
         while block := data.read(self._size):
             yield block
 

@@ -6,13 +6,25 @@ from pathlib import Path
 
 from harpia_formats.bytestream import BLOCK, SourceError, plain
 from harpia_formats.framing import lines_in
+from harpia_formats.remote import Remote
+
+#: Bytes of a remote file that are asked for by one request; a range has fewer, but
+#: for one that could not be cut.
+REQUEST = 64 * 1024 * 1024
 
 
-def line_ranges(path: Path, begin: int, size: int) -> Iterator[tuple[int, int]]:
+def line_ranges(
+    path: Path | Remote, begin: int, size: int
+) -> Iterator[tuple[int, int]]:
     """Yield where ranges of whole lines begin and end, from `begin` to the end.
 
     Each is longer than `size` by at most a line, which is not held. Raises `OSError`.
     """
+    if isinstance(path, Remote):
+        from harpia_formats.remote_ranges import remote_ranges  # noqa: PLC0415 - for remote files only
+
+        yield from remote_ranges(path, begin, size)
+        return
     total = path.stat().st_size
     with path.open("rb", buffering=0) as file:
         while begin < total:
@@ -39,7 +51,7 @@ class Stretch:
     begin: int
     end: int
     #: The file to read from; otherwise the bytes themselves.
-    origin: Path | bytes
+    origin: Path | Remote | bytes
     consumed: int = 0
     #: How many lines have ended.
     lines: int = 0
@@ -63,6 +75,9 @@ class Stretch:
             for at in range(0, len(self.origin), BLOCK):
                 yield self.origin[at : at + BLOCK]
             return
+        if isinstance(self.origin, Remote):
+            yield from _remote_blocks(self.origin, self.begin, self.end)
+            return
         begin = self.begin
         with self.origin.open("rb", buffering=0) as file:
             file.seek(begin)
@@ -72,3 +87,12 @@ class Stretch:
                     return
                 begin += len(block)
                 yield block
+
+
+def _remote_blocks(remote: Remote, begin: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a range; of most of them there is one request."""
+    while begin < end:
+        data = remote.read(begin, min(begin + REQUEST, end))
+        begin += len(data)
+        for at in range(0, len(data), BLOCK):
+            yield data[at : at + BLOCK]

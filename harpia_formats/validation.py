@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.bytestream import SourceError
+from harpia_formats.crew import Crew, Died, joined
 from harpia_formats.file_inspection import inspected
 from harpia_formats.format import Format
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
@@ -15,8 +16,8 @@ from harpia_formats.marks import Outcomes
 from harpia_formats.options import Options
 from harpia_formats.pairs import Pairs
 from harpia_formats.problem import Problem
-from harpia_formats.processes import jobs_of
 from harpia_formats.registry import all_formats, all_rules, formats_named
+from harpia_formats.remote import Remote
 from harpia_formats.report import FileCount, Report
 from harpia_formats.rules import Rule, selected_rules
 from harpia_formats.schema import check_schema, user_schema
@@ -26,7 +27,6 @@ from harpia_formats.tally import Tally
 
 if TYPE_CHECKING:  # most runs need no help
     from harpia_formats.batches import Judged
-    from harpia_formats.crew import Crew, Died
     from harpia_formats.work import FoundFile, Job
 
 
@@ -67,20 +67,17 @@ class Validation:
         """Return the counts of what was read so far."""
         return self._tally.report()
 
-    def _crew(self) -> "AbstractContextManager[Crew | None]":
+    def _crew(self) -> AbstractContextManager[Crew | None]:
         """Return who helps, if anybody may."""
         options = self._options
         # Where only the beginning is wanted, nobody should read on.
         is_cut_short = options.fail_fast or options.limit is not None
-        jobs = jobs_of(options.jobs)
-        if is_cut_short or (jobs == 1 and options.executor is None):
+        if is_cut_short:
             return nullcontext()
-        from harpia_formats.crew import Crew  # noqa: PLC0415 - only if anybody helps
-
-        return Crew(jobs, options.executor)
+        return joined(options.jobs, options.executor, options.engine)
 
     def _sources(
-        self, rules: Mapping[str, Rule], crew: "Crew | None"
+        self, rules: Mapping[str, Rule], crew: Crew | None
     ) -> "Iterator[tuple[Source, FoundFile | Died | None]]":
         """Yield what the inputs name, once; one that names nothing is a failed file.
 
@@ -107,7 +104,6 @@ class Validation:
         pairs: Pairs,
     ) -> Iterator[Problem]:
         """Yield what was found in a file elsewhere."""
-        from harpia_formats.crew import Died  # noqa: PLC0415 - only if anybody helps
         from harpia_formats.taken import TakenFile, variant_of  # noqa: PLC0415 - likewise
 
         speaker = Speaker(rules, self._tally, count.path)
@@ -134,8 +130,10 @@ class Validation:
         rules: Mapping[str, Rule],
         count: FileCount,
         pairs: Pairs,
-        crew: "Crew | None",
+        crew: Crew | None,
     ) -> Iterator[Problem]:
+        if crew is not None and crew.is_far:
+            _have_seen(crew, source)
         inspection = Inspection(
             self._options, rules, self._tally, self._formats, self._schema, crew=crew
         )
@@ -147,6 +145,20 @@ class Validation:
         yield from inspected(source, inspection, count, finish)
         if not (self._options.fail_fast and count.errors):
             yield from pairs.completed_by(inspection.judged(source), count)
+
+
+def _have_seen(crew: Crew, source: Source) -> None:
+    """Have those who work look at a file of ranges before any work on it is done.
+
+    Raises `EngineError`.
+    """
+    from harpia_formats.plain_lines import is_plain_lines, size_in_ranges  # noqa: PLC0415 - if others help
+    from harpia_formats.ranged import HEAD, WORTH  # noqa: PLC0415 - likewise
+
+    origin, size = source.origin, size_in_ranges(source.origin)
+    if size is not None and size >= HEAD + WORTH and is_plain_lines(source):
+        assert isinstance(origin, (Path, Remote))  # noqa: S101 - so it has ranges
+        crew.see(origin)
 
 
 def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:

@@ -1,13 +1,16 @@
 """Work on a file that is done elsewhere, and what it comes to: plain data only."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from uuid import uuid4
 
 from harpia_formats.framing import Cursor
 from harpia_formats.head import Cut
 from harpia_formats.options import Options
 from harpia_formats.problem import Problem
+from harpia_formats.remote import Remote
 from harpia_formats.schema import Schema
+from harpia_formats.sight import Sight
 
 #: Code, pointer and missing key of equal findings in one file.
 Key = tuple[str, str, str]
@@ -34,6 +37,8 @@ class Job:
     unique: bool = False
     #: How files are cut into records.
     cut: Cut = Cut.VALUES
+    #: The file as it is seen where work is handed out, if not all need see the same.
+    sight: Sight | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,13 @@ class Range:
     exemplified: tuple[Key, ...] = ()
     #: Whether no further example is wanted at all.
     enough: bool = False
+    #: The remote file to read it from, instead of a path.
+    remote: Remote | None = None
+
+    @property
+    def origin(self) -> Path | Remote | bytes:
+        """What to read the bytes from."""
+        return self.remote or (Path(self.path) if self.path else self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +90,15 @@ class File:
 
     name: str
     path: str
+    #: The remote file, instead of a path.
+    remote: Remote | None = None
+    #: Its bytes, if not all need see the same file.
+    size: int | None = None
+
+    @property
+    def origin(self) -> Path | Remote:
+        """What to read it from."""
+        return self.remote or Path(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,5 +164,6 @@ def plain_options(options: Options) -> Options:
         companion=None,
         progress=None,
         executor=None,
+        engine=None,
         jobs=1,
     )

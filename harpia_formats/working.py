@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -17,9 +16,11 @@ from harpia_formats.inspection import Inspection, Rows
 from harpia_formats.judge import Judge
 from harpia_formats.noting import Keys, Notes
 from harpia_formats.parts import Part, Parts
+from harpia_formats.plain_lines import size_in_ranges
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.report import FileCount
 from harpia_formats.rules import Rule
+from harpia_formats.sight import unlike
 from harpia_formats.source import Source
 from harpia_formats.stretches import Stretch
 from harpia_formats.uniqueness import identity_of
@@ -79,6 +80,8 @@ def _or_none(run: Callable[[Job, _Work], _Done], job: Job, work: _Work) -> _Done
 def _range(job: Job, work: Range) -> Found | None:
     worker = _present.worker
     if worker is None or worker.job.key != job.key:
+        if job.sight is not None and unlike(job.sight):
+            raise OSError("another file is seen here")
         worker = _present.worker = _worker_for(job)
     worker.part.records = 0
     count, stretch = FileCount(work.name), _stretch(work)
@@ -102,18 +105,23 @@ def _range(job: Job, work: Range) -> Found | None:
 
 
 def _stretch(work: Range) -> Stretch:
-    if work.path:
-        return Stretch(work.name, work.at, work.at + work.size, Path(work.path))
-    return Stretch(work.name, 0, len(work.data), work.data)
+    origin = work.origin
+    if isinstance(origin, bytes):
+        return Stretch(work.name, 0, len(origin), origin)
+    return Stretch(work.name, work.at, work.at + work.size, origin)
 
 
 def _file(job: Job, work: File) -> FoundFile:
     rules = {code: all_rules()[code] for code in job.rules}
     formats = tuple(all_formats()[each] for each in job.formats)
-    count, source = FileCount(work.name), Source(work.name, Path(work.path))
+    count, source = FileCount(work.name), Source(work.name, work.origin)
+    if work.size is not None and size_in_ranges(work.origin) != work.size:
+        raise OSError("another file is seen here")
     notes = Notes(count, job.options.examples)
     inspection = Inspection(job.options, rules, notes, formats, job.schema)
     notes.drain(inspected(source, inspection, count))
+    if work.size is not None and count.reason is not None:
+        raise OSError("it may be read where the work is handed out")
     judged = inspection.judged(source)
     return FoundFile(
         notes.found(inspection.outcomes, inspection.last_line),

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.crew import AHEAD, Crew, in_turn
+from harpia_formats.crew import AHEAD, Crew
+from harpia_formats.order import in_turn
 
 
 class Lazy(Executor):

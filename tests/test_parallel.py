@@ -34,6 +34,7 @@ from harpia_formats import (
 from harpia_formats.options import Options
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
+from harpia_formats.sight import unlike
 from harpia_formats.source import open_source
 from harpia_formats.validation import Validation
 
@@ -123,7 +124,8 @@ class Here(Executor):
         """Do some work."""
         assert not given, "others have keywords of their own"
         run, arguments = pickle.loads(pickle.dumps((run, arguments)))  # noqa: S301 - our own
-        self.works.append(arguments[1])
+        if run is not unlike:
+            self.works.append(arguments[1])
         future: Future[Any] = Future()
         future.set_result(pickle.loads(pickle.dumps(run(*arguments))))  # noqa: S301 - our own
         return future
@@ -140,7 +142,9 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
             patch.setattr(pieces, name, size)
         patch.setattr(ranged, "HEAD", size)
         patch.setattr(batches, "BATCH", size)
-        patch.setattr(batches, "SMALL", 1_000_000 if small else 0)
+        patch.setattr(pieces, "FAR", 1)
+        for name in ("SMALL", "SMALL_FAR"):
+            patch.setattr(batches, name, 1_000_000 if small else 0)
         for module in (ranged, batches):
             patch.setattr(module, "WORTH", 0)
         patch.setattr(ranged, "WORTH_UNKNOWN", 0)

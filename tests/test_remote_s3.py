@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats import remote
+from harpia_formats import pieces, ranged, ranges, remote, sharding
 from harpia_formats.remote_sink import RemoteSink
 from harpia_formats.sink import SinkError
 
@@ -176,3 +176,44 @@ def test_a_bucket_that_is_not_there_is_a_sentence() -> None:
         harpia_formats.convert(ROWS, to="nemo", output="s3://none/out.jsonl")
 
     assert str(failed.value) == "cannot write s3://none/out.jsonl: does not exist"
+
+
+@pytest.mark.long
+def test_a_cluster_reads_and_writes_a_store(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers read ranges of a key by themselves; what comes of it is the same."""
+    distributed = pytest.importorskip(
+        "distributed", reason='needs the extra "test-remote"'
+    )
+    for module, names in (
+        (pieces, ("RANGE",)),
+        (ranged, ("HEAD", "WORTH")),
+        (ranges, ("RANGE",)),
+        (sharding, ("FAR", "WORTH", "HEAD_BYTES")),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, 100_000)
+    source, output = tmp_path / "runs.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(ROWS * 40)
+    store.put(str(source), "data/runs.jsonl")
+    harpia_formats.convert(source, to="nemo", output=output)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0"
+    ) as cluster:
+        engine = cluster.scheduler_address.replace("tcp", "dask")
+        report = harpia_formats.convert(
+            "s3://data/runs.jsonl",
+            to="nemo",
+            output="s3://data/out.jsonl",
+            engine=engine,
+        )
+        there = harpia_formats.validate("s3://data/runs.jsonl", engine=engine)
+        logs = str(cluster.get_logs())
+    here = harpia_formats.validate("s3://data/runs.jsonl")
+
+    assert report.ok
+    assert store.cat("data/out.jsonl") == output.read_bytes()
+    assert there == here
+    assert here.groups
+    assert "CANARY" not in logs

@@ -5,25 +5,26 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats import pool, ranges, sharding, shards
+from harpia_formats import order, ranges, sharding, shards
 from harpia_formats.bulk import Bulk
 from harpia_formats.choices import Choices, Responses
 from harpia_formats.conversion import Conversion
 from harpia_formats.convert_options import ConvertOptions
+from harpia_formats.crew import Crew
 from harpia_formats.detection import Variant
 from harpia_formats.losses import Losses
+from harpia_formats.order import ordered
 from harpia_formats.pairing import Pairing
-from harpia_formats.pool import in_order, pool_of
 from harpia_formats.problem import Place
 from harpia_formats.ranges import Range, bytes_of, ranges_of
 from harpia_formats.registry import record_formats, spoke_of
-from harpia_formats.row_blocks import block_of
 from harpia_formats.shards import Done, Job, converted
 
 ROWS = 400
@@ -53,7 +54,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have ranges of a few rows each, and forget what was worked with before."""
     monkeypatch.setattr(ranges, "RANGE", 4000)
     monkeypatch.setattr(ranges, "PIECE", 600)
-    monkeypatch.setattr(shards, "_present", [])
+    monkeypatch.setattr(shards, "_present", SimpleNamespace(worker=None))
 
 
 def job_of(path: Path, target: str = "nemo-output", **given: Any) -> Job:
@@ -173,7 +174,7 @@ def test_ranges_come_to_what_the_whole_file_comes_to(
         assert done.records == done.lines
         found = [
             json.loads(each)
-            for each in block_of(job.folder, work)
+            for each in Path(job.folder, f"rows-{work.block}")
             .read_bytes()[: done.size]
             .splitlines()
         ]
@@ -278,8 +279,8 @@ def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
     path.write_bytes(lines_of(ROWS))
     job = job_of(path)
     works = list(works_of(path))
-    with pool_of(2) as processes:
-        results = list(in_order(processes, job, iter(works), 2, dying))
+    with Crew(2) as crew:
+        results = list(ordered(crew, dying, job, works))
 
     assert [each for each, _ in results] == works
     assert results[-1][1] is None
@@ -315,12 +316,12 @@ def test_output_is_complete_whatever_becomes_of_processes(
     expected = outcome_of(path, target, tmp_path / "one", 1)
     handed: list[Any] = []
 
-    def watched(processes: Any, job: Job, works: Any, jobs: int) -> Iterator[Any]:
-        for work, done in in_order(processes, job, works, jobs, run):
+    def watched(crew: Crew, _: Any, job: Job, works: Any) -> Iterator[Any]:
+        for work, done in ordered(crew, run, job, works):
             handed.append(done)
             yield work, done
 
-    monkeypatch.setattr(pool, "in_order", watched)
+    monkeypatch.setattr(order, "ordered", watched)
     monkeypatch.setattr(sharding, "WORTH", 1)
     monkeypatch.setattr(sharding, "HEAD_BYTES", 4000)
     found = outcome_of(path, target, tmp_path / "several", 2)

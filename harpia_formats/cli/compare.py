@@ -112,6 +112,13 @@ def compare(  # noqa: PLR0913 - one parameter for each option of the command
             help="Worker processes; 0 for as many as there are processors.",
         ),
     ] = 0,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A cluster that does the work: dask://HOST:PORT.",
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", metavar="", help="No progress.")
     ] = False,
@@ -138,6 +145,7 @@ def compare(  # noqa: PLR0913 - one parameter for each option of the command
             replicates=replicates,
             seed=seed,
             jobs=jobs,
+            engine=engine,
             progress=progress.update,
         )
         models = (model_a, model_b)

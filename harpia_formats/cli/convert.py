@@ -221,6 +221,14 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
             rich_help_panel=READING,
         ),
     ] = 0,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A cluster that does the work: dask://HOST:PORT.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
     quiet: Annotated[
         bool,
         typer.Option(
@@ -257,6 +265,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
             quarantine=quarantine,
             max_row_bytes=max_row_bytes,
             jobs=jobs,
+            engine=engine,
             progress=progress.update,
         )
         if quarantine is not None and on_invalid is not OnInvalid.QUARANTINE:

@@ -82,12 +82,13 @@ def _refuse(error: Exception) -> NoReturn:
     from harpia_formats.schema import SchemaError  # noqa: PLC0415 - likewise
 
     of_options = (UnknownFormat, UnknownRule, NoRuleLeft, SchemaError)
+    from harpia_formats.engine import EngineError  # noqa: PLC0415 - likewise
     from harpia_formats.needs import ConversionError  # noqa: PLC0415 - likewise
     from harpia_formats.profile import ScoreError  # noqa: PLC0415 - likewise
     from harpia_formats.sink import SinkError  # noqa: PLC0415 - likewise
 
     of_work = (MapError, CompanionError, ConversionError, ScoreError, SinkError)
-    if isinstance(error, (*of_options, *of_work)):
+    if isinstance(error, (*of_options, *of_work, EngineError)):
         complain(str(error))
         raise SystemExit(UNABLE) from None
     if isinstance(error, InternalError):

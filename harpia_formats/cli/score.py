@@ -214,6 +214,14 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             rich_help_panel=READING,
         ),
     ] = 0,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A cluster that does the work: dask://HOST:PORT.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
     quiet: Annotated[
         bool,
         typer.Option(
@@ -251,6 +259,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             overwrite=overwrite,
             max_row_bytes=max_row_bytes,
             jobs=jobs,
+            engine=engine,
             progress=progress.update,
         )
         run = Scoring(paths or ["-"], to, output, options)

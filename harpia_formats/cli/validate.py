@@ -178,6 +178,14 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
             rich_help_panel=READING,
         ),
     ] = "auto",  # type: ignore[assignment]  # what is parsed is text
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A cluster that does the work: dask://HOST:PORT.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
     output_format: Annotated[
         OutputFormat | None,
         typer.Option(
@@ -271,6 +279,7 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
             cross_check=cross_check,
             max_row_bytes=max_row_bytes,
             jobs=jobs,
+            engine=engine,
             progress=progress.update,
         )
         run = Validation(paths, options)

@@ -11,7 +11,7 @@ PATIENCE = 60
 #: A thread makes it begin processes by a server, which they have as their parent.
 SCRIPT = """
 import threading, time
-from harpia_formats.pool import pool_of
+from harpia_formats.processes import pool_of
 threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 pool = pool_of(2)
 print(*pool.map(abs, range(2)), flush=True)

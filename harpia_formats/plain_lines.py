@@ -1,0 +1,40 @@
+"""Tell files of lines that can be read in ranges: plain ones, on a disk or remote."""
+
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.bytestream import SourceError
+from harpia_formats.compression import LONGEST_MAGIC, codec_of
+from harpia_formats.layout import Layout, opening_of
+from harpia_formats.naming import plain_name
+from harpia_formats.ranges import bytes_of
+from harpia_formats.recognition import HEAD_BYTES
+from harpia_formats.remote import Remote
+from harpia_formats.source import Source
+
+
+def size_in_ranges(origin: Any) -> int | None:
+    """Return the bytes of what can be read in ranges, None of all else."""
+    if isinstance(origin, Remote):
+        return origin.size if origin.ranged else None
+    try:
+        is_file = isinstance(origin, Path) and origin.is_file()
+        return origin.stat().st_size if is_file else None
+    except OSError:
+        return None
+
+
+def is_plain_lines(source: Source) -> bool:
+    """Tell whether a source that can be read in ranges is a plain file of lines."""
+    origin = source.origin
+    if not isinstance(origin, (Path, Remote)):
+        return False
+    if plain_name(source.name).endswith(".csv"):
+        return False
+    try:
+        head = bytes_of(origin, 0, HEAD_BYTES)
+        if codec_of(source.name, head[:LONGEST_MAGIC]) is not None:
+            return False
+    except (OSError, SourceError):
+        return False
+    return opening_of(iter([head])).layout is Layout.LINES
