@@ -1,0 +1,168 @@
+"""Measure the work of validation beside its peers, and judge it by its bars."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bars import Bar, memory_ratio
+from candidates import (
+    CLEAN,
+    CONTINUED,
+    EMPTY,
+    EVERY,
+    OURS,
+    OURS_ALONE,
+    OURS_LESS,
+    OURS_WITH,
+    PARSER,
+    SOME_BAD,
+    SOURCEMETA,
+    all_bad_candidates,
+    candidates_on,
+    every_candidates,
+    every_eval_ever,
+    prove_candidates,
+    some_bad_candidates,
+    start_up_candidates,
+)
+from generate import FAULTS
+from measure import Measurement, compare
+from pages import say
+from tables import ratio
+
+START_UP_RUNS = 15
+NO_EVERY = (
+    "not measured: no every_eval_ever (Python 3.12: pip install every_eval_ever, "
+    "then --every-eval-ever COMMAND)"
+)
+
+Measurements = Mapping[str, Measurement]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything that was measured in one run."""
+
+    #: By number of rows, then by name.
+    sizes: Mapping[int, Measurements]
+    start_up: Measurements
+    some_bad: Measurements
+    #: By the fault that all rows have, then by name.
+    all_bad: Mapping[str, Measurements]
+    #: Empty where EvalEval's validator is missing.
+    every: Measurements
+
+    @property
+    def fewest(self) -> int:
+        """The rows of the smallest file, of which others are made with bad rows."""
+        return min(self.sizes)
+
+    @property
+    def most(self) -> int:
+        """The rows of the largest file, by which the bars are judged."""
+        return max(self.sizes)
+
+
+def measured(
+    counts: list[int], folder: Path, runs: int, validator: str | None = None
+) -> Results:
+    """Measure everything, with generated files in `folder`.
+
+    Raises `UnexpectedExit`.
+    """
+    say("seeing that all commands accept and refuse")
+    prove_candidates(folder)
+    fewest, most = min(counts), max(counts)
+    sizes = {}
+    for each in sorted(counts):
+        say(f"measuring {each:,} good rows")
+        sizes[each] = compare(candidates_on(each, folder), runs)
+    every = _measured_every(most, folder, runs, validator)
+    say(f"measuring 1 % of bad rows among {most:,}")
+    some_bad = compare(some_bad_candidates(most, folder), runs)
+    all_bad = {}
+    for fault in FAULTS:
+        say(f"measuring {fewest:,} bad rows: {fault}")
+        all_bad[fault] = compare(all_bad_candidates(fewest, fault, folder), runs)
+    say("measuring start-up")
+    start_up = compare(start_up_candidates(folder), max(runs, START_UP_RUNS))
+    return Results(sizes, start_up, some_bad, all_bad, every)
+
+
+def _measured_every(
+    count: int, folder: Path, runs: int, validator: str | None
+) -> Measurements:
+    """Measure ours beside EvalEval's own validator, if that is here."""
+    command = every_eval_ever(validator)
+    if command is None:
+        say(NO_EVERY)
+        return {}
+    say(f"measuring {count:,} rows beside every_eval_ever")
+    return compare(every_candidates(command, count, folder), runs)
+
+
+def bars_of(results: Results) -> list[Bar]:
+    """Return every line that validation must reach, with its figure."""
+    good = results.sizes[results.most]
+    peer = good[SOURCEMETA]
+    sizes = f"{results.most:,} rows"
+    return [
+        Bar(
+            f"{sizes}: ours / sourcemeta, time",
+            0.2,
+            ratio(good[OURS], peer),
+        ),
+        Bar(
+            f"{sizes}: ours without repeated keys / sourcemeta, time",
+            0.125,
+            ratio(good[OURS_LESS], peer),
+        ),
+        Bar(
+            f"{sizes}: ours without repeated keys / sourcemeta, memory",
+            0.1,
+            memory_ratio(good[OURS_LESS], peer),
+        ),
+        *_every_bars(results),
+        Bar(
+            f"{sizes}: one process, without repeated keys / orjson.loads, time",
+            1.0,
+            ratio(good[OURS_ALONE], good[PARSER]),
+        ),
+        Bar(
+            f"{sizes}: 1 % bad / all good, time",
+            1.3,
+            ratio(results.some_bad[SOME_BAD], results.some_bad[CLEAN]),
+        ),
+        *_bad_bars(results),
+        Bar(
+            "one record: ours / an empty typer program, time",
+            1.5,
+            ratio(results.start_up[OURS], results.start_up[EMPTY]),
+        ),
+    ]
+
+
+def _every_bars(results: Results) -> list[Bar]:
+    """Return the line that compares with EvalEval's own validator."""
+    what = f"{results.most:,} rows of 0.3.0: ours / every_eval_ever, time"
+    figure = (
+        ratio(results.every[OURS_WITH], results.every[EVERY]) if results.every else None
+    )
+    return [Bar(what, 0.1, figure, why_not=NO_EVERY)]
+
+
+def _bad_bars(results: Results) -> list[Bar]:
+    """Return the lines on files in which every row is bad."""
+    bars = []
+    for fault, each in results.all_bad.items():
+        what = f"{results.fewest:,} rows, all bad ({fault})"
+        rate = results.fewest / each[OURS].median
+        bars += [
+            Bar(
+                f"{what}: ours / sourcemeta --continue, time",
+                0.2,
+                ratio(each[OURS], each[CONTINUED]),
+            ),
+            Bar(f"{what}: rows a second", 30_000, rate, at_least=True),
+        ]
+    return bars
