@@ -10,8 +10,8 @@ from tables import MEGABYTE
 
 WIDTH, HEIGHT = 960, 430
 #: Where a panel lies: its left edge, its width, and its top and bottom.
-LEFT, PANEL_WIDTH, TOP, BOTTOM = 62, 262, 62, 370
-SECOND_LEFT = LEFT + PANEL_WIDTH + 216
+LEFT, PANEL_WIDTH, TOP, BOTTOM = 66, 300, 62, 370
+SECOND_LEFT = LEFT + PANEL_WIDTH + 184
 #: Labels keep so far from each other.
 LABEL_HEIGHT = 17
 STYLE = """\
@@ -21,7 +21,6 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .paper { fill: #ffffff }
 .grid { stroke: #d1d9e0; stroke-width: 1 }
 .line { fill: none; stroke-width: 2.5; stroke-linejoin: round }
-.lead { stroke-width: 1; opacity: 0.6 }
 .tool0 { stroke: #0969da } .name0 { fill: #0969da; font-weight: 600 }
 .tool1 { stroke: #57606a } .name1 { fill: #57606a }
 .tool2 { stroke: #bc4c00 } .name2 { fill: #bc4c00 }
@@ -179,18 +178,19 @@ def _curves(panel: Panel, names: list[str], across: Scale, upright: Scale) -> li
 
 
 def _labels(panel: Panel, names: list[str], across: Scale, upright: Scale) -> list[str]:
-    """Return the name and the last value of each line, beside its end."""
-    ends = {name: line[-1] for name, line in panel.lines.items()}
-    found = sorted(ends, key=lambda name: upright(ends[name][1]))
-    heights = spread([upright(ends[name][1]) for name in found])
-    x = panel.left + PANEL_WIDTH + 14
+    """Return the name of each line, beside its end."""
     parts = []
-    for name, y in zip(found, heights, strict=True):
-        rows, value = ends[name]
-        kind = names.index(name) % 4
-        start = f"{across(rows) + 5:.1f} {upright(value):.1f}"
-        parts.append(f'<path class="lead tool{kind}" d="M{start}L{x - 3} {y:.1f}"/>')
-        parts.append(_text(f"name{kind}", x, y + 4, name, "start"))
+    ends = {name: line[-1] for name, line in panel.lines.items()}
+    for rows in sorted({rows for rows, _ in ends.values()}):
+        heights = {
+            name: upright(value) for name, (end, value) in ends.items() if end == rows
+        }
+        found = sorted(heights, key=lambda name: heights[name])
+        spaced = spread([heights[name] for name in found])
+        parts += [
+            _text(f"name{names.index(name) % 4}", across(rows) + 11, y + 4, name)
+            for name, y in zip(found, spaced, strict=True)
+        ]
     return parts
 
 
@@ -206,7 +206,8 @@ def spread(heights: Sequence[float], least: float = LABEL_HEIGHT) -> list[float]
     return spaced
 
 
-def _text(kind: str, x: float, y: float, what: str, anchor: str) -> str:
+def _text(kind: str, x: float, y: float, what: str, anchor: str = "start") -> str:
+    """Return text that starts, ends or is centred at a place."""
     return (
         f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
         f"{escape(what)}</text>"

@@ -1,6 +1,7 @@
 """Measure how the cost of validation grows with rows, on generated and real records."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import repeat
@@ -16,7 +17,8 @@ REAL_TIMES = 500
 NEW_SCHEMA = str(ROOT / "schemas" / "eee@0.3.0.schema.json")
 #: A peer that would take more than this share of the memory that is free is left out.
 MEMORY_SHARE = 0.6
-TOOLS = (OURS, PARSER, SOURCEMETA)
+#: What the picture calls the tools.
+LABELS = {OURS: "ours", PARSER: "orjson.loads", SOURCEMETA: "sourcemeta"}
 DOCUMENT = """\
 ## How cost grows
 
@@ -51,12 +53,12 @@ NO_REAL = (
 Measurements = Mapping[str, Measurement]
 
 
+@dataclass(slots=True)
 class Growth:
-    """What was measured, and where a peer stopped."""
+    """What was measured so far, and where a peer stopped."""
 
-    def __init__(self) -> None:
-        self.points: list[Point] = []
-        self.stops = ""
+    points: list[Point] = field(default_factory=list)
+    stops: str = ""
 
 
 def measured(counts: Sequence[int], folder: Path, runs: int) -> Growth:
@@ -131,7 +133,7 @@ def real_candidates(path: Path, *, valid: bool) -> list[Candidate]:
 
 
 def real_text(folder: Path, runs: int, times: int) -> str:
-    """Measure the real records, repeated, and return the text, or that none are here."""
+    """Measure the real records, repeated, and return the text, or that none are."""
     if not repeat.REPAIRED.is_file() or not repeat.samples():
         say(NO_REAL)
         return NO_REAL
@@ -172,7 +174,8 @@ def text(
 ) -> str:
     """Measure, draw the picture, and return the part of the page."""
     growth = measured(counts, folder, runs)
-    picture.write_text(drawn(growth.points), encoding="utf-8")
+    labelled = [replace(each, tool=LABELS[each.tool]) for each in growth.points]
+    picture.write_text(drawn(labelled), encoding="utf-8")
     most = max(each.rows for each in growth.points)
     return DOCUMENT.format(
         picture=picture.name,
