@@ -70,18 +70,19 @@ def _is_current(path: Path, count: int, bad: float, fault: str) -> bool:
 
 
 def commands(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the command with which each candidate checks `path`."""
+    """Return the command with which each candidate that is here checks `path`."""
     file = str(path)
     less = ("--ignore", "duplicate-key")
-    return {
+    found = {
         OURS: (*ours(), file),
         OURS_LESS: (*ours(), *less, file),
         OURS_ALONE: (*ours(), *less, "--jobs", "1", file),
-        SOURCEMETA: (*sourcemeta(), SCHEMA, file),
+        SOURCEMETA: (*sourcemeta(), SCHEMA, file) if has_sourcemeta() else (),
         ENGINE: (*_peer("orjson_jsonschema_rs"), SCHEMA, file),
         PARSER: (*_peer("orjson_loop"), file),
         PLAIN: (*_peer("plain_jsonschema"), SCHEMA, file),
     }
+    return {name: command for name, command in found.items() if command}
 
 
 def ours() -> tuple[str, ...]:
@@ -99,6 +100,11 @@ def script(name: str) -> str:
 
 def _peer(name: str) -> tuple[str, str]:
     return sys.executable, str(PEERS / f"{name}.py")
+
+
+def has_sourcemeta() -> bool:
+    """Tell whether sourcemeta's command is installed for this Python."""
+    return importlib.util.find_spec("sourcemeta_jsonschema") is not None
 
 
 def sourcemeta() -> tuple[str, ...]:

@@ -64,8 +64,10 @@ class Growth:
 def measured(counts: Sequence[int], folder: Path, runs: int) -> Growth:
     """Measure every tool at every number of rows.
 
-    Raises `UnexpectedExit`, and `SystemExit` where the disk has no room.
+    Raises `UnexpectedExit`, and `SystemExit` without sourcemeta's command and where
+    the disk has no room.
     """
+    sourcemeta()
     growth = Growth()
     for each in sorted(counts):
         say(f"writing {each:,} rows")

@@ -23,6 +23,7 @@ from candidates import (
     every_eval_ever,
     prove_candidates,
     some_bad_candidates,
+    sourcemeta,
     start_up_candidates,
 )
 from generate import FAULTS
@@ -68,8 +69,9 @@ def measured(
 ) -> Results:
     """Measure everything, with generated files in `folder`.
 
-    Raises `UnexpectedExit`.
+    Raises `UnexpectedExit`, and `SystemExit` without sourcemeta's command.
     """
+    sourcemeta()
     say("seeing that all commands accept and refuse")
     prove_candidates(folder)
     fewest, most = min(counts), max(counts)

@@ -366,8 +366,9 @@ def test_refuses_a_script_that_writes_something_else(
 def conversion_results(
     conversions: ModuleType, seconds: tuple[float, ...], peak: int | None
 ) -> Any:
-    """Return results of one pair; the three wall times are ours and the scripts'."""
-    names = (conversions.OURS, conversions.PLAIN, conversions.QUICK)
+    """Return results of one pair: ours with two workers and one, and the scripts."""
+    mine = (conversions.OURS, conversions.SERIAL)
+    names = (*mine, conversions.PLAIN, conversions.QUICK)
     return {
         "a to b": {
             name: conversions.Measurement(name, (each,), peak)
@@ -379,10 +380,10 @@ def conversion_results(
 @pytest.mark.parametrize(
     ("seconds", "peak", "met"),
     [
-        ((1.0, 3.0, 1.0), 200_000_000, ["yes", "yes", "yes"]),
-        ((1.0, 2.9, 1.0), 199_000_000, ["no", "yes", "yes"]),
-        ((1.0, 3.0, 0.9), 201_000_000, ["yes", "no", "no"]),
-        ((1.0, 3.0, 1.0), None, ["yes", "yes", "no"]),
+        ((1.0, 1.7, 3.0, 1.0), 200_000_000, ["yes", "yes", "yes", "yes"]),
+        ((1.0, 1.7, 2.9, 1.0), 199_000_000, ["yes", "no", "yes", "yes"]),
+        ((1.0, 1.6, 3.0, 0.9), 201_000_000, ["no", "yes", "no", "no"]),
+        ((1.0, 1.7, 3.0, 1.0), None, ["yes", "yes", "yes", "no"]),
     ],
 )
 def test_judges_the_floors_of_conversions(
@@ -401,7 +402,7 @@ def test_judges_the_floors_of_conversions(
 
 def test_writes_what_was_measured_of_conversions(conversions: ModuleType) -> None:
     """The document holds the ratios, the seconds, and how to repeat it."""
-    results = conversion_results(conversions, (1.0, 4.0, 2.0), 100_000_000)
+    results = conversion_results(conversions, (1.0, 1.8, 4.0, 2.0), 100_000_000)
     text = conversions.document(results, 90, 3, "2.0 kB (a)")
 
     assert "| script with json   |         0.25 |" in text
