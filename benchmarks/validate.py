@@ -68,6 +68,10 @@ One in a hundred, {most:,} rows:
 - Wall time is from the start of a process to its end. Runs of each command, by
   turns: {runs}, for start-up {start_up_runs}. Output is thrown away, and the file is
   in the page cache as far as it fits.
+- `program` and `system` are seconds of processors, of all processes of a command: in
+  its own code, and in the system for it. A command that keeps a file in memory waits
+  for the system to give it that memory, and how long differs much from run to run and
+  from machine to machine; where `system` is large, so is the doubt about the ratio.
 - Memory comes from a run of its own: the peak of the sum of the proportional set
   sizes of the process and its descendants, looked at every {interval:.0f} ms. Pages
   shared with other processes, such as those of the interpreter, count in part.
