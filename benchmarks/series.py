@@ -72,7 +72,7 @@ def measured(counts: Sequence[int], folder: Path, runs: int) -> Growth:
     for each in sorted(counts):
         say(f"writing {each:,} rows")
         with repeat.good_rows(folder, each) as path:
-            tools = [OURS, PARSER, *([] if _stops(growth, each) else [SOURCEMETA])]
+            tools = [OURS, PARSER, *([] if stops(growth, each) else [SOURCEMETA])]
             say(f"measuring {each:,} rows: {', '.join(tools)}")
             given = commands(path)
             found = compare([Candidate(tool, given[tool]) for tool in tools], runs)
@@ -87,7 +87,7 @@ def points_of(found: Measurements, rows: int, size: int) -> list[Point]:
     ]
 
 
-def _stops(growth: Growth, count: int) -> bool:
+def stops(growth: Growth, count: int) -> bool:
     """Tell whether sourcemeta would take too much memory, and note that it stops."""
     last = [each for each in growth.points if each.tool == SOURCEMETA]
     free = memory_in("MemAvailable")
