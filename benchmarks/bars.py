@@ -1,10 +1,10 @@
 """Judge what was measured by the bars that it must reach."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from measure import Measurement
-from tables import ratio_text, table
+from tables import megabytes, ratio, ratio_text, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,8 @@ class Bar:
     at_least: bool = False
     #: Why there is no figure.
     why_not: str = "not measured"
+    #: Peak memory of both that are compared.
+    memory: str = ""
 
     @property
     def met(self) -> bool:
@@ -29,18 +31,27 @@ class Bar:
         return self.figure <= self.limit
 
 
-def bars_table(bars: Iterable[Bar]) -> str:
+def bars_table(bars: Sequence[Bar]) -> str:
     """Return a table of all bars, each with its figure and whether it is met."""
+    has_memory = any(each.memory for each in bars)
+    heads = ["line", "figure", "bar", "verdict"]
     rows = [
         [
             each.what,
             number(each.figure) if each.figure is not None else each.why_not,
             f"at {'least' if each.at_least else 'most'} {number(each.limit)}",
             "met" if each.met else "**not met**",
+            *([each.memory] if has_memory else []),
         ]
         for each in bars
     ]
-    return table(["line", "figure", "bar", "verdict"], rows)
+    return table([*heads, *(["peak memory, MB"] if has_memory else [])], rows)
+
+
+def timed(what: str, limit: float, first: Measurement, second: Measurement) -> Bar:
+    """Return a bar of the time of `first` over that of `second`, memory beside it."""
+    memory = f"{megabytes(first.peak)} / {megabytes(second.peak)}"
+    return Bar(f"{what}, time", limit, ratio(first, second), memory=memory)
 
 
 def number(value: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bars import Bar, memory_ratio
+from bars import Bar, memory_ratio, timed
 from candidates import (
     CLEAN,
     CONTINUED,
@@ -29,7 +29,6 @@ from candidates import (
 from generate import FAULTS
 from measure import Measurement, compare
 from pages import say
-from tables import ratio
 
 START_UP_RUNS = 15
 NO_EVERY = (
@@ -108,49 +107,32 @@ def bars_of(results: Results) -> list[Bar]:
     good = results.sizes[results.most]
     peer = good[SOURCEMETA]
     sizes = f"{results.most:,} rows"
+    less = f"{sizes}: ours without repeated keys / sourcemeta"
+    some, none = results.some_bad[SOME_BAD], results.some_bad[CLEAN]
+    record, empty = results.start_up[OURS], results.start_up[EMPTY]
     return [
-        Bar(
-            f"{sizes}: ours / sourcemeta, time",
-            0.2,
-            ratio(good[OURS], peer),
-        ),
-        Bar(
-            f"{sizes}: ours without repeated keys / sourcemeta, time",
-            0.125,
-            ratio(good[OURS_LESS], peer),
-        ),
-        Bar(
-            f"{sizes}: ours without repeated keys / sourcemeta, memory",
-            0.1,
-            memory_ratio(good[OURS_LESS], peer),
-        ),
-        *_every_bars(results),
-        Bar(
-            f"{sizes}: one process, without repeated keys / orjson.loads, time",
+        timed(f"{sizes}: ours / sourcemeta", 0.2, good[OURS], peer),
+        timed(less, 0.125, good[OURS_LESS], peer),
+        Bar(f"{less}, memory", 0.1, memory_ratio(good[OURS_LESS], peer)),
+        _every_bar(results),
+        timed(
+            f"{sizes}: one process, without repeated keys / orjson.loads",
             1.0,
-            ratio(good[OURS_ALONE], good[PARSER]),
+            good[OURS_ALONE],
+            good[PARSER],
         ),
-        Bar(
-            f"{sizes}: 1 % bad / all good, time",
-            1.3,
-            ratio(results.some_bad[SOME_BAD], results.some_bad[CLEAN]),
-        ),
+        timed(f"{sizes}: 1 % bad / all good", 1.3, some, none),
         *_bad_bars(results),
-        Bar(
-            "one record: ours / an empty typer program, time",
-            1.5,
-            ratio(results.start_up[OURS], results.start_up[EMPTY]),
-        ),
+        timed("one record: ours / an empty typer program", 1.5, record, empty),
     ]
 
 
-def _every_bars(results: Results) -> list[Bar]:
+def _every_bar(results: Results) -> Bar:
     """Return the line that compares with EvalEval's own validator."""
-    what = f"{results.most:,} rows of 0.3.0: ours / every_eval_ever, time"
-    figure = (
-        ratio(results.every[OURS_WITH], results.every[EVERY]) if results.every else None
-    )
-    return [Bar(what, 0.1, figure, why_not=NO_EVERY)]
+    what = f"{results.most:,} rows of 0.3.0: ours / every_eval_ever"
+    if not results.every:
+        return Bar(f"{what}, time", 0.1, None, why_not=NO_EVERY)
+    return timed(what, 0.1, results.every[OURS_WITH], results.every[EVERY])
 
 
 def _bad_bars(results: Results) -> list[Bar]:
@@ -160,10 +142,11 @@ def _bad_bars(results: Results) -> list[Bar]:
         what = f"{results.fewest:,} rows, all bad ({fault})"
         rate = results.fewest / each[OURS].median
         bars += [
-            Bar(
-                f"{what}: ours / sourcemeta --continue, time",
+            timed(
+                f"{what}: ours / sourcemeta --continue",
                 0.2,
-                ratio(each[OURS], each[CONTINUED]),
+                each[OURS],
+                each[CONTINUED],
             ),
             Bar(f"{what}: rows a second", 30_000, rate, at_least=True),
         ]

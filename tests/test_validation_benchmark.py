@@ -72,6 +72,19 @@ def test_the_table_of_bars_says_what_was_not_measured(modules: Modules) -> None:
     ]
 
 
+def test_memory_stands_beside_a_time(modules: Modules) -> None:
+    """A line that compares times names the peak memory of both, as far as told."""
+    bars, measure = modules("bars"), modules("measure")
+    one = measure.Measurement("one", (1.0,), 80_000_000)
+    other = measure.Measurement("other", (4.0,))
+    bar = bars.timed("one / other", 0.25, one, other)
+    row = bars.bars_table([bar]).splitlines()[2].split(" | ")
+
+    assert (bar.met, bar.figure) == (True, 0.25)
+    assert row[0].startswith("| one / other, time")
+    assert row[-1] == "80 / not measured |"
+
+
 def results_of(modules: Modules, seconds: float, peak: int, *, every: bool) -> Any:
     """Return results in which all but ours took a second and 100 MB, ours as given."""
     work, measure = modules("work"), modules("measure")
