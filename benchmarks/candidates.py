@@ -183,14 +183,15 @@ def all_bad_candidates(count: int, fault: str, folder: Path) -> list[Candidate]:
 def every_candidates(command: str, count: int, folder: Path) -> list[Candidate]:
     """Return ours and EvalEval's own validator on `count` rows in its own folders.
 
-    Both look at the aggregate beside the file too. Raises `UnexpectedExit` unless the
-    latter refuses a record without keys.
+    The latter looks at the aggregate beside the file too, and so does ours if it is
+    given. Raises `UnexpectedExit` unless the latter refuses a record without keys.
     """
     bad, _ = datastore(folder, 1, broken=True)
     seconds_of(Candidate(EVERY, (command, "validate", str(bad)), 1))
     samples, aggregate = datastore(folder, count)
     with_aggregate = (*ours(), str(samples), "--with", str(aggregate))
     return [
+        Candidate(OURS, (*ours(), str(samples))),
         Candidate(OURS_WITH, with_aggregate),
         Candidate(EVERY, (command, "validate", str(samples))),
     ]

@@ -62,8 +62,9 @@ One in a hundred, {most:,} rows:
 - `sourcemeta jsonschema --fast` is the binary itself, without its Python launcher.
   `orjson + jsonschema-rs` and `orjson alone` are one process each that loops over
   the lines. `jsonschema` was run on the first {sample:,} rows, and its time, less
-  that for one row, multiplied. `every_eval_ever validate` looks at the aggregate
-  beside the samples, and so does ours there; it coerces where the schema refuses.
+  that for one row, multiplied. `every_eval_ever validate` also compares the ids and the
+  number of rows with the aggregate beside the samples, as ours does `--with` it; it
+  coerces what the schema refuses.
 - Each command was seen to accept a good record and to refuse a bad one.
 - Wall time is from the start of a process to its end. Runs of each command, by
   turns: {runs}, for start-up {start_up_runs}. Output is thrown away, and the file is

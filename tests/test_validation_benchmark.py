@@ -102,7 +102,7 @@ def results_of(modules: Modules, seconds: float, peak: int, *, every: bool) -> A
         measured((work.OURS,), work.EMPTY),
         measured((work.SOME_BAD,), work.CLEAN),
         dict.fromkeys(faults, measured((work.OURS,), work.CONTINUED)),
-        measured((work.OURS_WITH,), work.EVERY) if every else {},
+        measured((work.OURS,), work.EVERY) if every else {},
     )
 
 
