@@ -75,7 +75,7 @@ def bars_of(found: Mapping[str, Measurement]) -> list[Bar]:
     ]
     if SOURCEMETA in found:
         figure = best(found[OURS], found[SOURCEMETA]) / PEER_SHARE
-        bars.append(Bar("all cores / sourcemeta, scaled", 0.6, figure))
+        bars.append(Bar("all cores / sourcemeta, scaled", 1.2, figure))
     return bars
 
 
