@@ -106,12 +106,12 @@ def stops(growth: Growth, count: int) -> bool:
 def growth_table(points: Sequence[Point]) -> str:
     """Return what each tool took at each number of rows."""
     ours = {each.rows: each.seconds for each in points if each.tool == OURS}
-    heads = ["rows", "GB", "command", "s", "MB/s", "peak memory, MB", "ours / this"]
+    heads = ["command", "rows", "GB", "s", "MB/s", "peak memory, MB", "ours / this"]
     rows = [
         [
+            each.tool,
             f"{each.rows:,}",
             f"{each.size / 1e9:.2f}",
-            each.tool,
             f"{each.seconds:.2f}",
             f"{each.size / MEGABYTE / each.seconds:.0f}",
             megabytes(each.peak),
@@ -149,7 +149,7 @@ def real_text(folder: Path, runs: int, times: int) -> str:
         with repeat.repeated_file(folder, source, count) as path:
             found = compare(real_candidates(path, valid=valid), runs)
             rows += real_rows(name, found, count, path.stat().st_size)
-    heads = ["records", "rows", "GB", "command", "s", "MB/s", "peak memory, MB"]
+    heads = ["command", "records", "rows", "GB", "s", "MB/s", "peak memory, MB"]
     lines = table([*heads, "ours / this"], rows)
     return REAL.format(times=times, rows=lines)
 
@@ -158,10 +158,10 @@ def real_rows(name: str, found: Measurements, count: int, size: int) -> list[lis
     """Return the lines of the table on one kind of real records."""
     return [
         [
+            tool,
             name,
             f"{count:,}",
             f"{size / 1e9:.2f}",
-            tool,
             f"{each.median:.2f}",
             f"{size / MEGABYTE / each.median:.0f}",
             megabytes(each.peak),

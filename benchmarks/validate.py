@@ -7,6 +7,7 @@ not met.
 
 import argparse
 import shlex
+import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -15,7 +16,16 @@ from pathlib import Path
 import flat
 import series
 from bars import Bar, bars_table
-from candidates import CLEAN, EMPTY, EVERY, OURS, OURS_ALONE, OURS_LESS, SAMPLE_ROWS
+from candidates import (
+    CLEAN,
+    EMPTY,
+    EVERY,
+    OURS,
+    OURS_ALONE,
+    OURS_LESS,
+    SAMPLE_ROWS,
+    SOURCEMETA,
+)
 from candidates import generated as generated_file
 from measure import INTERVAL
 from pages import PAGE, circumstances, put
@@ -24,13 +34,17 @@ from work import NO_EVERY, START_UP_RUNS, Results, bars_of, measured
 
 #: One in a hundred rows is bad in one file, so fewer rows might hold none.
 FEWEST_ROWS = 1000
+PEER = """\
+Of the {seconds:.1f} s of sourcemeta's on the largest file, {program:.1f} s are its own
+code and {system:.1f} s the system's, mostly to give it memory for the whole file: a
+machine that does that faster comes to other ratios."""
 DOCUMENT = """\
 ## What it must reach
 
 {bars}
 
-Rows are generated `eee@0.2.0` records of {mean:.1f} kB each. The tables below hold the
-seconds and the memory of each line.
+Rows are generated `eee@0.2.0` records of {mean:.1f} kB each. {peer} The tables below
+hold the seconds and the memory of each line.
 
 ## Ratios
 
@@ -92,6 +106,7 @@ def document(results: Results, mean: float, runs: int, command: str) -> str:
     return DOCUMENT.format(
         bars=bars_table(bars_of(results)),
         mean=mean / 1000,
+        peer=peer_text(results),
         ratios=ratios_table(groups, (OURS, OURS_LESS, OURS_ALONE)),
         sizes="\n\n".join(sizes),
         most=results.most,
@@ -105,6 +120,13 @@ def document(results: Results, mean: float, runs: int, command: str) -> str:
         interval=INTERVAL * 1000,
         circumstances=circumstances(command),
     )
+
+
+def peer_text(results: Results) -> str:
+    """Return how the time of sourcemeta's on the largest file is made up."""
+    peer = results.sizes[results.most][SOURCEMETA]
+    program, system = (statistics.median(each) for each in (peer.user, peer.system))
+    return PEER.format(seconds=peer.median, program=program, system=system)
 
 
 def bars_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
@@ -180,7 +202,7 @@ def told(given: list[str]) -> list[str]:
 def main() -> int:
     """Measure, write the parts of the page, and return the exit code."""
     arguments = arguments_of()
-    missed: list[Bar] = []
+    judged: list[Bar] = []
     with tempfile.TemporaryDirectory() as fleeting:
         folder: Path = arguments.folder or Path(fleeting)
         folder.mkdir(parents=True, exist_ok=True)
@@ -188,10 +210,11 @@ def main() -> int:
             text, bars = PARTS[part](arguments, folder)
             put(arguments.output, part, text)
             print(text)
-            missed += [each for each in bars if not each.met]
-    for each in missed:
-        print(f"not met: {each.what}", file=sys.stderr)
-    return int(bool(missed) and not arguments.report_only)
+            judged += bars
+    if judged:
+        print(bars_table(judged))
+    all_met = all(each.met for each in judged)
+    return int(not all_met and not arguments.report_only)
 
 
 if __name__ == "__main__":

@@ -90,8 +90,14 @@ def results_of(modules: Modules, seconds: float, peak: int, *, every: bool) -> A
     work, measure = modules("work"), modules("measure")
 
     def measured(mine: tuple[str, ...], *others: str) -> Any:
-        ours = {each: measure.Measurement(each, (seconds,), peak) for each in mine}
-        rest = {each: measure.Measurement(each, (1.0,), 10**8) for each in others}
+        taken = (seconds,)
+        ours = {
+            each: measure.Measurement(each, taken, peak, taken, taken) for each in mine
+        }
+        rest = {
+            each: measure.Measurement(each, (1.0,), 10**8, (0.7,), (0.3,))
+            for each in others
+        }
         return {**ours, **rest}
 
     mine = (work.OURS, work.OURS_LESS, work.OURS_ALONE)
@@ -137,6 +143,7 @@ def test_a_missing_validator_is_told(modules: Modules) -> None:
     assert ["every_eval_ever" in each.what for each in missed] == [True]
     assert "pip install every_eval_ever" in missed[0].why_not
     assert missed[0].why_not in page
+    assert "0.7 s are its own\ncode and 0.3 s the system's" in page
     assert "- Command: `python x.py --runs 3`." in page
 
 
@@ -338,3 +345,29 @@ def test_the_short_run_says_what_it_skips(
     assert quick.SOURCEMETA not in [each.name for each in found]
     assert "sourcemeta-jsonschema is not installed" in capsys.readouterr().err
     assert (report.files[0].invalid, report.errors) == (30, 30)
+
+
+@pytest.mark.parametrize(
+    ("told", "figure", "code"),
+    [([], 0.2, 0), ([], 0.3, 1), ([], None, 1), (["--report-only"], 0.3, 0)],
+)
+def test_a_run_ends_with_its_bars(  # noqa: PLR0913, PLR0917 - what is set and what is expected
+    modules: Modules,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    told: list[str],
+    figure: float | None,
+    code: int,
+) -> None:
+    """A run prints the bars last, and fails if one is missed, unless told not to."""
+    command = modules("validate")
+    bar = modules("bars").Bar("a / b", 0.2, figure)
+    monkeypatch.setitem(command.PARTS, "memory", lambda *_: ("the text", [bar]))
+    page = tmp_path / "page.md"
+    given_ = ["validate.py", "--memory", "--output", str(page), *told]
+    monkeypatch.setattr(sys, "argv", given_)
+
+    assert command.main() == code
+    assert capsys.readouterr().out.splitlines()[-1].startswith("| a / b |")
+    assert "the text" in page.read_text()
