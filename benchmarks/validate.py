@@ -43,8 +43,10 @@ DOCUMENT = """\
 
 {bars}
 
-Rows are generated `eee@0.2.0` records of {mean:.1f} kB each. {peer} The tables below
-hold the seconds and the memory of each line.
+Rows are generated `eee@0.2.0` records of {mean:.1f} kB each. The tables below hold the
+seconds and the memory of each line.
+
+{peer}
 
 ## Ratios
 
