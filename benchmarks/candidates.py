@@ -8,7 +8,8 @@ import sysconfig
 from itertools import islice
 from pathlib import Path
 
-from generate import rows, write_rows
+from datastore import datastore
+from generate import WRONG_TYPE, rows, write_rows
 from measure import Candidate, Sample, seconds_of
 
 ROOT = Path(__file__).parents[1]
@@ -21,49 +22,72 @@ FIRST_ROWS = 9
 
 OURS = "ours"
 OURS_LESS = "ours --ignore duplicate-key"
+OURS_ALONE = "ours --ignore duplicate-key --jobs 1"
+OURS_WITH = "ours --with the aggregate"
+EVERY = "every_eval_ever validate"
 SOURCEMETA = "sourcemeta jsonschema --fast"
 ENGINE = "orjson + jsonschema-rs"
 PARSER = "orjson alone, no checks"
 PLAIN = "jsonschema, 2,000 rows, scaled"
 EMPTY = "typer program that does nothing"
-CLEAN, SOME_BAD, ALL_BAD = "every row good", "1 % of rows bad", "every row bad"
-SHARES = {CLEAN: 0.0, SOME_BAD: 0.01, ALL_BAD: 1.0}
+CLEAN, SOME_BAD = "every row good", "1 % of rows bad"
+SHARES = {CLEAN: 0.0, SOME_BAD: 0.01}
+CONTINUED = "sourcemeta jsonschema --fast --continue"
 #: The exit code by which each command refuses a bad row.
-REFUSALS = {OURS: 1, OURS_LESS: 1, SOURCEMETA: 2, ENGINE: 1, PARSER: 0, PLAIN: 1}
+REFUSALS = {
+    OURS: 1,
+    OURS_LESS: 1,
+    OURS_ALONE: 1,
+    SOURCEMETA: 2,
+    ENGINE: 1,
+    PARSER: 0,
+    PLAIN: 1,
+}
 
 
-def generated(folder: Path, count: int, bad: float = 0.0) -> Path:
+def generated(
+    folder: Path, count: int, bad: float = 0.0, fault: str = WRONG_TYPE
+) -> Path:
     """Return a file of `count` rows in `folder`, read or written a moment ago.
 
     Either way it is in the page cache if it fits, so that no disk is measured.
     """
-    path = folder / f"{count}-rows-{bad:.0%}-bad.jsonl".replace("%", "-percent")
-    if not (path.exists() and _is_current(path, count, bad)):
+    kind = f"{bad:.0%} {fault}" if bad else "good"
+    name = f"{count}-rows-{kind}.jsonl".replace("%", "-percent").replace(" ", "-")
+    path = folder / name
+    if not (path.exists() and _is_current(path, count, bad, fault)):
         folder.mkdir(parents=True, exist_ok=True)
-        write_rows(path, count, bad=bad)
+        write_rows(path, count, bad=bad, fault=fault)
     return path
 
 
-def _is_current(path: Path, count: int, bad: float) -> bool:
+def _is_current(path: Path, count: int, bad: float, fault: str) -> bool:
     """Tell whether a file has as many rows as asked for, and begins with ours."""
     with path.open("rb") as lines:
-        first = list(islice(rows(count, bad=bad), FIRST_ROWS))
+        first = list(islice(rows(count, bad=bad, fault=fault), FIRST_ROWS))
         begins = list(islice(lines, FIRST_ROWS)) == first
         return begins and len(first) + sum(1 for _ in lines) == count
 
 
 def commands(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the command with which each candidate checks `path`."""
-    ours = (script("harpia-formats"), "validate")
+    """Return the command with which each candidate that is here checks `path`."""
     file = str(path)
-    return {
-        OURS: (*ours, file),
-        OURS_LESS: (*ours, "--ignore", "duplicate-key", file),
-        SOURCEMETA: (_sourcemeta(), "validate", "--fast", SCHEMA, file),
+    less = ("--ignore", "duplicate-key")
+    found = {
+        OURS: (*ours(), file),
+        OURS_LESS: (*ours(), *less, file),
+        OURS_ALONE: (*ours(), *less, "--jobs", "1", file),
+        SOURCEMETA: (*sourcemeta(), SCHEMA, file) if has_sourcemeta() else (),
         ENGINE: (*_peer("orjson_jsonschema_rs"), SCHEMA, file),
         PARSER: (*_peer("orjson_loop"), file),
         PLAIN: (*_peer("plain_jsonschema"), SCHEMA, file),
     }
+    return {name: command for name, command in found.items() if command}
+
+
+def ours() -> tuple[str, ...]:
+    """Return the beginning of our command."""
+    return script("harpia-formats"), "validate"
 
 
 def script(name: str) -> str:
@@ -78,8 +102,16 @@ def _peer(name: str) -> tuple[str, str]:
     return sys.executable, str(PEERS / f"{name}.py")
 
 
-def _sourcemeta() -> str:
-    """Return sourcemeta's program itself, without the time of its Python launcher."""
+def has_sourcemeta() -> bool:
+    """Tell whether sourcemeta's command is installed for this Python."""
+    return importlib.util.find_spec("sourcemeta_jsonschema") is not None
+
+
+def sourcemeta() -> tuple[str, ...]:
+    """Return the beginning of sourcemeta's command, without its Python launcher.
+
+    Raises `SystemExit` where it is not installed.
+    """
     spec = importlib.util.find_spec("sourcemeta_jsonschema")
     if spec is None or spec.origin is None:
         raise SystemExit("install the extra first: pip install '.[benchmark]'")
@@ -87,7 +119,12 @@ def _sourcemeta() -> str:
     machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(machine, machine)
     suffix = ".exe" if platform.system() == "Windows" else ""
     name = f"jsonschema-{platform.system().lower()}-{machine}{suffix}"
-    return str(Path(spec.origin).with_name(name))
+    return str(Path(spec.origin).with_name(name)), "validate", "--fast"
+
+
+def every_eval_ever(given: str | None) -> str | None:
+    """Return the command of EvalEval's own validator, or none where it is missing."""
+    return shutil.which(given or "every_eval_ever")
 
 
 def prove_candidates(folder: Path) -> None:
@@ -121,8 +158,8 @@ def start_up_candidates(folder: Path) -> list[Candidate]:
     return [Candidate(OURS, commands(one)[OURS]), empty]
 
 
-def bad_candidates(count: int, folder: Path) -> list[Candidate]:
-    """Return ours on files of `count` rows with no, some and only bad ones."""
+def some_bad_candidates(count: int, folder: Path) -> list[Candidate]:
+    """Return ours on files of `count` rows with none and with a few bad ones."""
     return [
         Candidate(
             name,
@@ -130,4 +167,31 @@ def bad_candidates(count: int, folder: Path) -> list[Candidate]:
             REFUSALS[OURS] if share else 0,
         )
         for name, share in SHARES.items()
+    ]
+
+
+def all_bad_candidates(count: int, fault: str, folder: Path) -> list[Candidate]:
+    """Return ours and sourcemeta's on `count` rows that all have the same fault."""
+    path = generated(folder, count, 1.0, fault)
+    all_of_it = (*sourcemeta(), "--continue", SCHEMA, str(path))
+    return [
+        Candidate(OURS, commands(path)[OURS], REFUSALS[OURS]),
+        Candidate(CONTINUED, all_of_it, REFUSALS[SOURCEMETA]),
+    ]
+
+
+def every_candidates(command: str, count: int, folder: Path) -> list[Candidate]:
+    """Return ours and EvalEval's own validator on `count` rows in its own folders.
+
+    The latter looks at the aggregate beside the file too, and so does ours if it is
+    given. Raises `UnexpectedExit` unless the latter refuses a record without keys.
+    """
+    bad, _ = datastore(folder, 1, broken=True)
+    seconds_of(Candidate(EVERY, (command, "validate", str(bad)), 1))
+    samples, aggregate = datastore(folder, count)
+    with_aggregate = (*ours(), str(samples), "--with", str(aggregate))
+    return [
+        Candidate(OURS, (*ours(), str(samples))),
+        Candidate(OURS_WITH, with_aggregate),
+        Candidate(EVERY, (command, "validate", str(samples))),
     ]

@@ -24,6 +24,7 @@ from candidates import FIRST_ROWS, OURS, ROOT, script
 from measure import INTERVAL, Candidate, Measurement, compare
 from tables import MEGABYTE, ratio, ratios_table, table, times_table
 
+SERIAL = "ours --jobs 1"
 PLAIN, QUICK = "script with json", "script with orjson"
 #: What the scripts are made of: how they decode and encode.
 ENGINES = {
@@ -138,15 +139,15 @@ only a run there can tell.
 
 ## What was measured
 
-- Ours runs with all defaults: it recognises the format, checks every record against
-  its schema, looks for duplicate keys, counts what becomes of each field and says so
-  in a table, and puts the output into its place only once all of the input was read.
-  The scripts do none of this.
+- Ours runs with two workers and all other defaults: it recognises the format, checks
+  every record against its schema, looks for duplicate keys, counts what becomes of
+  each field and says so in a table, and puts the output into its place only once all
+  of the input was read. The scripts do none of this.
 - Each script is one loop in one process: a line is decoded, the rows are built as
   dicts by hand, and each is encoded and written. `json` is that of Python, with
   `ensure_ascii=False`.
-- Both scripts were seen to write the same rows as ours, compared as JSON, for the
-  first {proven:,} records.
+- One worker and both scripts were seen to write the same rows as two workers, compared
+  as JSON, for the first {proven:,} records.
 - A record takes {sizes}.
   A conversation of EvalEval becomes its prompt and its last answer, a row of Tencent
   one row for each answer, and a row of NeMo gets the number of its record for
@@ -225,6 +226,9 @@ def most_memory(measurements: Mapping[str, Measurement]) -> float:
 
 
 FLOORS = (
+    Floor(
+        f"wall time: ours / {SERIAL}", 1 / 1.7, lambda of: ratio(of[OURS], of[SERIAL])
+    ),
     Floor(f"wall time: ours / {PLAIN}", 1 / 3, lambda of: ratio(of[OURS], of[PLAIN])),
     Floor(f"wall time: ours / {QUICK}", 1, lambda of: ratio(of[OURS], of[QUICK])),
     Floor("peak memory of ours, MB", 200, most_memory),
@@ -274,10 +278,15 @@ def _is_current(path: Path, pair: Pair, count: int) -> bool:
 
 
 def candidates_on(path: Path, pair: Pair, folder: Path) -> list[Candidate]:
-    """Return ours and the scripts, to convert one file; each writes its own."""
+    """Return ours, with two workers and one, and the scripts; each writes a file."""
     target = folder / f"ours{pair.suffix}"
     ours = (script("harpia-formats"), "convert", str(path), "--to", pair.target)
-    found = [Candidate(OURS, (*ours, "--output", str(target), "--overwrite"))]
+    into = ("--output", str(target), "--overwrite")
+    alone = ("--output", str(folder / f"ours-alone{pair.suffix}"), "--overwrite")
+    found = [
+        Candidate(OURS, (*ours, "--jobs", "2", *into)),
+        Candidate(SERIAL, (*ours, "--jobs", "1", *alone)),
+    ]
     for number, (name, engine) in enumerate(ENGINES.items()):
         program = folder / f"script-{number}.py"
         program.write_text(engine + pair.body, encoding="utf-8")

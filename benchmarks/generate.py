@@ -3,7 +3,7 @@
 import argparse
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -153,22 +153,51 @@ def shuffled(row: Value, chance: random.Random) -> Value:
     return {key: row[key] for key in keys}
 
 
-def rows(count: int, *, seed: int = SEED, bad: float = 0.0) -> Iterator[bytes]:
-    """Yield `count` lines, a share `bad` of them with a score that is text."""
+def wrong_type(row: Value) -> None:
+    """Make the score of a row text."""
+    row["evaluation"] = {"score": "1.0", "is_correct": True}
+
+
+def wrong_key(row: Value) -> None:
+    """Misspell the key of the score of a row."""
+    evaluation = row["evaluation"]
+    evaluation["scores"] = evaluation.pop("score")
+
+
+def broken_condition(row: Value) -> None:
+    """Take from a row what its interaction type asks for."""
+    is_single = row["interaction_type"] == "single_turn"
+    row["output" if is_single else "interactions"] = None
+
+
+#: The ways in which a row is made bad.
+FAULTS: Mapping[str, Callable[[Value], None]] = {
+    "wrong type": wrong_type,
+    "wrong key": wrong_key,
+    "broken condition": broken_condition,
+}
+WRONG_TYPE = next(iter(FAULTS))
+
+
+def rows(
+    count: int, *, seed: int = SEED, bad: float = 0.0, fault: str = WRONG_TYPE
+) -> Iterator[bytes]:
+    """Yield `count` lines, a share `bad` of them with one of the `FAULTS`."""
     chance = random.Random(seed)
     for number in range(count):
         row = row_of(number, chance)
         if bad and chance.random() < bad:
-            row["evaluation"] = {"score": "1.0", "is_correct": True}
+            FAULTS[fault](row)
         spelling = chance.random() < 0.1
         yield json.dumps(row, ensure_ascii=spelling).encode() + b"\n"
 
 
-def write_rows(path: Path, count: int, *, bad: float = 0.0) -> None:
+def write_rows(
+    path: Path, count: int, *, bad: float = 0.0, fault: str = WRONG_TYPE
+) -> None:
     """Write `count` rows to `path` as JSON Lines."""
     with path.open("wb") as file:
-        for line in rows(count, bad=bad):
-            file.write(line)
+        file.writelines(rows(count, bad=bad, fault=fault))
 
 
 def main() -> None:
@@ -177,8 +206,9 @@ def main() -> None:
     parser.add_argument("path", type=Path)
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--bad", type=float, default=0.0)
+    parser.add_argument("--fault", choices=list(FAULTS), default=WRONG_TYPE)
     arguments = parser.parse_args()
-    write_rows(arguments.path, arguments.rows, bad=arguments.bad)
+    write_rows(arguments.path, arguments.rows, bad=arguments.bad, fault=arguments.fault)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,23 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """The seconds of one run: of the wall, of the program, of the system for it."""
+
+    seconds: float
+    user: float
+    system: float
+
+    def beyond(self, start: "Run", factor: float) -> "Run":
+        """Return the run as it would be with more work than it has beyond a start."""
+        return Run(
+            start.seconds + (self.seconds - start.seconds) * factor,
+            start.user + (self.user - start.user) * factor,
+            start.system + (self.system - start.system) * factor,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Measurement:
     """What the runs of one candidate came to."""
 
@@ -56,6 +73,9 @@ class Measurement:
     seconds: tuple[float, ...]
     #: Peak memory in bytes; none where it was not measured.
     peak: int | None = None
+    #: Seconds of processors in the programs, and in the system for them, of each run.
+    user: tuple[float, ...] = ()
+    system: tuple[float, ...] = ()
 
     @property
     def median(self) -> float:
@@ -71,11 +91,17 @@ def compare(
     Looking at the memory slows a process down, so that is done in a run of its own.
     Raises `UnexpectedExit`.
     """
-    rounds = [[seconds_of(each) for each in candidates] for _ in range(runs)]
+    rounds = [[run_of(each) for each in candidates] for _ in range(runs)]
     measurements = {}
-    for each, seconds in zip(candidates, zip(*rounds, strict=True), strict=True):
+    for each, found in zip(candidates, zip(*rounds, strict=True), strict=True):
         peak = peak_of(each) if memory and MEMORY_IS_TOLD else None
-        measurements[each.name] = Measurement(each.name, seconds, peak)
+        measurements[each.name] = Measurement(
+            each.name,
+            tuple(run.seconds for run in found),
+            peak,
+            tuple(run.user for run in found),
+            tuple(run.system for run in found),
+        )
     return measurements
 
 
@@ -84,11 +110,19 @@ def seconds_of(candidate: Candidate) -> float:
 
     Raises `UnexpectedExit`.
     """
-    seconds = _timed(candidate.command, candidate.expected)
+    return run_of(candidate).seconds
+
+
+def run_of(candidate: Candidate) -> Run:
+    """Return the times of one run, scaled up if only a sample is run.
+
+    Raises `UnexpectedExit`.
+    """
+    run = _timed(candidate.command, candidate.expected)
     if candidate.sample is None:
-        return seconds
+        return run
     start_up = _timed(candidate.sample.start_up, 0)
-    return start_up + (seconds - start_up) * candidate.sample.factor
+    return run.beyond(start_up, candidate.sample.factor)
 
 
 def peak_of(candidate: Candidate) -> int:
@@ -119,12 +153,15 @@ def family_of(process: int) -> list[int]:
     return family
 
 
-def _timed(command: Sequence[str], expected: int) -> float:
+def _timed(command: Sequence[str], expected: int) -> Run:
+    """Run a command to its end, and return its times with those of its children."""
     start = time.perf_counter()
-    code = _started(command).wait()
+    process = _started(command)
+    _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
-    _check(command, code, expected)
-    return seconds
+    process.returncode = os.waitstatus_to_exitcode(status)
+    _check(command, process.returncode, expected)
+    return Run(seconds, usage.ru_utime, usage.ru_stime)
 
 
 def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:

@@ -1,5 +1,6 @@
 """Write what was measured as Markdown that also reads well on a terminal."""
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from measure import Measurement
@@ -54,13 +55,19 @@ def ratios_table(
 def times_table(
     measurements: Mapping[str, Measurement], *, unit: str = "s", base: str = ""
 ) -> str:
-    """Return the wall times in `unit` (s or ms), memory, and ratios to `base`."""
+    """Return the wall times in `unit` (s or ms), memory, and ratios to `base`.
+
+    Beside them are the medians of what processors spent in the program and in the
+    system for it, which all its processes have together.
+    """
     heads = ["command", f"median, {unit}", f"min, {unit}", f"max, {unit}"]
-    heads += ["peak memory, MB", *([f"ratio to {base}"] if base else [])]
+    heads += [f"program, {unit}", f"system, {unit}", "peak memory, MB"]
+    heads += [f"ratio to {base}"] if base else []
     factor, digits = (1, 2) if unit == "s" else (1000, 0)
     rows = []
     for each in measurements.values():
-        times = (each.median, min(each.seconds), max(each.seconds))
+        times = [each.median, min(each.seconds), max(each.seconds)]
+        times += [statistics.median(of or (0.0,)) for of in (each.user, each.system)]
         row = [each.name, *(f"{time * factor:.{digits}f}" for time in times)]
         row.append(megabytes(each.peak))
         if base:

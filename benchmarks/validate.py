@@ -1,237 +1,222 @@
 """Compare `harpia-formats validate` with its peers: wall time, memory and start-up.
 
 Everything is run by turns on generated files, so that the noise of the machine
-meets all alike, and the ratios of medians are what counts.
+meets all alike, and the ratios of medians are what counts. Ends with 1 if a bar is
+not met.
 """
 
 import argparse
-import importlib.metadata
-import os
-import platform
+import shlex
+import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+import flat
+import series
+from bars import Bar, bars_table
 from candidates import (
     CLEAN,
     EMPTY,
+    EVERY,
     OURS,
+    OURS_ALONE,
     OURS_LESS,
-    ROOT,
     SAMPLE_ROWS,
     SOURCEMETA,
-    bad_candidates,
-    candidates_on,
-    generated,
-    prove_candidates,
-    start_up_candidates,
 )
-from measure import INTERVAL, Measurement, compare
-from tables import MEGABYTE, ratio, ratios_table, table, times_table
+from candidates import generated as generated_file
+from measure import INTERVAL
+from pages import PAGE, circumstances, put
+from tables import ratios_table, times_table
+from work import NO_EVERY, START_UP_RUNS, Results, bars_of, measured
 
 #: One in a hundred rows is bad in one file, so fewer rows might hold none.
 FEWEST_ROWS = 1000
-START_UP_RUNS = 15
-PACKAGES = (
-    "harpia-formats",
-    "msgspec",
-    "typer",
-    "rich",
-    "sourcemeta-jsonschema",
-    "orjson",
-    "jsonschema-rs",
-    "jsonschema",
-)
+PEER = """\
+Of the {seconds:.1f} s of sourcemeta's on the largest file, {program:.1f} s are its own
+code and {system:.1f} s the system's, mostly to give it memory for the whole file: a
+machine that does that faster comes to other ratios."""
 DOCUMENT = """\
-# Benchmark of `harpia-formats validate`
+## What it must reach
 
-Written by `benchmarks/validate.py`, on files of generated `eee@0.2.0` records of
-{mean:.1f} kB each. Ratios are medians over medians: below 1, ours took less time.
-What a ratio is on another machine, only a run there can tell.
+{bars}
+
+Rows are generated `eee@0.2.0` records of {mean:.1f} kB each. The tables below hold the
+seconds and the memory of each line.
+
+{peer}
 
 ## Ratios
 
 {ratios}
 
-{start_up_ratio:.2f} is the time for one record over that of a typer program that
-does nothing.
-
 {sizes}
+
+## EvalEval's own validator, {most:,} rows of 0.3.0
+
+{every}
+
+## Bad rows
+
+One in a hundred, {most:,} rows:
+
+{some_bad}
+
+{all_bad}
 
 ## Start-up, one record
 
 {start_up}
 
-## Bad rows, {fewest:,} rows
-
-{bad}
-
-## Floors
-
-{floors}
-
 ## What was measured
 
-- Ours runs with all defaults: it also looks for duplicate keys, which the peers do
-  not, and says where and why a row is bad. With `--ignore duplicate-key` it checks
-  what the peers check.
+- Ours runs with all defaults: it also looks for repeated keys, which the peers but
+  `every_eval_ever` do not, and says where and why a row is bad. With `--ignore
+  duplicate-key` it checks what the peers check, and with `--jobs 1` in one process.
 - `sourcemeta jsonschema --fast` is the binary itself, without its Python launcher.
   `orjson + jsonschema-rs` and `orjson alone` are one process each that loops over
   the lines. `jsonschema` was run on the first {sample:,} rows, and its time, less
-  that for one row, multiplied.
+  that for one row, multiplied. `every_eval_ever validate` also compares the ids and the
+  number of rows with the aggregate beside the samples, as ours does `--with` it; it
+  coerces what the schema refuses.
 - Each command was seen to accept a good record and to refuse a bad one.
 - Wall time is from the start of a process to its end. Runs of each command, by
   turns: {runs}, for start-up {start_up_runs}. Output is thrown away, and the file is
   in the page cache as far as it fits.
+- `program` and `system` are seconds of processors, of all processes of a command: in
+  its own code, and in the system for it. A command that keeps a file in memory waits
+  for the system to give it that memory, and how long differs much from run to run and
+  from machine to machine; where `system` is large, so is the doubt about the ratio.
 - Memory comes from a run of its own: the peak of the sum of the proportional set
   sizes of the process and its descendants, looked at every {interval:.0f} ms. Pages
   shared with other processes, such as those of the interpreter, count in part.
-- {system}, {cores} cores, Python {python}, {versions}.
-
-To repeat it: `python benchmarks/validate.py --rows {counts} --runs {runs}`
+{circumstances}
 """
 
-Measurements = Mapping[str, Measurement]
 
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Everything that was measured."""
-
-    #: By number of rows, then by name.
-    sizes: Mapping[int, Measurements]
-    start_up: Measurements
-    bad: Measurements
-
-    @property
-    def largest(self) -> Measurements:
-        """What was measured on the file with the most rows."""
-        return self.sizes[max(self.sizes)]
-
-
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """A number that must not be exceeded."""
-
-    what: str
-    limit: float
-    measured: Callable[[Results], float]
-
-
-def wall_ratio(results: Results) -> float:
-    """Return our time over sourcemeta's on the largest file."""
-    return ratio(results.largest[OURS], results.largest[SOURCEMETA])
-
-
-def most_memory(results: Results) -> float:
-    """Return our peak memory in megabytes on any size, endless if not measured."""
-    ours = [each[name] for each in results.sizes.values() for name in (OURS, OURS_LESS)]
-    peaks = [each.peak for each in ours if each.peak is not None]
-    return max(peaks) / MEGABYTE if len(peaks) == len(ours) else float("inf")
-
-
-def start_up_ratio(results: Results) -> float:
-    """Return our time for one record over that of an empty program."""
-    return ratio(results.start_up[OURS], results.start_up[EMPTY])
-
-
-FLOORS = (
-    Floor("wall time, largest file: ours / sourcemeta", 0.5, wall_ratio),
-    Floor("peak memory of ours, any size, MB", 150, most_memory),
-    Floor("one record: ours / empty typer program", 1.8, start_up_ratio),
-)
-
-
-def floors_table(results: Results) -> str:
-    """Return what was measured of each floor, and whether it was met."""
-    rows = []
-    for each in FLOORS:
-        value = each.measured(results)
-        verdict = "yes" if value <= each.limit else "no"
-        rows.append([each.what, f"{each.limit:g}", f"{value:.2f}", verdict])
-    return table(["floor", "at most", "measured", "met"], rows)
-
-
-def document(results: Results, mean: float, runs: int) -> str:
+def document(results: Results, mean: float, runs: int, command: str) -> str:
     """Return the results as Markdown; `mean` is the size of a row in bytes."""
     groups = {f"{count:,} rows": each for count, each in results.sizes.items()}
     sizes = [f"## {name}\n\n{times_table(each)}" for name, each in groups.items()]
+    all_bad = [
+        f"Every row, {results.fewest:,} of them, {fault}:\n\n{times_table(each)}"
+        for fault, each in results.all_bad.items()
+    ]
+    every = times_table(results.every, base=EVERY) if results.every else NO_EVERY
     return DOCUMENT.format(
+        bars=bars_table(bars_of(results)),
         mean=mean / 1000,
-        ratios=ratios_table(groups, (OURS, OURS_LESS)),
-        start_up_ratio=start_up_ratio(results),
+        peer=peer_text(results),
+        ratios=ratios_table(groups, (OURS, OURS_LESS, OURS_ALONE)),
         sizes="\n\n".join(sizes),
+        most=results.most,
+        every=every,
+        some_bad=times_table(results.some_bad, base=CLEAN),
+        all_bad="\n\n".join(all_bad),
         start_up=times_table(results.start_up, unit="ms", base=EMPTY),
-        fewest=min(results.sizes),
-        bad=times_table(results.bad, base=CLEAN),
-        floors=floors_table(results),
         sample=SAMPLE_ROWS,
         runs=runs,
         start_up_runs=max(runs, START_UP_RUNS),
         interval=INTERVAL * 1000,
-        system=f"{platform.system()} {platform.machine()}",
-        cores=os.cpu_count(),
-        python=platform.python_version(),
-        versions=", ".join(f"{each} {_version(each)}" for each in PACKAGES),
-        counts=" ".join(map(str, results.sizes)),
+        circumstances=circumstances(command),
     )
 
 
-def _version(package: str) -> str:
-    return importlib.metadata.version(package)
+def peer_text(results: Results) -> str:
+    """Return how the time of sourcemeta's on the largest file is made up."""
+    peer = results.sizes[results.most][SOURCEMETA]
+    program, system = (statistics.median(each) for each in (peer.user, peer.system))
+    return PEER.format(seconds=peer.median, program=program, system=system)
 
 
-def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
+def bars_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
+    """Measure all that the bars ask for, and return its text and its bars."""
+    counts, runs = arguments.rows, arguments.runs
+    results = measured(counts, folder, runs, arguments.every_eval_ever)
+    count = results.fewest
+    mean = generated_file(folder, count).stat().st_size / count
+    text = document(results, mean, runs, command_of(arguments))
+    return text, bars_of(results)
+
+
+def series_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
+    """Measure how cost grows, draw it beside the page, and return the text."""
+    picture = arguments.output.with_suffix(".svg")
+    text = series.text(
+        arguments.series_rows, folder, arguments.runs, picture, command_of(arguments)
+    )
+    return text, []
+
+
+def memory_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
+    """Measure the memory at sizes that grow, and return the text and the bars."""
+    return flat.text(arguments.gigabytes, folder, command_of(arguments))
+
+
+PARTS: Mapping[str, Callable[[argparse.Namespace, Path], tuple[str, list[Bar]]]] = {
+    "bars": bars_part,
+    "series": series_part,
+    "memory": memory_part,
+}
+
+
+def command_of(arguments: argparse.Namespace) -> str:
+    """Return the command as it was given, without the paths of a machine."""
+    return shlex.join(("python", "benchmarks/validate.py", *arguments.told))
 
 
 def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 500_000])
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--folder", type=Path, help="where generated files are kept")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmark.md")
-    parser.add_argument("--check", action="store_true", help="exit with 1 for a floor")
+    add = parser.add_argument
+    add("--bars", action="store_true", help="measure the bars; so if no part is named")
+    add("--series", action="store_true", help="measure how cost grows, and draw it")
+    add("--memory", action="store_true", help="measure the memory up to 10 GB")
+    add("--rows", type=int, nargs="+", default=[50_000, 500_000])
+    add("--series-rows", type=int, nargs="+", default=list(series.ROWS))
+    add("--gigabytes", type=float, nargs="+", default=list(flat.GIGABYTES))
+    add("--runs", type=int, default=3)
+    add("--folder", type=Path, help="where generated files are kept")
+    add("--every-eval-ever", metavar="COMMAND", help="EvalEval's own validator")
+    add("--output", type=Path, default=PAGE, help="the page whose part is written")
+    add("--report-only", action="store_true", help="end with 0 if a bar is not met")
     arguments = parser.parse_args(given)
     if min(arguments.rows) < FEWEST_ROWS or arguments.runs < 1:
         parser.error(f"at least {FEWEST_ROWS:,} rows and one run are needed")
+    arguments.parts = [each for each in PARTS if getattr(arguments, each)] or ["bars"]
+    arguments.told = told(sys.argv[1:] if given is None else given)
     return arguments
 
 
-def measured(counts: list[int], folder: Path, runs: int) -> Results:
-    """Measure everything, with generated files in `folder`.
-
-    Raises `UnexpectedExit`.
-    """
-    _say("seeing that all commands accept and refuse")
-    prove_candidates(folder)
-    sizes = {}
-    for each in sorted(counts):
-        _say(f"measuring {each:,} good rows")
-        sizes[each] = compare(candidates_on(each, folder), runs)
-    _say("measuring start-up")
-    start_up = compare(start_up_candidates(folder), max(runs, START_UP_RUNS))
-    _say(f"measuring bad rows among {min(counts):,}")
-    bad = compare(bad_candidates(min(counts), folder), runs)
-    return Results(sizes, start_up, bad)
+def told(given: list[str]) -> list[str]:
+    """Return the arguments without those that name a place on this machine."""
+    places = ("--folder", "--output", "--every-eval-ever")
+    pairs = zip(["", *given], given, strict=False)
+    return [
+        each
+        for before, each in pairs
+        if before not in places and not each.startswith(places)
+    ]
 
 
 def main() -> int:
-    """Measure, write the tables, and return the exit code."""
+    """Measure, write the parts of the page, and return the exit code."""
     arguments = arguments_of()
+    judged: list[Bar] = []
     with tempfile.TemporaryDirectory() as fleeting:
-        folder = arguments.folder or Path(fleeting)
-        results = measured(arguments.rows, folder, arguments.runs)
-        count = min(arguments.rows)
-        mean = generated(folder, count).stat().st_size / count
-    text = document(results, mean, arguments.runs)
-    arguments.output.write_text(text, encoding="utf-8")
-    print(text)
-    missed = [each for each in FLOORS if not each.measured(results) <= each.limit]
-    return int(arguments.check and bool(missed))
+        folder: Path = arguments.folder or Path(fleeting)
+        folder.mkdir(parents=True, exist_ok=True)
+        for part in arguments.parts:
+            text, bars = PARTS[part](arguments, folder)
+            put(arguments.output, part, text)
+            print(text)
+            judged += bars
+    if judged:
+        print(bars_table(judged))
+    all_met = all(each.met for each in judged)
+    return int(not all_met and not arguments.report_only)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,125 @@
+"""Generate records of EvalEval 0.3.0 in the folders that its own validator asks for."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from generate import Value, rows
+
+#: Folders and name are what that validator accepts: collection, developer, model, id.
+FOLDERS = ("data", "gsm8k", "org", "model-7b")
+NAME = "0f6c1d8e-5b7a-4c3d-9e2f-1a2b3c4d5e6f"
+
+
+def in_new_shape(row: Value) -> Value:
+    """Return a generated record of 0.2.0 as one of 0.3.0, with all that it holds."""
+    question, answer, turns = row["input"], row["output"], row["interactions"]
+    metadata = dict(row["metadata"])
+    if "run_label" in row:
+        metadata["run_label"] = row["run_label"]
+    changed = {
+        "schema_version": "0.3.0",
+        "input": {**question, "reference": [question["reference"]]},
+        "output": answer and {key: [each] for key, each in answer.items()},
+        "messages": turns and [_message(each) for each in turns],
+        "answer_attribution": [
+            _attribution(each) for each in row["answer_attribution"]
+        ],
+        "evaluation": {**row["evaluation"], "score": float(row["evaluation"]["score"])},
+        "metadata": _texts(metadata),
+    }
+    gone = ("interactions", "run_label")
+    kept = {key: each for key, each in row.items() if key not in gone}
+    return {**kept, **changed}
+
+
+def _message(turn: Value) -> Value:
+    """Return a turn whose arguments and references to calls are in the new shape."""
+    changed: Value = {}
+    if turn["tool_calls"]:
+        changed["tool_calls"] = [
+            {**each, "arguments": _texts(each["arguments"])}
+            for each in turn["tool_calls"]
+        ]
+    if "tool_call_id" in turn:
+        changed["tool_call_id"] = [turn["tool_call_id"]]
+    return {**turn, **changed}
+
+
+def _attribution(step: Value) -> Value:
+    """Return a step of an attribution that names the turns by their new key."""
+    return {**step, "source": step["source"].replace("interactions[", "messages[")}
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as text, which is all that this shape allows there."""
+    return {
+        key: each if isinstance(each, str) else json.dumps(each)
+        for key, each in values.items()
+    }
+
+
+def new_rows(count: int) -> Iterator[bytes]:
+    """Yield `count` lines of records of 0.3.0."""
+    for each in rows(count):
+        row = in_new_shape(json.loads(each))
+        yield json.dumps(row, ensure_ascii=each.isascii()).encode() + b"\n"
+
+
+def aggregate(count: int) -> Value:
+    """Return the aggregate of a file of `count` samples."""
+    result = {
+        "evaluation_name": "gsm8k",
+        "source_data": {"dataset_name": "gsm8k", "source_type": "other"},
+        "metric_config": {
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0.0,
+            "max_score": 1.0,
+        },
+        "score_details": {"score": 0.5},
+    }
+    details = {"deployment_type": "unknown", "model_availability": "open_weights"}
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": "gsm8k/org_model-7b/1751729998",
+        "retrieved_timestamp": "1751729998",
+        "source_metadata": {
+            "source_type": "evaluation_run",
+            "source_organization_name": "org",
+            "evaluator_relationship": "first_party",
+        },
+        "eval_library": {"name": "harness", "version": "unknown"},
+        "model_info": {
+            "name": "model-7b",
+            "id": "org/model-7b",
+            "developer": "org",
+            "additional_details": details,
+        },
+        "evaluation_results": [result],
+        "detailed_evaluation_results": {
+            "format": "jsonl",
+            "file_path": "/".join((*FOLDERS, f"{NAME}_samples.jsonl")),
+            "total_rows": count,
+        },
+    }
+
+
+def datastore(folder: Path, count: int, *, broken: bool = False) -> tuple[Path, Path]:
+    """Write a samples file of `count` rows with its aggregate, and return both paths.
+
+    If it is `broken`, another row is added to which all keys are missing.
+    """
+    name = f"datastore-{count}-rows{'-broken' if broken else ''}"
+    place = folder.joinpath(name, *FOLDERS)
+    samples, whole = place / f"{NAME}_samples.jsonl", place / f"{NAME}.json"
+    if not whole.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        with samples.open("wb") as file:
+            file.writelines(new_rows(count))
+            file.write(b"{}\n" if broken else b"")
+        part = whole.with_suffix(".part")
+        part.write_text(json.dumps(aggregate(count)), encoding="utf-8")
+        part.replace(whole)
+    return samples, whole

@@ -1,0 +1,103 @@
+"""Measure the memory of two workers at sizes that grow a hundredfold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bars import Bar, bars_table
+from candidates import generated, ours
+from measure import MEMORY_IS_TOLD, Candidate, peak_of, seconds_of
+from pages import circumstances, say
+from repeat import good_rows
+from tables import MEGABYTE, table
+
+GIGABYTES = (0.1, 1.0, 10.0)
+#: Rows by which it is seen how large one is.
+SAMPLE = 2_000
+#: Peaks that are taken of each size; the highest counts.
+LOOKS = 2
+DOCUMENT = """\
+## Memory as files grow
+
+{bars}
+
+{sizes}
+
+- Ours with two workers (`--jobs 2`) and all default rules, ids that may not be
+  repeated among them. Beyond 500,000 generated rows they are repeated with new ids.
+- Memory is the highest of {looks} peaks of the sum of the proportional set sizes of
+  all processes. Seconds are those of one run before, and of the disk, where a file
+  does not fit into the page cache.
+{circumstances}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a file of some size took."""
+
+    size: int
+    rows: int
+    seconds: float
+    #: Peak memory in bytes; none where the system does not tell it.
+    peak: int | None
+
+
+def measured(gigabytes: Sequence[float], folder: Path) -> dict[float, Size]:
+    """Measure a file of each size. Raises `UnexpectedExit`, and `SystemExit`."""
+    row = generated(folder, SAMPLE).stat().st_size / SAMPLE
+    sizes = {}
+    for each in sorted(gigabytes):
+        count = int(each * 1e9 / row)
+        say(f"measuring the memory at {each:g} GB")
+        with good_rows(folder, count) as path:
+            command = Candidate("ours", (*ours(), "--jobs", "2", str(path)))
+            seconds = seconds_of(command)
+            looks = LOOKS if MEMORY_IS_TOLD else 0
+            peak = max((peak_of(command) for _ in range(looks)), default=None)
+            sizes[each] = Size(path.stat().st_size, count, seconds, peak)
+    return sizes
+
+
+def bars_of(sizes: Mapping[float, Size]) -> list[Bar]:
+    """Return what the memory must keep to."""
+    peaks = [each.peak for each in sizes.values() if each.peak is not None]
+    is_told = bool(peaks) and len(peaks) == len(sizes)
+    spread = max(peaks) / min(peaks) if is_told else None
+    most = max(peaks) / MEGABYTE if is_told else None
+    names = ", ".join(f"{each:g}" for each in sizes)
+    return [
+        Bar(f"{names} GB: highest / lowest peak memory", 1.1, spread),
+        Bar(f"{names} GB: peak memory of all processes, MB", 200, most),
+    ]
+
+
+def sizes_table(sizes: Mapping[float, Size]) -> str:
+    """Return what each size took."""
+    heads = ["size, GB", "rows", "s", "MB/s", "peak memory, MB"]
+    rows = [
+        [
+            f"{each.size / 1e9:.2f}",
+            f"{each.rows:,}",
+            f"{each.seconds:.2f}",
+            f"{each.size / MEGABYTE / each.seconds:.0f}",
+            "not told" if each.peak is None else f"{each.peak / MEGABYTE:.1f}",
+        ]
+        for each in sizes.values()
+    ]
+    return table(heads, rows)
+
+
+def text(
+    gigabytes: Sequence[float], folder: Path, command: str
+) -> tuple[str, list[Bar]]:
+    """Measure, and return the part of the page and its bars."""
+    sizes = measured(gigabytes, folder)
+    bars = bars_of(sizes)
+    page = DOCUMENT.format(
+        bars=bars_table(bars),
+        sizes=sizes_table(sizes),
+        looks=LOOKS,
+        circumstances=circumstances(command),
+    )
+    return page, bars

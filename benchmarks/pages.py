@@ -1,0 +1,109 @@
+"""Write parts of the page of the benchmark, each measured by a run of its own."""
+
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from candidates import ROOT
+
+PAGE = ROOT / "docs" / "benchmark.md"
+#: What a version is told of, if it is installed.
+PACKAGES = (
+    *("harpia-formats", "msgspec", "typer", "rich", "orjson"),
+    *("sourcemeta-jsonschema", "jsonschema-rs", "jsonschema"),
+)
+NOT_YET = "Not measured yet: `{command}`."
+SKELETON = """\
+# Benchmark of `harpia-formats validate`
+
+Every part of this page was written by the command that it names, and all figures of
+a part come from that one run. Ratios are medians over medians of runs by turns: below
+1, ours took less. What a ratio is on another machine, only a run there can tell.
+
+"""
+CIRCUMSTANCES = """\
+- Machine: {system}, {memory} of memory, Python {python}.
+- Versions: {versions}.
+- Date: {date}. Load average over five minutes at the end: {load}; the more else a
+  machine does, the less the numbers tell.
+- Command: `{command}`."""
+#: The parts of the page, in order, with what measures them.
+PARTS = {
+    "bars": "python benchmarks/validate.py",
+    "series": "python benchmarks/validate.py --series",
+    "memory": "python benchmarks/validate.py --memory",
+}
+
+
+def put(page: Path, part: str, text: str) -> None:
+    """Replace one part of a page, and leave all others as they are."""
+    found = page.read_text(encoding="utf-8") if page.exists() else ""
+    if not all(_pattern(each).search(found) for each in PARTS):
+        found = skeleton()
+    found = _pattern(part).sub(lambda _: _between(part, text), found)
+    page.write_text(found, encoding="utf-8")
+
+
+def skeleton() -> str:
+    """Return a page on which nothing was measured yet."""
+    parts = [
+        _between(part, NOT_YET.format(command=command))
+        for part, command in PARTS.items()
+    ]
+    return SKELETON + "\n\n".join(parts) + "\n"
+
+
+def _between(part: str, text: str) -> str:
+    return f"<!-- {part} -->\n\n{text.strip()}\n\n<!-- end of {part} -->"
+
+
+def _pattern(part: str) -> re.Pattern[str]:
+    return re.compile(f"<!-- {part} -->.*?<!-- end of {part} -->", re.DOTALL)
+
+
+def circumstances(command: str) -> str:
+    """Return the machine, the versions, the date, and the command, as a list."""
+    return CIRCUMSTANCES.format(
+        system=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        memory=_memory(),
+        python=platform.python_version(),
+        versions=", ".join(f"{each} {_version(each)}" for each in PACKAGES),
+        date=f"{datetime.now(UTC):%Y-%m-%d}",
+        load=_load(),
+        command=command,
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "not told"
+
+
+def _memory() -> str:
+    size = memory_in("MemTotal")
+    return "an unknown amount" if size is None else f"{size / 1e9:.0f} GB"
+
+
+def memory_in(kind: str) -> int | None:
+    """Return an entry of the system's memory in bytes, where it tells."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    found = [int(each.split()[1]) * 1024 for each in lines if each.startswith(kind)]
+    return found[0] if found else None
+
+
+def say(what: str) -> None:
+    """Tell how far it is, where the tables do not go."""
+    print(what, file=sys.stderr, flush=True)

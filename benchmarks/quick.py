@@ -1,0 +1,97 @@
+"""Fail if validation has become much slower beside its peers: a short run for CI.
+
+All is run by turns, three times, on 50,000 rows. Of each ratio the best of the three
+counts, and the floors are about twice what a quiet machine measures, so that only a
+change of the code fails and no noise does.
+"""
+
+import sys
+import tempfile
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+
+from bars import Bar, bars_table
+from candidates import (
+    EMPTY,
+    OURS,
+    OURS_ALONE,
+    PARSER,
+    REFUSALS,
+    SOURCEMETA,
+    commands,
+    generated,
+    has_sourcemeta,
+    start_up_candidates,
+)
+from measure import Candidate, Measurement, compare
+from pages import say
+
+ROWS = 50_000
+#: Sourcemeta's is so much slower that it is given a tenth of the rows.
+PEER_SHARE = 10
+RUNS = 3
+ONE, ALL_BAD = "ours, one record", "ours, every row bad"
+NO_PEER = "skipped: sourcemeta, as sourcemeta-jsonschema is not installed"
+
+
+def candidates(folder: Path, count: int = ROWS) -> list[Candidate]:
+    """Return all that is compared; say aloud if sourcemeta's command is missing."""
+    path = generated(folder, count)
+    good = commands(path)
+    bad = commands(misspelt(path, folder / "bad.jsonl"))
+    record, empty = start_up_candidates(folder)
+    found = [Candidate(each, good[each]) for each in (OURS, OURS_ALONE, PARSER)]
+    found.append(Candidate(ALL_BAD, bad[OURS], REFUSALS[OURS]))
+    found += [Candidate(ONE, record.command), empty]
+    if not has_sourcemeta():
+        say(NO_PEER)
+        return found
+    fewer = beginning(path, folder / "fewer.jsonl", count // PEER_SHARE)
+    return [*found, Candidate(SOURCEMETA, commands(fewer)[SOURCEMETA])]
+
+
+def misspelt(path: Path, target: Path) -> Path:
+    """Write the rows of a file with a misspelt key each, and return the new file."""
+    data = path.read_bytes()
+    target.write_bytes(data.replace(b'"score": ', b'"scores": '))
+    return target
+
+
+def beginning(path: Path, target: Path, count: int) -> Path:
+    """Write the first rows of a file into another one, and return that."""
+    with path.open("rb") as lines, target.open("wb") as file:
+        file.writelines(islice(lines, count))
+    return target
+
+
+def bars_of(found: Mapping[str, Measurement]) -> list[Bar]:
+    """Return the floors with their figures; that of a missing peer is left out."""
+    bars = [
+        Bar("one process / orjson.loads", 3.0, best(found[OURS_ALONE], found[PARSER])),
+        Bar("all cores / orjson.loads", 3.0, best(found[OURS], found[PARSER])),
+        Bar("every row bad / every row good", 4.0, best(found[ALL_BAD], found[OURS])),
+        Bar("one record / empty typer program", 3.0, best(found[ONE], found[EMPTY])),
+    ]
+    if SOURCEMETA in found:
+        figure = best(found[OURS], found[SOURCEMETA]) / PEER_SHARE
+        bars.append(Bar("all cores / sourcemeta, scaled", 1.2, figure))
+    return bars
+
+
+def best(first: Measurement, second: Measurement) -> float:
+    """Return the least of the ratios of two measurements, of runs beside each other."""
+    pairs = zip(first.seconds, second.seconds, strict=True)
+    return min(one / other for one, other in pairs)
+
+
+def main() -> int:
+    """Measure, print the floors, and return the exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        bars = bars_of(compare(candidates(Path(folder)), RUNS, memory=False))
+    print(bars_table(bars))
+    return int(not all(each.met for each in bars))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Repeat records with new ids, to write files that are too large to generate."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count as count_from
+from pathlib import Path
+
+from candidates import ROOT, generated
+
+#: Rows that are generated; beyond, they are repeated.
+GENERATED_ROWS = 500_000
+#: A disk is never filled further than this many bytes.
+KEPT_FREE = 2_000_000_000
+CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
+#: Real records: as converters wrote them, and repaired to the shape of 0.3.0.
+SAMPLES = CORPORA / "eee" / "samples"
+REPAIRED = CORPORA / "eee" / "valid-0.3.0.jsonl"
+IDS = re.compile(rb'"sample_id": ?(?:"[^"\\]*"|\d+)')
+
+
+def repeated(source: list[Path], count: int) -> Iterator[bytes]:
+    """Yield `count` lines of files, again and again, each with an id of its own.
+
+    Raises `ValueError` for a line in which no `sample_id` is found.
+    """
+    number = 0
+    for _ in count_from():
+        for path in source:
+            with path.open("rb") as lines:
+                for each in lines:
+                    if number == count:
+                        return
+                    yield _renamed(each, number)
+                    number += 1
+        if not number:
+            raise ValueError(f"no records in {source}")
+
+
+def _renamed(line: bytes, number: int) -> bytes:
+    """Return a line with another id."""
+    changed, found = IDS.subn(b'"sample_id": "r%08d"' % number, line, count=1)
+    if not found:
+        raise ValueError(f"no sample_id in {line[:100]!r}")
+    return changed if changed.endswith(b"\n") else changed + b"\n"
+
+
+@contextmanager
+def good_rows(folder: Path, count: int) -> Iterator[Path]:
+    """Give a file of `count` good rows; beyond what is generated it is deleted again.
+
+    Raises `SystemExit` where the disk has no room for it.
+    """
+    if count <= GENERATED_ROWS:
+        yield generated(folder, count)
+        return
+    base = generated(folder, GENERATED_ROWS)
+    with repeated_file(folder, [base], count) as path:
+        yield path
+
+
+@contextmanager
+def repeated_file(folder: Path, source: list[Path], count: int) -> Iterator[Path]:
+    """Write a file of repeated rows, give it, and delete it.
+
+    Raises `SystemExit` where the disk has no room for it.
+    """
+    path = folder / f"{count}-rows-repeated.jsonl"
+    check_room(folder, source, count)
+    try:
+        with path.open("wb") as file:
+            file.writelines(repeated(source, count))
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def check_room(folder: Path, source: list[Path], count: int) -> None:
+    """Raise `SystemExit` where the disk has no room for so many rows."""
+    size = sum(each.stat().st_size for each in source)
+    needed = int(size / rows_in(source) * count) + KEPT_FREE
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise SystemExit(
+            f"{count:,} rows need {needed / 1e9:.1f} GB of the disk, and {folder} has "
+            f"{free / 1e9:.1f}: name another folder with --folder"
+        )
+
+
+def rows_in(source: list[Path]) -> int:
+    """Return how many lines files have together."""
+    rows = 0
+    for each in source:
+        with each.open("rb") as lines:
+            rows += sum(1 for _ in lines)
+    return rows
+
+
+def samples() -> list[Path]:
+    """Return the files of real records as converters wrote them, if they are here."""
+    return sorted(SAMPLES.glob("*_samples*.jsonl"))

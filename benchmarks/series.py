@@ -1,0 +1,191 @@
+"""Measure how the cost of validation grows with rows, on generated and real records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import repeat
+from candidates import CONTINUED, OURS, PARSER, ROOT, SOURCEMETA, commands, sourcemeta
+from measure import INTERVAL, Candidate, Measurement, compare
+from pages import circumstances, memory_in, say
+from picture import Point, drawn
+from tables import MEGABYTE, megabytes, ratio, ratio_text, table
+
+ROWS = (50_000, 158_000, 500_000, 1_580_000, 5_000_000)
+#: The real records are so many that each is repeated this often.
+REAL_TIMES = 500
+NEW_SCHEMA = str(ROOT / "schemas" / "eee@0.3.0.schema.json")
+#: A peer that would take more than this share of the memory that is free is left out.
+MEMORY_SHARE = 0.6
+#: What the picture calls the tools.
+LABELS = {OURS: "ours", PARSER: "orjson.loads", SOURCEMETA: "sourcemeta"}
+DOCUMENT = """\
+## How cost grows
+
+![Seconds and memory by rows, both logarithmic]({picture})
+
+{growth}
+
+{stops}
+
+{real}
+
+- Ours runs with all default rules on all cores. Beyond {generated:,} generated rows
+  they are repeated with new ids.
+- Medians of runs by turns: {runs}. Output is thrown away, and the file is in the page
+  cache as far as it fits. Memory comes from a run of its own: the peak of the sum of
+  the proportional set sizes of all processes, looked at every {interval:.0f} ms.
+{circumstances}
+"""
+REAL = """\
+### Real records
+
+The 306 records that EvalEval's converters wrote, each {times} times with new ids: as
+they are, in several versions and with faults in 90 of them, and repaired to the shape
+of 0.3.0, where all are valid.
+
+{rows}"""
+NO_REAL = (
+    "The real records were not measured: they are not in the folder that "
+    "`HARPIA_CORPORA` names."
+)
+
+Measurements = Mapping[str, Measurement]
+
+
+@dataclass(slots=True)
+class Growth:
+    """What was measured so far, and where a peer stopped."""
+
+    points: list[Point] = field(default_factory=list)
+    stops: str = ""
+
+
+def measured(counts: Sequence[int], folder: Path, runs: int) -> Growth:
+    """Measure every tool at every number of rows.
+
+    Raises `UnexpectedExit`, and `SystemExit` without sourcemeta's command and where
+    the disk has no room.
+    """
+    sourcemeta()
+    growth = Growth()
+    for each in sorted(counts):
+        say(f"writing {each:,} rows")
+        with repeat.good_rows(folder, each) as path:
+            tools = [OURS, PARSER, *([] if stops(growth, each) else [SOURCEMETA])]
+            say(f"measuring {each:,} rows: {', '.join(tools)}")
+            given = commands(path)
+            found = compare([Candidate(tool, given[tool]) for tool in tools], runs)
+            growth.points += points_of(found, each, path.stat().st_size)
+    return growth
+
+
+def points_of(found: Measurements, rows: int, size: int) -> list[Point]:
+    """Return what was measured at a number of rows and a size in bytes."""
+    return [
+        Point(name, rows, size, each.median, each.peak) for name, each in found.items()
+    ]
+
+
+def stops(growth: Growth, count: int) -> bool:
+    """Tell whether sourcemeta would take too much memory, and note that it stops."""
+    last = [each for each in growth.points if each.tool == SOURCEMETA]
+    free = memory_in("MemAvailable")
+    if growth.stops or not last or free is None or last[-1].peak is None:
+        return bool(growth.stops)
+    would = last[-1].peak / last[-1].rows * count
+    if would > free * MEMORY_SHARE:
+        growth.stops = (
+            f"`{SOURCEMETA}` stops at {last[-1].rows:,} rows: {count:,} would take it "
+            f"about {would / 1e9:.0f} GB of memory, and {free / 1e9:.0f} GB were free."
+        )
+        say(growth.stops)
+    return bool(growth.stops)
+
+
+def growth_table(points: Sequence[Point]) -> str:
+    """Return what each tool took at each number of rows."""
+    ours = {each.rows: each.seconds for each in points if each.tool == OURS}
+    heads = ["command", "rows", "GB", "s", "MB/s", "peak memory, MB", "ours / this"]
+    rows = [
+        [
+            each.tool,
+            f"{each.rows:,}",
+            f"{each.size / 1e9:.2f}",
+            f"{each.seconds:.2f}",
+            f"{each.size / MEGABYTE / each.seconds:.0f}",
+            megabytes(each.peak),
+            ratio_text(ours[each.rows] / each.seconds),
+        ]
+        for each in points
+    ]
+    return table(heads, rows)
+
+
+def real_candidates(path: Path, *, valid: bool) -> list[Candidate]:
+    """Return the tools on a file of real records, which are `valid` or some are not."""
+    given = commands(path)
+    all_of_it = () if valid else ("--continue",)
+    peer = (*sourcemeta(), *all_of_it, NEW_SCHEMA, str(path))
+    return [
+        Candidate(OURS, given[OURS], 0 if valid else 1),
+        Candidate(PARSER, given[PARSER]),
+        Candidate(SOURCEMETA if valid else CONTINUED, peer, 0 if valid else 2),
+    ]
+
+
+def real_text(folder: Path, runs: int, times: int) -> str:
+    """Measure the real records, repeated, and return the text, or that none are."""
+    if not repeat.REPAIRED.is_file() or not repeat.samples():
+        say(NO_REAL)
+        return NO_REAL
+    rows = []
+    for name, source, valid in (
+        ("as they are", repeat.samples(), False),
+        ("repaired", [repeat.REPAIRED], True),
+    ):
+        count = repeat.rows_in(source) * times
+        say(f"measuring {count:,} real rows, {name}")
+        with repeat.repeated_file(folder, source, count) as path:
+            found = compare(real_candidates(path, valid=valid), runs)
+            rows += real_rows(name, found, count, path.stat().st_size)
+    heads = ["command", "records", "rows", "GB", "s", "MB/s", "peak memory, MB"]
+    lines = table([*heads, "ours / this"], rows)
+    return REAL.format(times=times, rows=lines)
+
+
+def real_rows(name: str, found: Measurements, count: int, size: int) -> list[list[str]]:
+    """Return the lines of the table on one kind of real records."""
+    return [
+        [
+            tool,
+            name,
+            f"{count:,}",
+            f"{size / 1e9:.2f}",
+            f"{each.median:.2f}",
+            f"{size / MEGABYTE / each.median:.0f}",
+            megabytes(each.peak),
+            ratio_text(ratio(found[OURS], each)),
+        ]
+        for tool, each in found.items()
+    ]
+
+
+def text(
+    counts: Sequence[int], folder: Path, runs: int, picture: Path, command: str
+) -> str:
+    """Measure, draw the picture, and return the part of the page."""
+    growth = measured(counts, folder, runs)
+    labelled = [replace(each, tool=LABELS[each.tool]) for each in growth.points]
+    picture.write_text(drawn(labelled), encoding="utf-8")
+    most = max(each.rows for each in growth.points)
+    return DOCUMENT.format(
+        picture=picture.name,
+        growth=growth_table(growth.points),
+        stops=growth.stops or f"Every command was run up to {most:,} rows.",
+        real=real_text(folder, runs, REAL_TIMES),
+        generated=repeat.GENERATED_ROWS,
+        runs=runs,
+        interval=INTERVAL * 1000,
+        circumstances=circumstances(command),
+    )
