@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from harpia_formats.choices import Choices, References, Responses, Turns
 from harpia_formats.column_map import checked
-from harpia_formats.engine import check_engine
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.source import Measured
 
@@ -92,7 +91,10 @@ class ConvertOptions:
             checked(self.columns)
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ValueError("jobs and max_row_bytes must not be negative")
-        check_engine(self.engine, self.executor)
+        if self.engine is not None or self.executor is not None:
+            from harpia_formats.engine import check_engine  # noqa: PLC0415 - most runs have none
+
+            check_engine(self.engine, self.executor)
 
     def choices(self, constants: Mapping[str, Any]) -> Choices:
         """Return the choices that concern single records."""

@@ -6,7 +6,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.column_map import checked
-from harpia_formats.engine import check_engine
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.source import Measured
 
@@ -74,7 +73,10 @@ class Options:
             0, examples=self.examples, max_problems=self.max_problems, jobs=self.jobs
         )
         _at_least(1, max_row_bytes=self.max_row_bytes)
-        check_engine(self.engine, self.executor)
+        if self.engine is not None or self.executor is not None:
+            from harpia_formats.engine import check_engine  # noqa: PLC0415 - most runs have none
+
+            check_engine(self.engine, self.executor)
         if self.limit is not None:
             _at_least(1, limit=self.limit)
 

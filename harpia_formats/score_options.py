@@ -6,7 +6,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.column_map import checked
-from harpia_formats.engine import check_engine
 from harpia_formats.framing import ROW_LIMIT
 from harpia_formats.profile import ScoreError
 from harpia_formats.resampling import LEVEL, REPLICATES, SEED
@@ -87,4 +86,7 @@ class ScoreOptions:
             raise ScoreError("a seed is a whole number from 0 to 2^64 - 1")
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ScoreError("jobs must not be negative, nor max_row_bytes below 1")
-        check_engine(self.engine, self.executor)
+        if self.engine is not None or self.executor is not None:
+            from harpia_formats.engine import check_engine  # noqa: PLC0415 - most runs have none
+
+            check_engine(self.engine, self.executor)

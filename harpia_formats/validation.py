@@ -1,13 +1,13 @@
 """Validate files: from bytes to problems, and to a report that counts them all."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.bytestream import SourceError
-from harpia_formats.crew import Crew, Died, joined
 from harpia_formats.file_inspection import inspected
 from harpia_formats.format import Format
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
@@ -24,10 +24,15 @@ from harpia_formats.schema import check_schema, user_schema
 from harpia_formats.source import Source
 from harpia_formats.speaker import Speaker
 from harpia_formats.tally import Tally
+from harpia_formats.urls import is_url
 
 if TYPE_CHECKING:  # most runs need no help
     from harpia_formats.batches import Judged
+    from harpia_formats.crew import Crew, Died
     from harpia_formats.work import FoundFile, Job
+
+#: Bytes of a file for which nobody else is asked to help.
+LITTLE = 1024 * 1024
 
 
 class Validation:
@@ -67,17 +72,20 @@ class Validation:
         """Return the counts of what was read so far."""
         return self._tally.report()
 
-    def _crew(self) -> AbstractContextManager[Crew | None]:
+    def _crew(self) -> "AbstractContextManager[Crew | None]":
         """Return who helps, if anybody may."""
         options = self._options
         # Where only the beginning is wanted, nobody should read on.
         is_cut_short = options.fail_fast or options.limit is not None
-        if is_cut_short:
+        is_elsewhere = options.executor is not None or options.engine is not None
+        if is_cut_short or (not is_elsewhere and _is_little(self._inputs)):
             return nullcontext()
+        from harpia_formats.crew import joined  # noqa: PLC0415 - if there is work for it
+
         return joined(options.jobs, options.executor, options.engine)
 
     def _sources(
-        self, rules: Mapping[str, Rule], crew: Crew | None
+        self, rules: Mapping[str, Rule], crew: "Crew | None"
     ) -> "Iterator[tuple[Source, FoundFile | Died | None]]":
         """Yield what the inputs name, once; one that names nothing is a failed file.
 
@@ -108,6 +116,8 @@ class Validation:
 
         speaker = Speaker(rules, self._tally, count.path)
         taken = TakenFile(source, self._tally, speaker, Outcomes(count), self._options)
+        from harpia_formats.crew import Died  # noqa: PLC0415 - as above
+
         if isinstance(found, Died):
             yield from taken.missed()
             return
@@ -130,7 +140,7 @@ class Validation:
         rules: Mapping[str, Rule],
         count: FileCount,
         pairs: Pairs,
-        crew: Crew | None,
+        crew: "Crew | None",
     ) -> Iterator[Problem]:
         if crew is not None and crew.is_far:
             _have_seen(crew, source)
@@ -147,7 +157,19 @@ class Validation:
             yield from pairs.completed_by(inspection.judged(source), count)
 
 
-def _have_seen(crew: Crew, source: Source) -> None:
+def _is_little(inputs: Sequence[Input]) -> bool:
+    """Tell whether all there is to read is one small file."""
+    name = inputs[0]
+    if len(inputs) > 1 or not isinstance(name, (str, PathLike)) or is_url(str(name)):
+        return False
+    try:
+        path = Path(name)
+        return path.is_file() and path.stat().st_size < LITTLE
+    except (OSError, ValueError):
+        return False
+
+
+def _have_seen(crew: "Crew", source: Source) -> None:
     """Have those who work look at a file of ranges before any work on it is done.
 
     Raises `EngineError`.

@@ -407,13 +407,14 @@ def test_what_is_asked_for_is_known_elsewhere(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from harpia_formats import batches, pieces, ranged, working
+from harpia_formats import batches, pieces, ranged, validation, working
 from harpia_formats.options import Options
 from harpia_formats.validation import Validation
 
 how, mark, *inputs = sys.argv[1:]
 ranged.WORTH = ranged.WORTH_UNKNOWN = batches.WORTH = 0
 ranged.HEAD = pieces.BUNDLE = 1
+validation.LITTLE = 0
 pieces.RANGE = pieces.RANGE_TOLD = 20_000
 if how.endswith("files"):
     batches.BATCH = 300_000
