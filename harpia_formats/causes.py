@@ -140,8 +140,9 @@ def draft_of(record: Any, errors: Iterable[Any], paths: SchemaPaths) -> Draft:
     """
     schema = paths.schema
     # The engine tells errors in the order of its own walk, or of the record's keys.
-    in_order = sorted(errors, key=lambda each: tuple(map(str, each.evaluation_path)))
-    violations = [violation_of(each, record, paths) for each in in_order]
+    violations = [
+        violation_of(each, record, paths) for each in sorted(errors, key=_place_of)
+    ]
     violations = list(_chosen_alternatives(violations, record))
     violations = _without_vacuous(violations, schema)
     violations = _without_twins(_without_followers(violations))
@@ -153,6 +154,12 @@ def draft_of(record: Any, errors: Iterable[Any], paths: SchemaPaths) -> Draft:
     )
     otherwise = tuple(_of_record(each) for each in violations[:1])
     return Draft(tuple(parts), otherwise, is_final)
+
+
+def _place_of(error: Any) -> tuple[Any, ...]:
+    """Return what orders errors: by the schema, then by the record."""
+    in_record = tuple([(type(each) is int, each) for each in error.instance_path])
+    return tuple(map(str, error.evaluation_path)), in_record
 
 
 def _of_record(violation: Violation) -> Cause:

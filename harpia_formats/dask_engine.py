@@ -1,5 +1,6 @@
 """A cluster of Dask as an engine: `dask://host:port`."""
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -9,18 +10,22 @@ from importlib.metadata import version
 from typing import Any
 
 from harpia_formats.engine import GONE, Engine, EngineError
-from harpia_formats.urls import masked
+from harpia_formats.urls import all_masked, masked
 
 #: Seconds until a scheduler answers, and until it has a worker.
 CONNECTING, WAITING = 10, 120
 #: Seconds for which the number of workers is taken for what it was.
 COUNTED = 1.0
-_missing = 'needs the extra "distributed": pip install "harpia-formats[distributed]"'
 
 
 @contextmanager
 def dask_engine(name: str) -> Generator[Engine, None, None]:
     """Connect to the scheduler at `name`, for `with`; raises `EngineError`."""
+    with _in_silence():
+        yield from _engine_at(name)
+
+
+def _engine_at(name: str) -> Generator[Engine, None, None]:
     client = _connected(name)
     try:
         # Equal calls must not be taken for one, which is the default.
@@ -43,6 +48,29 @@ def engine_of_client(executor: Any, name: str) -> Engine:
         ask=_asking(client),
         is_gone=lambda: client.status not in {"running", "connecting"},
     )
+
+
+@contextmanager
+def _in_silence() -> Generator[None, None, None]:
+    """Keep Dask from logging what we say in a sentence, such as a cluster that is gone.
+
+    It goes on logging where others use it, once this run has ended.
+    """
+    import distributed  # noqa: F401, PLC0415 - an extra; it sets the levels of its logs
+
+    loggers = [
+        logging.getLogger(name)
+        for name in ("distributed", *logging.root.manager.loggerDict)
+        if name.partition(".")[0] == "distributed"
+    ]
+    levels = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for each, level in zip(loggers, levels, strict=True):
+            each.setLevel(level)
 
 
 @dataclass(slots=True)
@@ -75,10 +103,8 @@ def _asking(client: Any) -> Callable[..., Mapping[str, Any]]:
 
 
 def _connected(name: str) -> Any:
-    try:
-        from distributed import Client  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise EngineError(masked(name), _missing) from error
+    from distributed import Client  # noqa: PLC0415 - an extra
+
     address = f"tcp://{name.partition('://')[2]}"
     try:
         client: Any = Client  # it has no types
@@ -115,7 +141,7 @@ def _check_workers(engine: Engine, client: Any) -> None:
 
 def _difference(worker: str, theirs: Any, ours: tuple[str, tuple[int, int]]) -> str:
     if not isinstance(theirs, tuple):
-        return f"{worker} does not answer: {theirs}"
+        return f"{worker} does not answer: {all_masked(str(theirs))}"
     found, python = theirs
     if not found:
         return f"{worker} has no harpia-formats; install {ours[0]} wherever workers run"

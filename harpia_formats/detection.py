@@ -125,7 +125,17 @@ def _all_signs(
 
 def signs_of(row: Any, variants: Sequence[Variant]) -> list[tuple[int, str]]:
     """Return which of `variants` a row looks like, each by its number, and why."""
-    if not isinstance(row, Mapping):
-        return []
-    found = ((number, each.dialect.sniff(row)) for number, each in enumerate(variants))
-    return [(number, sign) for number, sign in found if sign]
+    return list(_signs(row, variants))
+
+
+def first_sign(row: Any, variants: Sequence[Variant]) -> tuple[Variant, str] | None:
+    """Return the first of `variants` that a row looks like, and why."""
+    found = next(_signs(row, variants), None)
+    return found and (variants[found[0]], found[1])
+
+
+def _signs(row: Any, variants: Sequence[Variant]) -> Iterator[tuple[int, str]]:
+    for number, each in enumerate(variants if isinstance(row, Mapping) else ()):
+        sign = each.dialect.sniff(row)
+        if sign:
+            yield number, sign

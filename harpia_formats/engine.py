@@ -7,10 +7,12 @@ plain data: it runs in other processes, on other machines, and may run twice.
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from harpia_formats.processes import jobs_of, pool_of
-from harpia_formats.urls import is_url, masked, scheme_of
+from harpia_formats.urls import all_masked, is_url, masked, scheme_of
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -57,16 +59,35 @@ class Engine:
             return {"a worker": self.executor.submit(run, *given).result()}
         except Exception as error:
             check_alive(self.name, error)
-            raise EngineError(self.name, f"no worker answers: {error}") from error
+            reason = f"no worker answers: {all_masked(str(error))}"
+            raise EngineError(self.name, reason) from error
 
 
 def check_engine(name: str | None, executor: "Executor | None") -> None:
     """Raise `EngineError` for what is no engine, `ValueError` for two of them."""
-    if name is not None and executor is not None:
+    if name is None:
+        return
+    if executor is not None:
         raise ValueError("engine and executor exclude each other")
-    if name is not None and not (is_url(name) and scheme_of(name) in _engines):
+    if not (is_url(name) and scheme_of(name) in _engines):
         known = ", ".join(f"{each}://HOST:PORT" for each in _engines)
-        raise EngineError(masked(name), f"is no engine (known: {known})")
+        raise EngineError(all_masked(name), f"is no engine (known: {known})")
+    if not _has_host_and_port(name):
+        shown = f"{scheme_of(name)}://HOST:PORT"
+        raise EngineError(masked(name), f"is no address of a scheduler ({shown})")
+    extra = _extras[scheme_of(name)]
+    if find_spec(extra) is None:
+        reason = f'needs the extra "{extra}": pip install "harpia-formats[{extra}]"'
+        raise EngineError(masked(name), reason)
+
+
+def _has_host_and_port(name: str) -> bool:
+    try:
+        parts = urlsplit(name)
+        rest = (parts.path.strip("/"), parts.query, parts.fragment)
+        return bool(parts.hostname and parts.port) and not any(rest)
+    except ValueError:
+        return False
 
 
 @contextmanager
@@ -117,6 +138,8 @@ def _dask(name: str) -> Generator[Engine, None, None]:
 
 
 _engines = {"dask": _dask}
+#: What must be installed for each, which is also what the extra is called.
+_extras = {"dask": "distributed"}
 GONE = "the cluster is gone"
 #: What is raised, by its name, where the connection to a cluster broke off.
 _gone = {"CancelledError", "CommClosedError", "ClosedClientError"}
@@ -127,4 +150,5 @@ def check_alive(name: str, error: BaseException) -> None:
     if _gone & {each.__name__ for each in type(error).__mro__}:
         raise EngineError(name, GONE) from error
     if isinstance(error, ImportError):
-        raise EngineError(name, f"the workers lack a package: {error}") from error
+        reason = f"the workers lack a package: {all_masked(str(error))}"
+        raise EngineError(name, reason) from error

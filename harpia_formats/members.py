@@ -24,7 +24,11 @@ _encode_lines = msgspec.json.Encoder().encode_lines
 _escaped_colon = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
 #: What there is if there is white space between a key and its colon, behind what is
 #: found faster, and seldom.
-_spaced = {b" :": (b'" :', b"  :"), b"\t": (b"\t:",), b"\r": (b"\r:",)}
+_spaced = {
+    b" :": (b'" :', b"  :", b"\t :", b"\r :", b"\n :"),
+    b"\t": (b"\t:",),
+    b"\r": (b"\r:",),
+}
 
 
 def have_all_keys(values: Sequence[Any], data: bytes, members: Members) -> bool:

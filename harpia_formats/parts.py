@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from harpia_formats.contract import document_schema, item_schema, record_schema
-from harpia_formats.detection import Variant, signs_of, variants_of
+from harpia_formats.detection import Variant, first_sign, variants_of
 from harpia_formats.format import Container, Dialect, Remark, no_advice
 from harpia_formats.head import Cut
 from harpia_formats.identity import Identity
@@ -20,6 +21,13 @@ from harpia_formats.schema import Schema
 OTHER_FORMAT = "S203"
 #: The rules on what a schema says.
 _of_schema = ("S1", "C", "V", OTHER_FORMAT)
+
+
+@cache
+def _particular() -> tuple[Variant, ...]:
+    """Return all variants but those that nearly everything looks like."""
+    variants = variants_of(all_formats().values())
+    return tuple(each for each in variants if not each.format.general)
 
 
 @dataclass(slots=True)
@@ -137,11 +145,9 @@ class Parts:
             return None
         if isinstance(value, dict) and own.dialect.sniff(value):
             return None
-        variants = variants_of(all_formats().values())
-        particular = [each for each in variants if not each.format.general]
-        found = signs_of(value, particular)
-        if not found:
+        found = first_sign(value, _particular())
+        if found is None:
             return None
-        number, sign = found[0]
-        message = f"this is {particular[number].name} ({sign}), in a file of {own.name}"
+        other, sign = found
+        message = f"this is {other.name} ({sign}), in a file of {own.name}"
         return Remark(OTHER_FORMAT, (), message, "put each format in its own file")

@@ -18,9 +18,11 @@ from harpia_formats.ways import Failure, way_of
 REMEMBERED, LONGEST = 256, 10_000
 #: Errors of a record, or keys of an object, that are worth remembering.
 MOST = 100
-#: Records with the same errors before others are asked whether they have them too,
-#: ways to be wrong that are asked for in one file, and those that are counted.
-ENOUGH, WAYS, COUNTED = 8, 8, 1024
+#: Records with the same errors before others are asked whether they have them too.
+ENOUGH = 8
+#: Ways to be wrong that are asked for at a time, those that are known and counted of
+#: one file, and records for which none held before none is asked for any more.
+WAYS, KNOWN, COUNTED, MISSED = 16, 64, 1024, 64
 
 #: Kinds of which the schema knows all there is to know.
 _settled = frozenset(
@@ -59,7 +61,7 @@ class _Unlike(Exception):  # noqa: N818 - an answer, not an error
     """A record is wrong in a way of its own."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Way:
     """A way to be wrong that many records share."""
 
@@ -91,6 +93,8 @@ class Reasons:
         #: All ways that are known by their errors; none where there is no telling.
         self._by_errors: dict[Hashable, _Way | None] = {}
         self._seen: Counter[Hashable] = Counter()
+        #: Records since one of the ways held.
+        self._missed = 0
         #: Whether the places that the engine tells are exact.
         self._is_exact = not any(map(_odd_key.fullmatch, _keys_in(schema)))
 
@@ -111,16 +115,21 @@ class Reasons:
         """Return the root causes of `record` if it is wrong as many were before."""
         for number, each in enumerate(self._ways):
             if each.holds(record):
+                self._missed = 0
                 if number:
                     self._ways.insert(0, self._ways.pop(number))
                 draft = each.drafts.get(each.keys(record))
                 return None if draft is None else draft.causes(record, self._advise)
+        self._missed += 1
+        if self._missed > MISSED:
+            self._ways.clear()
         return None
 
     def _note_way(self, errors: list[Any], record: Any, draft: Draft) -> None:
         """Take note of a record that is wrong in a way that others may share."""
         failures = _failures_of(errors)
-        if not failures or len(self._seen) > COUNTED:
+        is_new = failures not in self._seen
+        if not failures or (is_new and len(self._seen) > COUNTED):
             return
         self._seen[failures] += 1
         if self._seen[failures] < ENOUGH:
@@ -128,19 +137,22 @@ class Reasons:
         if failures not in self._by_errors:
             self._by_errors[failures] = self._new_way(failures, errors)
         way = self._by_errors[failures]
-        if way is not None and len(way.drafts) < REMEMBERED:
+        if way is None:
+            return
+        if way not in self._ways:
+            self._ways = [way, *self._ways[: WAYS - 1]]
+            self._missed = 0
+        if len(way.drafts) < REMEMBERED:
             way.drafts[way.keys(record)] = draft
 
     def _new_way(self, failures: tuple[Failure, ...], errors: list[Any]) -> _Way | None:
-        if len(self._ways) >= WAYS:
+        if len(self._by_errors) >= KNOWN:
             return None
         holds = way_of(self._paths.schema, failures, formats=self._formats)
         if holds is None:
             return None
         lacking = [each for each in errors if type(each.kind) is Kind.Required]
-        way = _Way(holds, tuple([tuple(each.instance_path) for each in lacking]))
-        self._ways.append(way)
-        return way
+        return _Way(holds, tuple([tuple(each.instance_path) for each in lacking]))
 
     def _mark(self, errors: list[Any], record: Any) -> Hashable | None:
         """Return what records with the same causes have in common, if they may."""
@@ -180,7 +192,8 @@ def _failures_of(errors: list[Any]) -> tuple[Failure, ...]:
             detail = tuple(kind.value)
         elif sort not in _settled:
             return ()
-        failures.append(Failure(tuple(each.evaluation_path), detail))
+        path, place = tuple(each.evaluation_path), tuple(each.instance_path)
+        failures.append(Failure(path, place, detail))
     return tuple(failures)
 
 

@@ -84,7 +84,9 @@ class Shards:
             self.crew.see(origin)
         with TemporaryDirectory(prefix="harpia-formats-", dir=self._memory()) as folder:
             # On other machines there is no such place: then rows come back as bytes.
-            self._folder = folder if self.crew.shares(folder) else ""
+            # Who sees no file of ours has no folder of ours either.
+            is_seen = not self.crew.is_far or self.crew.sight_of(origin) is not None
+            self._folder = folder if is_seen and self.crew.shares(folder) else ""
             yield from self._ranges(name)
 
     def _ranges(self, name: str) -> "Iterator[tuple[Range, Done | None]]":

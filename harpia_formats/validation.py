@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.bytestream import SourceError
+from harpia_formats.compression import CODECS
 from harpia_formats.file_inspection import inspected
 from harpia_formats.format import Format
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
@@ -112,12 +113,11 @@ class Validation:
         pairs: Pairs,
     ) -> Iterator[Problem]:
         """Yield what was found in a file elsewhere."""
+        from harpia_formats.crew import Died  # noqa: PLC0415 - if others help
         from harpia_formats.taken import TakenFile, variant_of  # noqa: PLC0415 - likewise
 
         speaker = Speaker(rules, self._tally, count.path)
         taken = TakenFile(source, self._tally, speaker, Outcomes(count), self._options)
-        from harpia_formats.crew import Died  # noqa: PLC0415 - as above
-
         if isinstance(found, Died):
             yield from taken.missed()
             return
@@ -158,9 +158,11 @@ class Validation:
 
 
 def _is_little(inputs: Sequence[Input]) -> bool:
-    """Tell whether all there is to read is one small file."""
+    """Tell whether all there is to read is one small file, not compressed."""
     name = inputs[0]
     if len(inputs) > 1 or not isinstance(name, (str, PathLike)) or is_url(str(name)):
+        return False
+    if str(name).lower().endswith(tuple(each.suffix for each in CODECS)):
         return False
     try:
         path = Path(name)

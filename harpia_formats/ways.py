@@ -34,6 +34,8 @@ class Failure:
 
     #: How the engine came to the keyword, which is the last step.
     path: Path
+    #: Where in the record.
+    place: Path
     #: The key that is missing, or the keys that are unknown.
     detail: Any
 
@@ -47,14 +49,14 @@ def way_of(
 ) -> Callable[[Any], bool] | None:
     """Return what tells whether a record has these `failures` and no others.
 
-    None if there are too many, or if they may depend on each other.
+    None if there are too many, or if no schema says it.
     """
     if len(failures) > MOST_ERRORS or not all(map(_is_definition, _references(schema))):
         return None
     opposite = deepcopy(schema)
     try:
         for each in failures:
-            _turn(_opened(opposite, schema, each.path[:-1]), each)
+            _turn(_opened(opposite, schema, each), each)
     except _Unsayable:
         return None
     return referee_of(opposite, formats=formats).is_valid
@@ -76,15 +78,16 @@ def _is_definition(reference: Any) -> bool:
     return isinstance(reference, str) and reference.startswith("#/definitions/")
 
 
-def _opened(root: Node, schema: Any, path: Path) -> Node:
-    """Return the node of `root` at `path`, with every condition on it made to hold."""
+def _opened(root: Node, schema: Any, failure: Failure) -> Node:
+    """Return the node of the keyword, with every condition on the way made to hold."""
     node: Any = root
-    steps = iter(path)
+    steps, keys = iter(failure.path[:-1]), iter(failure.place)
     for step in steps:
-        if step == "properties":
-            key = next(steps)
-            _demand(node, {"type": "object", "required": [key]})
-            node = node[step][key]
+        if step in {"properties", "additionalProperties"}:
+            key = next(keys)
+            node = _member(node, key, is_known=step == "properties")
+            if step == "properties" and next(steps) != key:
+                raise _Unsayable
         elif step == "allOf":
             node = node[step][next(steps)]
         elif step in {"then", "else"}:
@@ -99,13 +102,25 @@ def _opened(root: Node, schema: Any, path: Path) -> Node:
     return node
 
 
+def _member(node: Node, key: Any, *, is_known: bool) -> Any:
+    """Return the node of a member, which must be there."""
+    if not isinstance(key, str):
+        raise _Unsayable
+    _demand(node, {"type": "object", "required": [key]})
+    known = node.get("properties", {})
+    if not is_known and key not in known:
+        node["properties"] = {**known, key: deepcopy(node["additionalProperties"])}
+    return node["properties"][key]
+
+
 def _follow(node: Node, schema: Any) -> None:
     """Put what `node` refers to in its place, unless that was done before."""
     if "$ref" in node:
         target = deepcopy(resolve(schema, node["$ref"]))
-        # What stands beside a reference counts for nothing.
+        # What stands beside a reference counts for nothing, but others refer to it.
+        kept = {key: node[key] for key in ("definitions",) if key in node}
         node.clear()
-        node.update(target)
+        node.update(target | kept)
 
 
 def _settle(node: Node, *, holds: bool) -> None:
@@ -123,9 +138,9 @@ def _turn(node: Node, failure: Failure) -> None:
         node[keyword] = [each for each in node[keyword] if each != failure.detail]
         _demand(node, {"not": {keyword: [failure.detail]}})
     elif keyword == "additionalProperties" and node[keyword] is False:
-        (unknown,) = failure.detail if len(failure.detail) == 1 else (None,)
-        if unknown is None:
+        if len(failure.detail) != 1:
             raise _Unsayable
+        (unknown,) = failure.detail
         node["properties"] = {**node.get("properties", {}), unknown: True}
         _demand(node, {"type": "object", "required": [unknown]})
     elif keyword in _independent and keyword in node:

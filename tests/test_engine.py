@@ -425,3 +425,26 @@ def test_scores_do_not_depend_on_who_measures() -> None:
 
     assert [each.total for each in there] == [here.total] * 2
     assert pools[1].begun == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["dask://", "dask://host", "dask://host:99999", "dask://host:abc"]
+)
+def test_an_address_without_a_port_is_refused_at_once(name: str) -> None:
+    """An engine that nobody can connect to is told before anything is read."""
+    with pytest.raises(EngineError, match="is no address of a scheduler"):
+        check_engine(name, None)
+
+
+def test_secrets_in_what_an_executor_says_are_not_shown() -> None:
+    """What an executor raises is told without the secrets in addresses."""
+
+    class Telling(Executor):
+        def submit(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("there is no s3://key:secret@host/bucket")
+
+    engine = Engine(Telling(), lambda: 1, is_near=False)
+
+    with pytest.raises(EngineError) as caught:
+        engine.asked(len, "")
+    assert "secret" not in str(caught.value)

@@ -30,7 +30,10 @@ VALUES = st.recursive(
 )
 OBJECTS = st.dictionaries(TEXTS, VALUES, max_size=4)
 #: How JSON text may be spaced.
-SPACING = st.sampled_from([(", ", ": "), (",", ":"), (" , ", " : "), (",", "  :\t")])
+SPACING = st.tuples(
+    st.sampled_from([", ", ",", " , "]),
+    st.builds("{}:{}".format, *[st.text(st.sampled_from(" \t\r\n"), max_size=3)] * 2),
+)
 
 
 class Inner(msgspec.Struct):

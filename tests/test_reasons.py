@@ -65,6 +65,20 @@ SCHEMAS: tuple[Any, ...] = (
         "additionalProperties": False,
     },
     {"properties": {"call": {"$ref": "#"}, "name": {"type": "string"}}},
+    {
+        "properties": {"name": {"additionalProperties": {"type": "string"}}},
+        "additionalProperties": {"type": ["object", "null"], "maxProperties": 1},
+    },
+    {
+        "$ref": "#/definitions/row",
+        "definitions": {
+            "row": {
+                "properties": {"call": {"$ref": "#/definitions/call"}},
+                "required": ["name"],
+            },
+            "call": {"type": ["string", "null"], "maxLength": 1},
+        },
+    },
 )
 KEYS = st.sampled_from(["name", "nmae", "kind", "call", "", "1", "01", "+1"])
 LEAVES: st.SearchStrategy[Any] = st.sampled_from([None, 1, 2, "tool", "a", [], {}])
