@@ -21,8 +21,23 @@ def block_once(folder: str) -> Path | None:
     """Return a file that no other work has, None where there is no folder.
 
     On a cluster a range may be worked on by two, and by one long after it is wanted.
+    So a file is taken only if it was given back, and by one alone: who takes it gives
+    it a name that nobody knows.
     """
-    return Path(folder, f"rows-{os.urandom(8).hex()}") if folder else None
+    if not folder:
+        return None
+    own = Path(folder, f"rows-{os.urandom(8).hex()}")
+    for each in Path(folder).glob("free-*"):
+        try:
+            return each.rename(own)
+        except OSError:  # another one has taken it
+            continue
+    return own
+
+
+def give_back(block: Path) -> None:
+    """Let a file that no other work had be used again."""
+    block.rename(block.with_name(f"free-{block.name}"))
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from harpia_formats.plain_lines import is_plain_lines, size_in_ranges
 from harpia_formats.ranges import RANGE, Range, bytes_of, ranges_of
 from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS
 from harpia_formats.remote import Remote
-from harpia_formats.row_blocks import MOST, block_of
+from harpia_formats.row_blocks import MOST, block_of, give_back
 from harpia_formats.sight import Sight
 from harpia_formats.source import Source
 
@@ -182,7 +182,7 @@ class Shards:
             return done.rows
         rows = bytes_of(block, 0, done.size)
         if done.file:
-            block.unlink()
+            give_back(block)
         return rows
 
     def if_right(self, work: Range, done: "Done | None") -> "Done | None":

@@ -30,6 +30,7 @@ from harpia_formats.crew import AHEAD, Crew
 from harpia_formats.engine import Engine, EngineError, check_engine, opened
 from harpia_formats.order import ordered
 from harpia_formats.remote import Remote
+from harpia_formats.row_blocks import block_once, give_back
 from harpia_formats.shards import Job
 from harpia_formats.sight import Sight, sight_of, unlike
 from harpia_formats.stretches import line_ranges
@@ -448,3 +449,17 @@ def test_secrets_in_what_an_executor_says_are_not_shown() -> None:
     with pytest.raises(EngineError) as caught:
         engine.asked(len, "")
     assert "secret" not in str(caught.value)
+
+
+def test_a_file_for_rows_is_used_again_by_one_alone(tmp_path: Path) -> None:
+    """A file that was given back goes to the first who asks, and to nobody else."""
+    first = block_once(str(tmp_path))
+    assert first is not None
+    first.write_bytes(b"rows")
+    give_back(first)
+    second, third = block_once(str(tmp_path)), block_once(str(tmp_path))
+
+    assert second is not None
+    assert third is not None
+    assert [each.exists() for each in (first, second, third)] == [False, True, False]
+    assert second.read_bytes() == b"rows"
