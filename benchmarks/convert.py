@@ -153,8 +153,8 @@ only a run there can tell.
   one row for each answer, and a row of NeMo gets the number of its record for
   an id.
 - Wall time is from the start of a process to its end. Runs of each command, by
-  turns: {runs}. Output is a file, and what is read is in the page cache as far as it
-  fits.
+  turns: {runs}. Output is a new file: that of the run before is removed first. What is
+  read is in the page cache as far as it fits.
 - Memory comes from a run of its own: the peak of the sum of the proportional set
   sizes of the process and its descendants, looked at every {interval:.0f} ms.
 - Seconds are those of this machine: {system}, {cores} cores, Python {python},
@@ -281,24 +281,18 @@ def candidates_on(path: Path, pair: Pair, folder: Path) -> list[Candidate]:
     """Return ours, with two workers and one, and the scripts; each writes a file."""
     target = folder / f"ours{pair.suffix}"
     ours = (script("harpia-formats"), "convert", str(path), "--to", pair.target)
-    into = ("--output", str(target), "--overwrite")
-    alone = ("--output", str(folder / f"ours-alone{pair.suffix}"), "--overwrite")
+    alone = folder / f"ours-alone{pair.suffix}"
     found = [
-        Candidate(OURS, (*ours, "--jobs", "2", *into)),
-        Candidate(SERIAL, (*ours, "--jobs", "1", *alone)),
+        Candidate(OURS, (*ours, "--jobs", "2", "--output", str(target)), output=target),
+        Candidate(SERIAL, (*ours, "--jobs", "1", "--output", str(alone)), output=alone),
     ]
     for number, (name, engine) in enumerate(ENGINES.items()):
         program = folder / f"script-{number}.py"
         program.write_text(engine + pair.body, encoding="utf-8")
         output = folder / f"script-{number}{pair.suffix}"
         command = (sys.executable, str(program), str(path), str(output))
-        found.append(Candidate(name, command))
+        found.append(Candidate(name, command, output=output))
     return found
-
-
-def output_of(candidate: Candidate) -> Path:
-    """Return the file that a candidate writes."""
-    return Path(next(each for each in reversed(candidate.command) if each[0] != "-"))
 
 
 def rows_in(path: Path) -> list[Any]:
@@ -315,8 +309,10 @@ def prove(pair: Pair, folder: Path) -> None:
     found = candidates_on(generated(pair, PROVEN, folder), pair, folder)
     outputs = []
     for each in found:
+        each.begin()
         subprocess.run(each.command, check=True, capture_output=True)
-        outputs.append(rows_in(output_of(each)))
+        assert each.output is not None  # noqa: S101 - all of these write a file
+        outputs.append(rows_in(each.output))
     ours, *others = outputs
     for candidate, other in zip(found[1:], others, strict=True):
         pairs = enumerate(zip(ours, other, strict=False))

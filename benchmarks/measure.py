@@ -45,6 +45,13 @@ class Candidate:
     #: The exit code without which the run does not count.
     expected: int = 0
     sample: Sample | None = None
+    #: A file that is removed before each run, so that none is paid for by another.
+    output: Path | None = None
+
+    def begin(self) -> None:
+        """Leave nothing of the run before."""
+        if self.output is not None:
+            self.output.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ def run_of(candidate: Candidate) -> Run:
 
     Raises `UnexpectedExit`.
     """
+    candidate.begin()
     run = _timed(candidate.command, candidate.expected)
     if candidate.sample is None:
         return run
@@ -131,6 +139,7 @@ def peak_of(candidate: Candidate) -> int:
     The memory is the sum of their proportional set sizes, which counts what they
     share once. Raises `UnexpectedExit`.
     """
+    candidate.begin()
     process = _started(candidate.command)
     peak = 0
     while process.poll() is None:
