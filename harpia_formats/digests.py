@@ -18,9 +18,9 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 from harpia_formats.bytestream import SourceError, plain
 
 #: Digests held in memory, 8 bytes each, before they are written to a file.
-HELD = 512 * 1024
+HELD = 128 * 1024
 #: Distinct digests that are looked at together, at most some 70 bytes each.
-WHOLE = 256 * 1024
+WHOLE = 64 * 1024
 #: Digests that an answer names; what is behind them is counted only.
 LIMIT = 100_000
 #: Digests taken from a partition at a time.
