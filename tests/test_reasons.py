@@ -203,6 +203,24 @@ def test_records_alike_are_known_by_one_question(identifier: str) -> None:
     assert known >= 5
 
 
+def test_ways_that_no_longer_hold_cost_nothing() -> None:
+    """Where records are wrong in other ways, the earlier ones are asked for no more."""
+    schema = {"properties": {"a": {"type": "string"}}}
+    referee, reasons = referee_of(schema), Reasons(schema, no_advice)
+    wrong = {"a": 1}
+    for _ in range(module.ENOUGH):
+        reasons.of(wrong, referee.iter_errors(wrong))
+    known = reasons.at_once(wrong)
+    for _ in range(module.MISSED + 1):
+        reasons.at_once({"a": "right"})
+    forgotten = reasons.at_once(wrong)
+    again = reasons.of(wrong, referee.iter_errors(wrong))
+
+    assert known == again
+    assert forgotten is None
+    assert reasons.at_once(wrong) == again
+
+
 def test_memory_is_bounded() -> None:
     """Neither many ways to be wrong nor long ones are kept."""
     schema = {"additionalProperties": False}
