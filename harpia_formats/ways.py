@@ -62,15 +62,17 @@ def way_of(
     return referee_of(opposite, formats=formats).is_valid
 
 
-def _references(node: Any) -> Iterator[Any]:
-    """Yield what the references in a schema refer to."""
+def _references(node: Any, *, is_root: bool = True) -> Iterator[Any]:
+    """Yield what a schema refers to, and where parts of it say that they start anew."""
     inner: Iterable[Any] = node if isinstance(node, list) else ()
     if isinstance(node, dict):
         if "$ref" in node:
             yield node["$ref"]
+        if "$id" in node and not is_root:
+            yield node["$id"]
         inner = node.values()
     for each in inner:
-        yield from _references(each)
+        yield from _references(each, is_root=False)
 
 
 def _is_definition(reference: Any) -> bool:

@@ -70,6 +70,18 @@ SCHEMAS: tuple[Any, ...] = (
         "additionalProperties": {"type": ["object", "null"], "maxProperties": 1},
     },
     {
+        "$id": "https://example.org/row.json",
+        "properties": {
+            "call": {
+                "$id": "https://example.org/call.json",
+                "definitions": {"own": {"type": "string"}},
+                "properties": {"name": {"$ref": "#/definitions/own"}},
+                "required": ["kind"],
+            },
+        },
+        "required": ["name"],
+    },
+    {
         "$ref": "#/definitions/row",
         "definitions": {
             "row": {
@@ -201,6 +213,25 @@ def test_records_alike_are_known_by_one_question(identifier: str) -> None:
         assert causes is None or list(causes) == list(reasons.of(each, errors))
 
     assert known >= 5
+
+
+@pytest.mark.parametrize(
+    ("start", "record"),
+    [
+        ({"$ref": "#/definitions/row"}, {"call": {"name": 1}, "name": "a"}),
+        ({"$ref": "#/definitions/row"}, {"call": "ab", "name": "a"}),
+        ({"$id": "https://example.org/row.json"}, {"call": {"name": 1}, "name": "a"}),
+    ],
+)
+def test_references_within_a_schema_lead_on(start: Any, record: Any) -> None:
+    """However its parts refer to each other, records alike keep their causes."""
+    schema = next(
+        each
+        for each in SCHEMAS
+        if isinstance(each, dict) and start.items() <= each.items()
+    )
+
+    assert check_memory(schema, no_advice, [record] * module.ENOUGH)
 
 
 def test_ways_that_no_longer_hold_cost_nothing() -> None:
