@@ -1,6 +1,6 @@
 """Take rows to the files of one format, and tell the rows apart."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from harpia_formats.column_map import names_in
 from harpia_formats.constants import constants_for
@@ -94,15 +94,17 @@ class Destination:
                 ]
             )
         if model:
-            self.outputs.write(joined(rows, self.separator), model)
+            self.outputs.write([joined(rows, self.separator)], model)
             self.written += len(rows)
             return
         self._rows += rows
         if len(self._rows) >= BLOCK:
             self.flush()
 
-    def add_block(self, rows: bytes, count: int, keys: Collection[str]) -> None:
-        """Take so many rows as one block, with what tells them apart."""
+    def add_block(
+        self, rows: Iterable[bytes], count: int, keys: Collection[str]
+    ) -> None:
+        """Take so many rows as one block in pieces, with what tells them apart."""
         self.flush()
         if count:
             self.outputs.write(rows)
@@ -113,7 +115,7 @@ class Destination:
     def flush(self) -> None:
         """Write the rows that wait."""
         if self._rows:
-            self.outputs.write(joined(self._rows, self.separator))
+            self.outputs.write([joined(self._rows, self.separator)])
             self.written += len(self._rows)
             self._rows = []
 

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
@@ -52,8 +52,8 @@ class Outputs:
         """What stands between rows that are written together."""
         return self._writer(lambda _: None).separator
 
-    def write(self, rows: bytes, model: str = "") -> None:
-        """Write some rows, of one model if there is a file for each."""
+    def write(self, rows: Iterable[bytes], model: str = "") -> None:
+        """Write some rows in pieces, of one model if there is a file for each."""
         self._file(model)[1].block(rows)
 
     def commit(self, header: Row) -> list[str]:

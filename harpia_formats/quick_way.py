@@ -1,6 +1,7 @@
 """Convert rows that a lane accepted many at a time, here or in several processes."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.account import Account
@@ -131,7 +132,9 @@ class QuickWay:
         """Tell whether rows may get the number of their record for an id."""
         return self.destination is not None and self.destination.pairing.needs_id
 
-    def _deliver(self, done: "Done", rows: bytes, start: Cursor, before: int) -> None:
+    def _deliver(
+        self, done: "Done", rows: Iterable[bytes], start: Cursor, before: int
+    ) -> None:
         """Take what became of a range."""
         assert self.destination is not None  # noqa: S101 - without it there are no jobs
         account = self._account

@@ -12,6 +12,8 @@ from harpia_formats.stretches import line_ranges
 
 #: Bytes of a range, and of the pieces that are judged at once.
 RANGE, PIECE = 8 * 1024 * 1024, 64 * 1024
+#: Bytes that are copied at once: few enough to stay where a processor has them at hand.
+COPIED = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,18 @@ def bytes_of(origin: Path | Remote, begin: int, end: int) -> bytes:
             parts.append(part)
             begin += len(part)
     return b"".join(parts)
+
+
+def pieces_of(origin: Path | Remote, begin: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a range a piece at a time; raises `OSError`."""
+    if isinstance(origin, Remote):
+        yield bytes_of(origin, begin, end)
+        return
+    with origin.open("rb", buffering=0) as file:
+        file.seek(begin)
+        while begin < end and (piece := file.read(min(COPIED, end - begin))):
+            begin += len(piece)
+            yield piece
 
 
 def _opened_at(origin: Path | Remote, work: Range) -> tuple[IO[bytes], int]:

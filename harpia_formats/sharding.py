@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ from harpia_formats.crew import AHEAD, Crew
 from harpia_formats.detection import Variant
 from harpia_formats.framing import Cursor, lines_in
 from harpia_formats.plain_lines import is_plain_lines, size_in_ranges
-from harpia_formats.ranges import RANGE, Range, bytes_of, ranges_of
+from harpia_formats.ranges import RANGE, Range, bytes_of, pieces_of, ranges_of
 from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS
 from harpia_formats.remote import Remote
 from harpia_formats.row_blocks import MOST, block_of, give_back
@@ -51,7 +51,7 @@ class Shards:
     job_for: "Callable[[Variant, Place], Job | None]"
     #: Called with what became of a range, its rows, where it begins and the records
     #: before it.
-    deliver: "Callable[[Done, bytes, Cursor, int], None]"
+    deliver: "Callable[[Done, Iterable[bytes], Cursor, int], None]"
     #: Tells whether rows must know the numbers of their records.
     counts: Callable[[], bool]
     #: Returns how many records there were so far, in all files.
@@ -166,7 +166,7 @@ class Shards:
             return
         if not self.crew.is_far:
             for each in ranges:
-                yield *each, lines_in(bytes_of(self._origin, *each))
+                yield *each, sum(map(lines_in, pieces_of(self._origin, *each)))
             return
         from harpia_formats.order import ordered  # noqa: PLC0415 - as above
         from harpia_formats.shards import lines_of_range  # noqa: PLC0415 - likewise
@@ -175,15 +175,15 @@ class Shards:
         for (begin, end), lines in ordered(self.crew, lines_of_range, job, ranges):
             yield begin, end, lines or 0
 
-    def rows_of(self, work: Range, done: "Done") -> bytes:
-        """Return the rows that a range became."""
+    def rows_of(self, work: Range, done: "Done") -> Iterator[bytes]:
+        """Yield the rows that a range became, a piece at a time."""
         block = Path(done.file) if done.file else block_of(self._folder, work)
         if block is None or not done.size:
-            return done.rows
-        rows = bytes_of(block, 0, done.size)
+            yield done.rows
+            return
+        yield from pieces_of(block, 0, done.size)
         if done.file:
             give_back(block)
-        return rows
 
     def if_right(self, work: Range, done: "Done | None") -> "Done | None":
         """Return what became of a range if it was told the right number of records.

@@ -36,8 +36,8 @@ class Writer(Protocol):
     #: What stands between two rows of one block.
     separator: bytes
 
-    def block(self, rows: bytes) -> None:
-        """Write some rows, which `separator` sets apart."""
+    def block(self, rows: Iterable[bytes]) -> None:
+        """Write some rows in pieces; `separator` sets the rows apart."""
 
     def close(self, header: Row) -> None:
         """Write what is behind the rows, and around them."""
@@ -56,14 +56,15 @@ class Lines:
     separator: bytes = b"\n"
     _waiting: "_Waiting | None" = None
 
-    def block(self, rows: bytes) -> None:
+    def block(self, rows: Iterable[bytes]) -> None:
         """Write some lines."""
         if not self.headed:
-            # Two writes, as rows are large and a copy of them would cost more.
-            self.write(rows)
+            # Each by itself, as rows are large and a copy of them would cost more.
+            for each in rows:
+                self.write(each)
             self.write(b"\n")
         elif self._waiting is None:
-            self._waiting = _Waiting(rows, self.separator)
+            self._waiting = _Waiting(b"".join(rows), self.separator)
         else:
             self._waiting.add(rows)
 
@@ -87,11 +88,12 @@ class _Waiting:
         self._first, _, later = rows.partition(separator)
         self._later: IO[bytes] = _held()
         if later:
-            self.add(later)
+            self.add([later])
 
-    def add(self, rows: bytes) -> None:
+    def add(self, rows: Iterable[bytes]) -> None:
         """Take further rows."""
-        self._later.write(self._separator + rows)
+        self._later.write(self._separator)
+        self._later.writelines(rows)
 
     def copy(self, write: Write, header: Row) -> None:
         """Write all rows, the first with `header` if there is one."""
@@ -117,13 +119,14 @@ class Array:
     _begun: bool = False
     _waiting: "_Waiting | None" = None
 
-    def block(self, rows: bytes) -> None:
+    def block(self, rows: Iterable[bytes]) -> None:
         """Write some items."""
         if not self.headed:
             self.write(b",\n" if self._begun else b"[\n")
-            self.write(rows)
+            for each in rows:
+                self.write(each)
         elif self._waiting is None:
-            self._waiting = _Waiting(rows, self.separator)
+            self._waiting = _Waiting(b"".join(rows), self.separator)
         else:
             self._waiting.add(rows)
         self._begun = True
@@ -151,11 +154,12 @@ class Wrapped:
     separator: bytes = b",\n"
     _begun: bool = False
 
-    def block(self, rows: bytes) -> None:
+    def block(self, rows: Iterable[bytes]) -> None:
         """Write some items."""
         start = b"{" + encode(self.rows_at) + b": [\n"
         self.write(b",\n" if self._begun else start)
-        self.write(rows)
+        for each in rows:
+            self.write(each)
         self._begun = True
 
     def close(self, header: Row) -> None:
@@ -180,9 +184,9 @@ class Columns:
     _columns: dict[str, "_Column"] = field(default_factory=dict)
     _rows: int = 0
 
-    def block(self, rows: bytes) -> None:
+    def block(self, rows: Iterable[bytes]) -> None:
         """Take the items of some rows."""
-        for each in rows.split(b"\n"):
+        for each in b"".join(rows).split(b"\n"):
             for key, item in _members(each).items():
                 column = self._columns.get(key)
                 if column is None:
@@ -255,11 +259,11 @@ class Table:
     _seen: dict[str, None] = field(default_factory=dict)
     _rows: IO[bytes] | None = None
 
-    def block(self, rows: bytes) -> None:
+    def block(self, rows: Iterable[bytes]) -> None:
         """Take some rows."""
         if self._rows is None:
             self._rows = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `drop`
-        for each in rows.split(b"\n"):
+        for each in b"".join(rows).split(b"\n"):
             row = msgspec.json.decode(each)
             self._seen.update(dict.fromkeys(row))
             self._rows.write(_size.pack(len(each)) + each)

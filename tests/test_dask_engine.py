@@ -249,7 +249,7 @@ def test_a_cluster_writes_the_same_bytes(
     came: list[str] = []
     rows_of = sharding.Shards.rows_of
 
-    def noted(self: Any, work: Any, done: Any) -> bytes:
+    def noted(self: Any, work: Any, done: Any) -> Iterator[bytes]:
         came.append("file" if done.file else "bytes")
         return rows_of(self, work, done)
 

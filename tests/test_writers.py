@@ -28,12 +28,15 @@ Make = Callable[[Write], Writer]
 HEADER: Row = {"metrics": ["em"]}
 
 
-def written(make: Make, blocks: list[list[Row]], header: Row | None = None) -> bytes:
-    """Return what a writer makes of some blocks of rows."""
+def written(
+    make: Make, blocks: list[list[Row]], header: Row | None = None, size: int = 1000
+) -> bytes:
+    """Return what a writer makes of some blocks of rows, in pieces of some bytes."""
     parts: list[bytes] = []
     writer = make(parts.append)
     for each in blocks:
-        writer.block(joined(each, writer.separator))
+        rows = joined(each, writer.separator)
+        writer.block(rows[at : at + size] for at in range(0, len(rows), size))
     writer.close(header or {})
     return b"".join(parts)
 
@@ -65,6 +68,26 @@ def headed_array(write: Write) -> Writer:
 def wrapped(write: Write) -> Writer:
     """Return a writer of an object around rows."""
     return Wrapped(write, "rows")
+
+
+@pytest.mark.parametrize("make", [Lines, Array, Columns])
+@given(size=st.integers(1, 40), sizes=CUTS)
+def test_pieces_do_not_show(make: Make, size: int, sizes: list[int]) -> None:
+    """A file is the same however the bytes of a block come in pieces."""
+    blocks = cut(ROWS, sizes)
+
+    assert written(make, blocks, size=size) == written(make, blocks)
+
+
+@pytest.mark.parametrize("make", [headed_lines, headed_array, wrapped])
+@given(size=st.integers(1, 40), sizes=CUTS)
+def test_pieces_do_not_show_with_a_header(
+    make: Make, size: int, sizes: list[int]
+) -> None:
+    """The same holds of a file that gets a header."""
+    blocks = cut(ROWS, sizes)
+
+    assert written(make, blocks, HEADER, size) == written(make, blocks, HEADER)
 
 
 @given(sizes=CUTS, count=st.integers(0, 4))
@@ -183,7 +206,7 @@ def test_what_is_given_up_holds_no_file(
     for blocks in ([], [b'{"a":"1"}', b'{"a":"2"}']):
         writer = make(lambda _: None)
         for each in blocks:
-            writer.block(each)
+            writer.block([each])
         writer.drop()
 
     assert all(each.closed for each in files)

@@ -116,7 +116,7 @@ class _Run:
             # It has nothing for any column, but its place in all of them.
             row = {}
         self._names.update(dict.fromkeys(row))
-        self.inputs.block(encode(row))
+        self.inputs.block([encode(row)])
 
     def close(self, scores: Scores) -> None:
         """Write the run; raises `ScoreError` if there is no input."""

@@ -50,7 +50,7 @@ class _Lines:
         for column, value in zip(self.columns, values_of(scored), strict=True):
             if value is not None:
                 row[column.called] = json_of(value)
-        self.table.block(encode(row))
+        self.table.block([encode(row)])
 
     def close(self, scores: Scores) -> None:  # noqa: ARG002 - a table has no totals
         """Write the table."""
