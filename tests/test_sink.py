@@ -3,10 +3,12 @@
 import gzip
 import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from harpia_formats import sink as sink_module
 from harpia_formats.sink import FileSink, SinkError, StreamSink, suffix_of
 
 
@@ -21,6 +23,34 @@ def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
     assert "out.json" not in before
     assert [each.name for each in tmp_path.iterdir()] == ["out.json"]
     assert (tmp_path / "out.json").read_bytes() == b"ab"
+
+
+@pytest.mark.parametrize("name", ["out.bin", "out.bin.gz"])
+def test_a_large_file_is_given_to_the_disk_while_it_is_written(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes to the disk before the end is each byte once, and the file is whole."""
+    monkeypatch.setattr(sink_module, "TOGETHER", 1000)
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        os,
+        "posix_fadvise",
+        lambda _number, begin, size, _advice: given.append((begin, size)),
+        raising=False,
+    )
+    parts = [os.urandom(400) for _ in range(100)]
+    sink = FileSink(tmp_path / name)
+    for each in parts:
+        sink.write(each)
+    sink.commit()
+
+    written = (tmp_path / name).read_bytes()
+    whole = gzip.decompress(written) if name.endswith(".gz") else written
+    assert whole == b"".join(parts)
+    ends = [0, *(begin + size for begin, size in given)]
+    assert [begin for begin, _ in given] == ends[:-1]
+    assert sys.platform != "linux" or 0 < len(given) <= 100 * 400 // 1000
+    assert ends[-1] <= len(written)
 
 
 def test_a_finished_file_is_not_there_yet(tmp_path: Path) -> None:
