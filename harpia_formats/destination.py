@@ -86,13 +86,8 @@ class Destination:
     def add(self, rows: list[Row], model: str = "") -> None:
         """Take rows, for the file of a model if there is one for each."""
         if self._identity is not None:
-            self._digests.add(
-                [
-                    f"{model}\n{key}" if model else key
-                    for each in rows
-                    for key in self._identity.of_value(each)
-                ]
-            )
+            keys = self._identity.of_values(rows)
+            self._digests.add([f"{model}\n{key}" for key in keys] if model else keys)
         if model:
             self.outputs.write([joined(rows, self.separator)], model)
             self.written += len(rows)

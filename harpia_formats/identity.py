@@ -1,6 +1,6 @@
 """What tells the records of a file apart, as one text for each."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -49,6 +49,17 @@ class Identity:
         if type(parts[0]) is str and _plain.issuperset(map(type, parts)):
             return [key_text(parts, by_text=self._by_text)]
         return self._keys([tuple(parts)])
+
+    def of_values(self, values: Sequence[Mapping[Any, Any]]) -> list[str]:
+        """Return the keys of records in order; those without an id have none."""
+        if all(len(each) == 1 for each in self._paths):
+            columns = [
+                [value.get(key, ABSENT) for value in values] for (key,) in self._paths
+            ]
+            keys = _plain_keys(columns)
+            if keys:
+                return keys
+        return [key for each in values for key in self.of_value(each)]
 
     def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
         plain = ([_plainly(part) for part in each] for each in identities)

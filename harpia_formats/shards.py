@@ -202,9 +202,7 @@ class _Worker:
         return rows, shapes
 
     def _keys(self, rows: list[Row]) -> list[str]:
-        if self.identity is None:
-            return []
-        return [key for each in rows for key in self.identity.of_value(each)]
+        return [] if self.identity is None else self.identity.of_values(rows)
 
 
 def _worker_for(job: Job) -> _Worker:

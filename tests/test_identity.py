@@ -67,6 +67,31 @@ def test_keys_do_not_depend_on_who_decoded(
     assert accepted is None or identity.of_rows([accepted], lane) == expected
 
 
+@given(
+    st.lists(RECORDS | st.fixed_dictionaries({}, optional={"run": SCALARS})),
+    st.booleans(),
+    st.sampled_from([PATHS, PATHS[:1], PATHS[:2]]),
+)
+def test_keys_of_many_records_are_those_of_each(
+    records: list[dict[str, Any]], by_text: bool, paths: tuple[Path, ...]
+) -> None:
+    """Records have the same keys read together and one by one."""
+    identity = Identity(paths, by_text=by_text)
+    expected = [key for each in records for key in identity.of_value(each)]
+
+    assert identity.of_values(records) == expected
+
+
+@given(st.lists(st.text(alphabet="(1,)\n'"), min_size=1))
+def test_texts_are_their_own_keys_unless_in_doubt(ids: list[str]) -> None:
+    """Records that all have a text for an id have the same keys together, too."""
+    identity = Identity(PATHS[:1])
+    records = [{"id": each} for each in ids]
+    expected = [key for each in records for key in identity.of_value(each)]
+
+    assert identity.of_values(records) == expected
+
+
 VARIANTS = [
     each
     for each in variants_of(all_formats().values())
