@@ -37,5 +37,8 @@ def as_json(value: Any) -> msgspec.Raw:
 
 #: Decodes a JSON text; raises `msgspec.MsgspecError` and `UnicodeDecodeError`.
 decode = msgspec.json.Decoder(float_hook=_number).decode
+_encoder = msgspec.json.Encoder(enc_hook=as_json)
 #: Encodes what `decode` returns.
-encode = msgspec.json.Encoder(enc_hook=as_json).encode
+encode = _encoder.encode
+#: Encodes many of them, with a newline behind each.
+encode_lines = _encoder.encode_lines

@@ -61,32 +61,21 @@ class Block:
         if self._file is not None:
             self._file.close()
 
-    def write(self, rows: bytes, separator: bytes) -> bool:
+    def write(self, rows: bytes) -> bool:
         """Write some rows; tell whether they are not too many to be kept."""
-        if not rows:
-            return True
         if self.path is None:
-            self._hold(separator if self.size else b"", rows)
-            return self._is_kept
+            self.held.append(rows)
+        elif rows:
+            self._write(rows, self.path)
+        self.size += len(rows)
+        return self.size <= MOST * (self.work.end - self.work.begin)
+
+    def _write(self, rows: bytes, path: Path) -> None:
         if self._file is None:
-            self._file = os.fdopen(_opened(self.path), "wb", buffering=0)
-        elif self.size:
-            self._file.write(separator)
-            self.size += len(separator)
+            self._file = os.fdopen(_opened(path), "wb", buffering=0)
         left = memoryview(rows)
         while left:
             left = left[self._file.write(left) :]
-        self.size += len(rows)
-        return self._is_kept
-
-    def _hold(self, *parts: bytes) -> None:
-        self.held += parts
-        self.size += sum(map(len, parts))
-
-    @property
-    def _is_kept(self) -> bool:
-        """Whether there are not too many rows to be kept."""
-        return self.size <= MOST * (self.work.end - self.work.begin)
 
 
 def _opened(path: Path) -> int:

@@ -28,7 +28,7 @@ from harpia_formats.row_blocks import Block, block_of, block_once
 from harpia_formats.sight import Sight, unlike
 from harpia_formats.spoke import Row
 from harpia_formats.taking import HEADED
-from harpia_formats.writers import joined
+from harpia_formats.writers import ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,8 @@ Shape = tuple[tuple[str, ...], tuple[Note, ...], tuple[int, int, int], int | Pla
 class Done:
     """What became of a range."""
 
-    #: How many bytes of rows there are in the file of the range.
+    #: How many bytes of rows there are in the file of the range, before what stands
+    #: behind the last of them.
     size: int
     #: Rows that were written, records and lines that were read.
     count: int
@@ -160,7 +161,7 @@ class _Worker:
                 key = times or self._new_plan(paths)
                 if key is not None:
                     shapes.append((paths, notes, place, key))
-            if not block.write(joined(found, self.job.separator), self.job.separator):
+            if not block.write(ended(found, self.job.separator)):
                 return None
             keys += self._keys(found)
             count += len(found)
@@ -169,11 +170,10 @@ class _Worker:
             (self.told[id(paths)][0], times) for paths, _, times in self.bulk.counted()
         ]
         # No line is blank, so there are as many as records.
-        rows = b"".join(block.held)
+        size = max(0, block.size - len(self.job.separator))
+        rows = b"".join(block.held)[:size]
         file = str(block.path or "") if self.job.is_far else ""
-        return Done(
-            block.size, count, records, records, shapes, plans, keys, rows, file
-        )
+        return Done(size, count, records, records, shapes, plans, keys, rows, file)
 
     def _new_plan(self, paths: tuple[str, ...]) -> PlanKey | None:
         """Return the key of a plan if it was not told of before."""

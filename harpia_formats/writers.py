@@ -14,7 +14,7 @@ import msgspec
 
 from harpia_formats.bytestream import BLOCK
 from harpia_formats.column_map import check_unique
-from harpia_formats.exact import encode
+from harpia_formats.exact import encode, encode_lines
 from harpia_formats.spoke import Row
 
 #: Bytes that a temporary file holds in memory.
@@ -316,6 +316,13 @@ def _copy(file: IO[bytes], write: Write) -> None:
     for block in iter(lambda: file.read(BLOCK), b""):
         write(block)
     file.close()
+
+
+def ended(rows: Sequence[Any], separator: bytes) -> bytes:
+    """Return rows as one block, with `separator` behind each of them."""
+    if separator == b"\n":
+        return encode_lines(rows)
+    return separator.join([*map(encode, rows), b""])
 
 
 def joined(rows: Iterable[Any], separator: bytes) -> bytes:

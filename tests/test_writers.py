@@ -21,6 +21,7 @@ from harpia_formats.writers import (
     Wrapped,
     Write,
     Writer,
+    ended,
     joined,
 )
 
@@ -211,3 +212,14 @@ def test_what_is_given_up_holds_no_file(
 
     assert all(each.closed for each in files)
     assert (files != []) == (make in {headed_lines, Columns, table, headed_array})
+
+
+@given(st.integers(0, 4), st.sampled_from([Lines, Array]))
+def test_rows_that_are_ended_are_joined_but_for_the_last_end(
+    count: int, make: Callable[[Write], Lines | Array]
+) -> None:
+    """Rows with a separator behind each are those with one between them, and one."""
+    rows, separator = ROWS[:count], make(lambda _: None).separator
+    behind = separator if rows else b""
+
+    assert ended(rows, separator) == joined(rows, separator) + behind
