@@ -29,7 +29,12 @@ _deep = frozenset(
     }
 )
 _structured = frozenset({"messages", "outputs", "outputs.turns"})
-_no_plan: Any = object()
+_unknown: Any = object()
+
+
+#: Paths and notes of like records, the first of them, and how many there are; 0 where
+#: a plan counts them.
+Told = tuple[tuple[str, ...], tuple[Note, ...], int, int]
 
 
 @dataclass(slots=True)
@@ -37,8 +42,7 @@ class Made:
     """The rows of some records, and what is to be counted of them."""
 
     rows: list[Row]
-    #: Paths and notes of like records, the first of them, and how many there are.
-    shapes: list[tuple[tuple[str, ...], tuple[Note, ...], int, int]]
+    shapes: list[Told]
 
 
 @dataclass(slots=True)
@@ -82,35 +86,40 @@ class Bulk:
 
     def _made(self, values: Sequence[Any], express: Express, before: int) -> Made:
         rows: list[Row] = []
-        shapes: list[tuple[tuple[str, ...], tuple[Note, ...], int, int]] = []
+        told: list[Told] = []
         followed: list[Plan] = []
-        plans, shape_of = express.plans, express.shape_of
-        for at, value in enumerate(values):
+        known, shape_of = express.plans.get, express.shape_of
+        for number, value in enumerate(values, before + 1):
             shape = shape_of(value)
-            plan = plans.get(shape, _no_plan)
-            if plan is _no_plan:
+            plan = known(shape, _unknown)
+            if plan is _unknown:
                 plan = express.plan_for(value, shape)
-            made = _followed(plan, value, before + at + 1)
+            try:
+                made = None if plan is None else plan.make(value, number)
+            except (LookupError, AttributeError, TypeError):
+                # The row is built unlike the one that the plan was made of; the
+                # ordinary way takes it as it is.
+                made = None
             if plan is None or made is None:
                 try:
                     found, paths, notes = self.ordinary(
-                        msgspec.to_builtins(value), before + at + 1
+                        msgspec.to_builtins(value), number
                     )
                 except Unconvertible:
                     # All of these rows go another way, and are counted there.
                     for each in followed:
                         each.count -= 1
                     raise
-                shapes.append((paths, notes, at, 1))
+                told.append((paths, notes, number - before - 1, 1))
                 rows += found
                 continue
             if plan.count == 0:
                 # Said at once, so that the first record is known; counted at the end.
-                shapes.append((plan.paths, plan.notes, at, 0))
+                told.append((plan.paths, plan.notes, number - before - 1, 0))
             plan.count += 1
             followed.append(plan)
             rows += made
-        return Made(rows, shapes)
+        return Made(rows, told)
 
     def counted(self) -> Iterator[tuple[tuple[str, ...], tuple[Note, ...], int]]:
         """Yield paths and notes of what plans were followed for, and how often."""
@@ -129,18 +138,6 @@ class Bulk:
         record = read_record(value, self.source, self.variant)
         written = self.pairing.written(record, number)
         return written.rows, written.paths, written.notes
-
-
-def _followed(plan: Plan | None, value: Any, number: int) -> list[Row] | None:
-    """Return what a plan makes of a row, None if it must not or cannot."""
-    if plan is None:
-        return None
-    try:
-        return plan.make(value, number)
-    except (LookupError, AttributeError, TypeError):
-        # The row is built unlike the one that the plan was made of; the ordinary way
-        # takes it as it is.
-        return None
 
 
 def suits_bulk(source: Spoke, target: Spoke, choices: Choices) -> bool:

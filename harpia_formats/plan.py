@@ -44,11 +44,11 @@ def planned(row: Any, lane: Lane, source: Spoke, ordinary: Ordinary) -> Plan | N
         again = ordinary(second.value, other)[0]
     except Unconvertible:
         return None
-    writer = _PlanWriter(lane, source, first, second)
+    writer = _PlanWriter(lane, source, value, first, second)
     texts = writer.rows(moved, again)
     if texts is None:
         return None
-    conditions = writer.conditions(value, paths)
+    conditions = writer.conditions(paths)
     body = f"[{', '.join(texts)}]"
     if conditions:
         body = f"{body} if {' and '.join(conditions)} else None"
@@ -69,11 +69,13 @@ class _PlanWriter:
 
     lane: Lane
     source: Spoke
+    #: The row itself, and with other values.
+    value: Row
     first: Traced
     second: Traced
     names: dict[str, Any] = field(default_factory=dict)
-    #: Where the values are that are moved.
-    moved: dict[Key, str] = field(default_factory=dict)
+    #: Texts that are moved: their names, by where they are.
+    texts: dict[Key, str] = field(default_factory=dict)
 
     def rows(self, ours: Sequence[Row], theirs: Sequence[Row]) -> list[str] | None:
         """Return an expression for each row, None if values are not only moved."""
@@ -103,10 +105,9 @@ class _PlanWriter:
             return "str(n)"
         place = self.first.places.get(ours) if is_traced(ours) else None
         if place is not None and self.second.places.get(theirs) == place:
-            text = self._place(place)
-            if text is not None:
-                self.moved[place] = text
-            return text
+            if isinstance(_at(self.value, place), str) and self._place(place):
+                return self.texts.setdefault(place, f"t{len(self.texts)}")
+            return self._place(place)
         if type(ours) is not type(theirs) or ours != theirs:
             return None
         name = f"k{len(self.names)}"
@@ -129,36 +130,32 @@ class _PlanWriter:
                 return None
         return text
 
-    def conditions(self, value: Row, paths: Sequence[str]) -> list[str]:
-        """Return what must hold of a row beside its shape.
+    def conditions(self, paths: Sequence[str]) -> list[str]:
+        """Return what must hold of a row beside its shape, and name its moved texts.
 
         Empty texts, ids that look like those that we make, and a prompt that is asked
         in two places decide on what is said of a row.
         """
-        texts = [
-            text
-            for place, text in self.moved.items()
-            if isinstance(_at(value, place), str)
+        # A text that is not empty is true.
+        conditions = [
+            f"({text} := {self._place(place)})" for place, text in self.texts.items()
         ]
-        conditions = [f"{each} != ''" for each in texts]
         for each in self.source.fields:
-            if each.hub == "id" and isinstance(at_path(value, each.path), str):
+            if each.hub == "id" and isinstance(at_path(self.value, each.path), str):
                 # Something is said of it even where a row has no place for an id.
                 conditions.append(f"'#' not in {self._place(each.path)}")
             if each.hub == "prompt" and "prompt" in paths:
-                conditions += self._same_prompt(each.path, value, texts)
+                conditions += self._same_prompt(each.path)
         return conditions
 
-    def _same_prompt(self, path: Key, value: Row, texts: list[str]) -> list[str]:
-        own = self._place(path)
-        if own is None or path in self.moved:
+    def _same_prompt(self, path: Key) -> list[str]:
+        own, asked = self._place(path), at_path(self.value, path)
+        if own is None or path in self.texts or not isinstance(asked, str):
             return []
-        asked = _at(value, path)
         found = []
-        for place, text in self.moved.items():
-            if text in texts:
-                sign = "==" if _at(value, place) == asked else "!="
-                found.append(f"{own} {sign} {text}")
+        for place, text in self.texts.items():
+            sign = "==" if _at(self.value, place) == asked else "!="
+            found.append(f"{own} {sign} {text}")
         return found
 
 
