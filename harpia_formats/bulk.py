@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from harpia_formats.choices import Choices
 from harpia_formats.detection import Variant
 from harpia_formats.express import Express
+from harpia_formats.judge import Judge
 from harpia_formats.lane import Lane
 from harpia_formats.notes import Note, Unconvertible
 from harpia_formats.pairing import Pairing
@@ -29,7 +31,6 @@ _deep = frozenset(
     }
 )
 _structured = frozenset({"messages", "outputs", "outputs.turns"})
-_unknown: Any = object()
 
 
 #: Paths and notes of like records, the first of them, and how many there are; 0 where
@@ -53,6 +54,9 @@ class Bulk:
     source: Spoke
     pairing: Pairing
     express: Express | None = None
+    #: Values that were looked at last, and their plans.
+    _looked_at: Sequence[Any] = ()
+    _plans: list[Plan] = field(default_factory=list)
     #: What plans for earlier lanes were followed for.
     _settled: list[tuple[tuple[str, ...], tuple[Note, ...], int]] = field(
         default_factory=list
@@ -71,6 +75,34 @@ class Bulk:
         `before` is the number of records before them. None if one of them cannot be
         converted.
         """
+        express = self._express_for(lane, schema)
+        if express is None:
+            return None
+        try:
+            return self._made(values, express, before)
+        except Unconvertible:
+            return None
+
+    def help(self, judge: Judge) -> None:
+        """Have a judge count the members of rows by their shapes, which is faster."""
+        judge.count_members = lambda rows, lane: self.members_in(
+            rows, lane, judge.lane_schema
+        )
+
+    def members_in(self, values: Sequence[Any], lane: Lane, schema: Schema) -> int:
+        """Return how many members `values` have, which `lane` accepted.
+
+        What is found out by that is of use to `made`.
+        """
+        express = self._express_for(lane, schema)
+        if express is None:
+            return sum(map(lane.members, values))
+        self._looked_at = values
+        self._plans, members = express.plans_for(values)
+        return members
+
+    def _express_for(self, lane: Lane, schema: Schema) -> Express | None:
+        """Return the plans for rows that a lane accepted, if there can be some."""
         express = self.express
         if express is None or express.lane is not lane:
             if not isinstance(schema, dict):
@@ -79,28 +111,25 @@ class Bulk:
             # All that was settled before is among what is counted.
             self._settled = list(self.counted())
             self.express = express
-        try:
-            return self._made(values, express, before)
-        except Unconvertible:
-            return None
+        return express
 
     def _made(self, values: Sequence[Any], express: Express, before: int) -> Made:
         rows: list[Row] = []
         told: list[Told] = []
         followed: list[Plan] = []
-        known, shape_of = express.plans.get, express.shape_of
-        for number, value in enumerate(values, before + 1):
-            shape = shape_of(value)
-            plan = known(shape, _unknown)
-            if plan is _unknown:
-                plan = express.plan_for(value, shape)
+        plans = self._plans
+        if self._looked_at is not values:
+            plans, _ = express.plans_for(values)
+        # What is not held any more is memory for the next values.
+        self._looked_at, self._plans = (), []
+        for number, value, plan in zip(count(before + 1), values, plans, strict=False):
             try:
-                made = None if plan is None else plan.make(value, number)
+                made = plan.make(value, number)
             except (LookupError, AttributeError, TypeError):
                 # The row is built unlike the one that the plan was made of; the
                 # ordinary way takes it as it is.
                 made = None
-            if plan is None or made is None:
+            if made is None:
                 try:
                     found, paths, notes = self.ordinary(
                         msgspec.to_builtins(value), number
@@ -127,7 +156,7 @@ class Bulk:
         self._settled = []
         plans = self.express.plans.values() if self.express is not None else ()
         for plan in plans:
-            if plan is not None and plan.count:
+            if plan.count:
                 yield plan.paths, plan.notes, plan.count
                 plan.count = 0
 

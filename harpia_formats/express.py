@@ -8,13 +8,13 @@ have values moved; so a plan is made of it, and compiled. A row that no plan is 
 that has what a plan must not decide on, goes the ordinary way.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harpia_formats.lane import Lane
 from harpia_formats.plan import Ordinary, Plan, planned
-from harpia_formats.shape import shape_of_rows
+from harpia_formats.shape import Look, look_of
 from harpia_formats.spoke import Spoke
 
 #: Shapes that are looked into; rows of others go the ordinary way.
@@ -29,23 +29,30 @@ class Express:
     schema: Mapping[str, Any]
     source: Spoke
     ordinary: Ordinary
-    plans: dict[Any, Plan | None] = field(default_factory=dict)
-    shape_of: Callable[[Any], Any] = field(default=lambda _: None)
-
-    def __post_init__(self) -> None:
-        self.shape_of = shape_of_rows(self.lane, self.source, self.schema)
+    #: Those of rows that are to go the ordinary way make nothing.
+    plans: dict[Any, Plan] = field(default_factory=dict)
+    _look: Look | None = None
 
     def afresh(self) -> "Express":
         """Return the same plans, followed for no row yet."""
-        plans = {
-            shape: plan and replace(plan, count=0) for shape, plan in self.plans.items()
-        }
+        plans = {shape: replace(each, count=0) for shape, each in self.plans.items()}
         return replace(self, plans=plans)
 
-    def plan_for(self, row: Any, shape: Any) -> Plan | None:
-        """Return the plan for rows like `row`, whose shape is new."""
+    def plans_for(self, rows: Sequence[Any]) -> tuple[list[Plan], int]:
+        """Return the plan for each of some rows, and how many members all have."""
+        if self._look is None:
+            self._look = look_of(self.lane, self.source, self.schema)
+        return self._look(rows, self.plans.get, self._learned)
+
+    def _learned(self, row: Any, shape: Any, rest: int) -> Plan:
+        """Return the plan for rows like `row`, whose shape is new.
+
+        `rest` is the number of members of this row that the shape does not tell.
+        """
+        members = self.lane.members(row) - rest
         if len(self.plans) >= MOST:
-            return None
-        plan = planned(row, self.lane, self.source, self.ordinary)
+            return Plan(members=members)
+        plan = planned(row, self.lane, self.source, self.ordinary) or Plan()
+        plan.members = members
         self.plans[shape] = plan
         return plan

@@ -11,7 +11,7 @@ from harpia_formats.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.framing import DEPTH_LIMIT, Chunk, is_blank
 from harpia_formats.identity import Identity
 from harpia_formats.lane import Lane, Survey, lane_of
-from harpia_formats.members import Members, are_kept_whole, have_all_keys
+from harpia_formats.members import are_kept_whole, have_all_keys
 from harpia_formats.referee import referee_of
 from harpia_formats.row_types import Unsuitable
 from harpia_formats.schema import Schema
@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # what is wrong costs its import only where something is
 
 #: Tells whether another engine agrees with a verdict on a decoded record.
 SecondOpinion = Callable[[Any, bool], bool]
+
+#: Returns how many members all rows have that a lane accepted.
+CountMembers = Callable[[Sequence[Any], Lane], int]
 
 #: Tells what other format a record looks like that is not valid in its own.
 Stranger = Callable[[Any], Remark | None]
@@ -65,6 +68,10 @@ class Disagreement(Exception):  # noqa: N818 - reads as what happened
     def __str__(self) -> str:
         ours, theirs = ("valid", "invalid") if self.referee else ("invalid", "valid")
         return f"we say {ours}, the reference engine says {theirs}"
+
+
+def _members_of(rows: Sequence[Any], lane: Lane) -> int:
+    return sum(map(lane.members, rows))
 
 
 def _may_be_deep(text: bytes) -> bool:
@@ -119,6 +126,8 @@ class Judge:
         self._failures = 0
         #: Whether the lane is not tried on rows, until one is seen to be valid.
         self._hopeless = False
+        #: Counts the members of rows that a lane accepted.
+        self.count_members: CountMembers = _members_of
 
     @property
     def lane_schema(self) -> Schema:
@@ -161,16 +170,18 @@ class Judge:
             self._pause -= 1
             return None
         values = lane.accept_lines(chunk.data, len(chunk))
-        if values is None or not self._keys_differ(values, chunk.data, lane.members):
+        if values is None or not self._keys_differ(values, chunk.data, lane):
             self._failures = min(self._failures + 1, PAUSE_LIMIT)
             self._pause = 2**self._failures - 2
             return None
         self._failures = 0
         return values
 
-    def _keys_differ(self, values: list[Any], data: bytes, members: Members) -> bool:
+    def _keys_differ(self, values: list[Any], data: bytes, lane: Lane) -> bool:
         """Tell whether no object of the decoded `data` had the same key twice."""
-        return not self._brief.repeated_keys or have_all_keys(values, data, members)
+        if not self._brief.repeated_keys:
+            return True
+        return have_all_keys(values, data, self.count_members(values, lane))
 
     def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
         start = 0
@@ -206,11 +217,11 @@ class Judge:
         texts = [
             row for row, each in zip(rows, values, strict=True) if each is not None
         ]
-        if have_all_keys(accepted, b"\n".join(texts), lane.members):
+        if have_all_keys(accepted, b"\n".join(texts), _members_of(accepted, lane)):
             return values
         return [
             each
-            if each is not None and have_all_keys([each], row, lane.members)
+            if each is not None and have_all_keys([each], row, lane.members(each))
             else None
             for row, each in zip(rows, values, strict=True)
         ]

@@ -40,6 +40,8 @@ class Lane:
     checks: tuple[Check, ...]
     #: The attribute that holds a member, by place of its object.
     attributes: Mapping[Location, Mapping[str, str]]
+    #: The class of the objects at a place.
+    classes: Mapping[Location, type]
     #: Counts the members of a decoded row.
     members: Members
 
@@ -92,6 +94,7 @@ def lane_of(schema: Mapping[str, Any], extras: Extras | None = None) -> Lane:
         decoder.decode_lines,
         checks,
         builder.attributes,
+        builder.classes,
         counter_of(kind),
     )
 

@@ -31,12 +31,12 @@ _spaced = {
 }
 
 
-def have_all_keys(values: Sequence[Any], data: bytes, members: Members) -> bool:
+def have_all_keys(values: Sequence[Any], data: bytes, own: int) -> bool:
     """Tell whether no object of `data` had a key twice, which `values` is decoded of.
 
-    `members` counts the members of one of the values.
+    `own` is the number of members of the values.
     """
-    count, own = most_members(data), sum(map(members, values))
+    count = most_members(data)
     if count is not None and count > own:
         # It is often JSON in a text.
         count -= escaped_ends(data)
@@ -118,7 +118,7 @@ def counter_of(kind: Any) -> Members:
     `kind` is made of objects with fields, lists, `dict`s, unions and scalars. Optional
     members of its objects are `UNSET` where they are absent.
     """
-    writer = _Writer()
+    writer = MembersWriter()
     text = writer.of(kind, "r")
     # What is compiled is made of attribute names that we chose.
     counter: Members = eval(f"lambda r: {text}", writer.names)  # noqa: S307 - see above
@@ -126,9 +126,10 @@ def counter_of(kind: Any) -> Members:
 
 
 @dataclass(slots=True)
-class _Writer:
-    """Writes the expression for the number of members of a typed value."""
+class MembersWriter:
+    """Writes expressions for the numbers of members of typed values."""
 
+    #: What the names in them stand for.
     names: dict[str, Any] = field(
         default_factory=lambda: {
             "U": UNSET,

@@ -24,9 +24,11 @@ class Plan:
     """What becomes of the rows of one shape."""
 
     #: Returns the rows of a row and of the number of its record, None if it must not.
-    make: Callable[[Any, int], list[Row] | None]
-    paths: tuple[str, ...]
-    notes: tuple[Note, ...]
+    make: Callable[[Any, int], list[Row] | None] = lambda _row, _number: None
+    paths: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    #: The members of a row that its shape tells of.
+    members: int = 0
     #: Rows that it was followed for, and not yet counted.
     count: int = 0
 

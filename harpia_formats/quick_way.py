@@ -51,6 +51,8 @@ class QuickWay:
             return False
         if self._bulk is None:
             self._bulk = self._bulk_of(account.variants[-1], destination)
+            if self._bulk is not None:
+                self._bulk.help(judge)
         if self._bulk is None:
             return False
         self._judge = judge

@@ -1,18 +1,20 @@
 """Tell the shapes of rows apart: what must be alike of rows that one plan is for.
 
-A shape is a tuple that an expression makes of a row, which is compiled for one lane:
-types of values, keys of free objects, lengths of lists, and texts that decide on more
-than themselves.
+A shape is a tuple: types of values, keys of free objects, lengths of lists, and texts
+that decide on more than themselves. How many members a row has is known from its
+shape, too, but for those of parts that a plan need not look into. What finds the plans
+of rows by their shapes is compiled for one lane.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET
+import msgspec
 
-from harpia_formats.compiled import compiled
+from harpia_formats.compiled import Function
 from harpia_formats.lane import Lane
+from harpia_formats.members import MembersWriter
 from harpia_formats.record import FREE
 from harpia_formats.spoke import Spoke
 
@@ -21,60 +23,122 @@ _of_objects = frozenset({"messages", "outputs", "outputs.turns"})
 #: Fields that may be a list of texts, of which a plan has to know the same.
 _of_texts = frozenset({"references", "outputs.text", "outputs.reasoning"})
 
+#: Takes rows, what has plans by their shapes, and what returns the plan for a row with
+#: a new shape, given the members of it that the shape does not tell. Returns the plans
+#: and the number of members in all rows.
+Look = Callable[
+    [Sequence[Any], Callable[[Any], Any], Callable[[Any, Any, int], Any]],
+    tuple[list[Any], int],
+]
 
-def shape_of_rows(
-    lane: Lane, source: Spoke, schema: Mapping[str, Any]
-) -> Callable[[Any], Any]:
-    """Return what makes the shape of a row of `schema` that `lane` decoded."""
-    text = _ShapeWriter(lane, source).text(schema)
-    shape: Callable[[Any], Any] = compiled(f"lambda r: {text}", U=UNSET, same=_same)
-    return shape
+
+def look_of(lane: Lane, source: Spoke, schema: Mapping[str, Any]) -> Look:
+    """Return what finds the plans for rows of `schema` that `lane` decoded."""
+    return _ShapeWriter(lane, source).look(schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _ShapeWriter:
-    """Writes the expression for the shape of a row: what plans depend on."""
+    """Writes what makes the shape `s` of a row `r`, and counts its members `n`."""
 
     lane: Lane
     source: Spoke
+    function: Function = field(default_factory=lambda: Function("rows, known, learn"))
+    members: MembersWriter = field(default_factory=MembersWriter)
+    #: What the shape gets next, and members that are to be counted beside it.
+    parts: list[str] = field(default_factory=list)
+    counts: list[str] = field(default_factory=list)
 
-    def text(self, schema: Mapping[str, Any]) -> str:
-        """Return the expression for rows `r` of `schema`."""
-        return self._of_object(schema, (), "r")
+    def look(self, schema: Mapping[str, Any]) -> Look:
+        """Return the function for rows of `schema`."""
+        function = self.function
+        function.add("total, plans = 0, []")
+        with function.inside("for r in rows"):
+            function.add("n, s = 0, []")
+            self._of_object(schema, (), "r")
+            self._settle()
+            function.add("shape = tuple(s)")
+            function.add("plan = known(shape)")
+            with function.inside("if plan is None"):
+                function.add("plan = learn(r, shape, n)")
+            function.add("total += plan.members + n")
+            function.add("plans.append(plan)")
+        function.add("return plans, total")
+        look: Look = function.compiled(**self.members.names, same=_same)
+        return look
+
+    def _settle(self) -> None:
+        """Write down what is waiting to be written."""
+        if len(self.parts) == 1:
+            self.function.add(f"s.append({self.parts[0]})")
+        elif self.parts:
+            self.function.add(f"s += ({', '.join(self.parts)})")
+        if self.counts:
+            self.function.add(f"n += {' + '.join(self.counts)}")
+        self.parts, self.counts = [], []
 
     def _of_object(
         self, node: Mapping[str, Any], location: tuple[str, ...], owner: str
-    ) -> str:
+    ) -> None:
         required = set(node.get("required", ()))
         properties = node.get("properties", {})
-        parts = []
         for key, attribute in self.lane.attributes[location].items():
             inner = properties.get(key, True)
             place = (*location, key)
             fixed = key in required and _has_one_type(inner)
-            part = self._of_member(inner, place, f"{owner}.{attribute}", fixed=fixed)
-            if part:
-                parts.append(part)
-        return _tuple_of(parts)
+            self._of_member(inner, place, f"{owner}.{attribute}", fixed=fixed)
 
     def _of_member(
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
-    ) -> str:
-        if place in self.source.sensitive:
-            return value
+    ) -> None:
         hubs = {each.hub for each in self.source.fields if each.path == place}
-        if place in self.lane.attributes and not hubs:
-            text = self._of_object(_object_in(node), place, value)
-            is_there = f"{value} is not None and {value} is not U"
-            return text if fixed else f"({text} if {is_there} else type({value}))"
-        if hubs & _of_objects or self._holds_fields(place):
-            return self._of_items(node, place, value, fixed=fixed)
-        if hubs & FREE:
-            return f"(tuple({value}) if type({value}) is dict else type({value}))"
-        if (hubs & _of_texts or not hubs) and _may_be_list(node):
+        if place in self.source.sensitive:
+            self._of_rest(value, place, value)
+        elif place in self.lane.attributes and not hubs:
+            self._of_inner(node, place, value, fixed=fixed)
+        elif hubs & _of_objects or self._holds_fields(place):
+            self._of_items(node, place, value, fixed=fixed)
+        elif hubs & FREE:
+            keys = f"(tuple({value}) if type({value}) is dict else type({value}))"
+            self._of_rest(keys, place, value)
+        elif (hubs & _of_texts or not hubs) and _may_be_list(node):
             # A list that is no field may be one in another spelling.
-            return _if_list(value, f"len({value})", fixed=fixed)
-        return "" if fixed else f"type({value})"
+            size = f"len({value})"
+            kind = f"({size} if type({value}) is list else type({value}))"
+            self._of_rest(size if fixed else kind, place, value)
+        else:
+            self._of_rest("" if fixed else f"type({value})", place, value)
+
+    def _of_rest(self, part: str, place: tuple[str, ...], value: str) -> None:
+        """Take `part` for a value, inside of which the members must be counted."""
+        self.parts += [part] if part else []
+        members = self._members(place, value)
+        self.counts += [members] if members != "0" else []
+
+    def _members(self, place: tuple[str, ...], value: str) -> str:
+        """Return the expression for the members inside of a value."""
+        *owner, key = place
+        kind = self.lane.classes[tuple(owner)]
+        for each in msgspec.structs.fields(kind):
+            if each.encode_name == key:
+                inner = self.members.of(each.type, value)
+                if each.required or inner == "0":
+                    return inner
+                return f"({inner} if {value} is not U else 0)"
+        return "0"
+
+    def _of_inner(
+        self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
+    ) -> None:
+        """Take an object, with its members if it is there."""
+        if fixed:
+            self._of_object(_object_in(node), place, value)
+            return
+        self.parts.append(f"type({value})")
+        self._settle()
+        with self.function.inside(f"if {value} is not None and {value} is not U"):
+            self._of_object(_object_in(node), place, value)
+            self._settle()
 
     def _holds_fields(self, place: tuple[str, ...]) -> bool:
         """Tell whether the items of a list hold fields of records."""
@@ -86,37 +150,48 @@ class _ShapeWriter:
 
     def _of_items(
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
-    ) -> str:
-        items = (*place, "*")
-        if items not in self.lane.attributes:
-            return f"type({value})"
-        name = f"i{len(place)}"
-        inner = self._of_item(_array_in(node), items, name)
-        text = f"tuple([{inner} for {name} in {value}])"
+    ) -> None:
+        if (*place, "*") not in self.lane.attributes:
+            self._of_rest(f"type({value})", place, value)
+        elif fixed:
+            self._of_list(node, place, value)
+        else:
+            self.parts.append(f"type({value})")
+            self._settle()
+            with self.function.inside(f"if type({value}) is list"):
+                self._of_list(node, place, value)
+
+    def _of_list(self, node: Any, place: tuple[str, ...], value: str) -> None:
+        """Take the items of a list, with how many there are before them."""
+        name, items = f"o{len(place)}", f"l{len(place)}"
+        self.parts.append(f"len({items} := {value})")
+        self._settle()
+        with self.function.inside(f"for {name} in {items}"):
+            self._of_item(_array_in(node), (*place, "*"), name)
+            self._settle()
         model = self._model(place)
         if model:
-            text = f"({text}, same([{name}.{model} for {name} in {value}]))"
-        return _if_list(value, text, fixed=fixed)
+            with self.function.inside(f"if len({items}) > 1"):
+                models = f"[{name}.{model} for {name} in {items}]"
+                self.function.add(f"s += same({models})")
 
     def _of_item(
         self, node: Mapping[str, Any], location: tuple[str, ...], name: str
-    ) -> str:
-        """Return the expression for an item of a list, with the texts that decide."""
+    ) -> None:
+        """Take an item of a list, with the texts that decide."""
         required = set(node.get("required", ()))
         properties = node.get("properties", {})
-        parts = []
         for key, attribute in self.lane.attributes[location].items():
             inner = properties.get(key, True)
             value, place = f"{name}.{attribute}", (*location, key)
             is_opened = key in self.source.opened
             if place in self.source.sensitive:
-                parts.append(value)
+                self._of_rest(value, place, value)
             elif is_opened and (*place, "*") in self.lane.attributes:
-                fixed = key in required
-                parts.append(self._of_items(inner, place, value, fixed=fixed))
-            elif not (key in required and _has_one_type(inner)):
-                parts.append(f"type({value})")
-        return _tuple_of(parts)
+                self._of_items(inner, place, value, fixed=key in required)
+            else:
+                fixed = key in required and _has_one_type(inner)
+                self._of_rest("" if fixed else f"type({value})", place, value)
 
     def _model(self, place: tuple[str, ...]) -> str:
         """Return the attribute for the model of an item, "" if items have none."""
@@ -128,18 +203,9 @@ class _ShapeWriter:
         return ""
 
 
-def _tuple_of(parts: Sequence[str]) -> str:
-    return "(" + "".join(f"{each}, " for each in parts) + ")"
-
-
-def _if_list(value: str, text: str, *, fixed: bool) -> str:
-    """Return the expression for a value that is a list, always or sometimes."""
-    return text if fixed else f"({text} if type({value}) is list else type({value}))"
-
-
-def _same(values: list[Any]) -> tuple[int, ...]:
+def _same(values: list[Any]) -> Iterable[int]:
     """Return for each value where it is for the first time."""
-    return tuple(map(values.index, values)) if len(values) > 1 else ()
+    return map(values.index, values)
 
 
 def _has_one_type(node: Any) -> bool:

@@ -215,6 +215,7 @@ def _worker_for(job: Job) -> _Worker:
     brief = Brief(advise=source.advise, remarks=remarks, lane_schema=strict)
     judge = Judge(record_schema(dialect), brief)
     bulk = Bulk(variant, spoke_of(source), Pairing(spoke_of(target), job.choices))
+    bulk.help(judge)
     identity = None
     if target.tells_apart:
         identity = Identity(target.tells_apart, by_text=target.id_by_text)
