@@ -6,8 +6,9 @@ shape, too, but for those of parts that a plan need not look into. What finds th
 of rows by their shapes is compiled for one lane.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -48,6 +49,8 @@ class _ShapeWriter:
     #: What the shape gets next, and members that are to be counted beside it.
     parts: list[str] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
+    #: Makes the names of values that are used again.
+    numbers: Iterator[int] = field(default_factory=count)
 
     def look(self, schema: Mapping[str, Any]) -> Look:
         """Return the function for rows of `schema`."""
@@ -93,27 +96,35 @@ class _ShapeWriter:
     ) -> None:
         hubs = {each.hub for each in self.source.fields if each.path == place}
         if place in self.source.sensitive:
-            self._of_rest(value, place, value)
+            self._of_rest("{}", place, value)
         elif place in self.lane.attributes and not hubs:
             self._of_inner(node, place, value, fixed=fixed)
         elif hubs & _of_objects or self._holds_fields(place):
             self._of_items(node, place, value, fixed=fixed)
         elif hubs & FREE:
-            keys = f"(tuple({value}) if type({value}) is dict else type({value}))"
+            keys = "(tuple({0}) if type({0}) is dict else type({0}))"
             self._of_rest(keys, place, value)
         elif (hubs & _of_texts or not hubs) and _may_be_list(node):
             # A list that is no field may be one in another spelling.
-            size = f"len({value})"
-            kind = f"({size} if type({value}) is list else type({value}))"
-            self._of_rest(size if fixed else kind, place, value)
+            kind = "(len({0}) if type({0}) is list else type({0}))"
+            self._of_rest("len({0})" if fixed else kind, place, value)
         else:
-            self._of_rest("" if fixed else f"type({value})", place, value)
+            self._of_rest("" if fixed else "type({})", place, value)
 
     def _of_rest(self, part: str, place: tuple[str, ...], value: str) -> None:
         """Take `part` for a value, inside of which the members must be counted."""
-        self.parts += [part] if part else []
         members = self._members(place, value)
+        if part.count("{") + (members != "0") > 1:
+            value = self._named(value)
+            members = self._members(place, value)
+        self.parts += [part.format(value)] if part else []
         self.counts += [members] if members != "0" else []
+
+    def _named(self, value: str) -> str:
+        """Return the name of a value that is used several times."""
+        name = f"v{next(self.numbers)}"
+        self.function.add(f"{name} = {value}")
+        return name
 
     def _members(self, place: tuple[str, ...], value: str) -> str:
         """Return the expression for the members inside of a value."""
@@ -121,16 +132,15 @@ class _ShapeWriter:
         kind = self.lane.classes[tuple(owner)]
         for each in msgspec.structs.fields(kind):
             if each.encode_name == key:
-                inner = self.members.of(each.type, value)
-                if each.required or inner == "0":
-                    return inner
-                return f"({inner} if {value} is not U else 0)"
+                # Where it may be absent that is one of its types, and has none.
+                return self.members.of(each.type, value)
         return "0"
 
     def _of_inner(
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
     ) -> None:
         """Take an object, with its members if it is there."""
+        value = self._named(value)
         if fixed:
             self._of_object(_object_in(node), place, value)
             return
@@ -152,27 +162,29 @@ class _ShapeWriter:
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
     ) -> None:
         if (*place, "*") not in self.lane.attributes:
-            self._of_rest(f"type({value})", place, value)
-        elif fixed:
+            self._of_rest("type({})", place, value)
+            return
+        value = self._named(value)
+        if fixed:
             self._of_list(node, place, value)
-        else:
-            self.parts.append(f"type({value})")
-            self._settle()
-            with self.function.inside(f"if type({value}) is list"):
-                self._of_list(node, place, value)
+            return
+        self.parts.append(f"type({value})")
+        self._settle()
+        with self.function.inside(f"if type({value}) is list"):
+            self._of_list(node, place, value)
 
     def _of_list(self, node: Any, place: tuple[str, ...], value: str) -> None:
         """Take the items of a list, with how many there are before them."""
-        name, items = f"o{len(place)}", f"l{len(place)}"
-        self.parts.append(f"len({items} := {value})")
+        name = f"o{len(place)}"
+        self.parts.append(f"len({value})")
         self._settle()
-        with self.function.inside(f"for {name} in {items}"):
+        with self.function.inside(f"for {name} in {value}"):
             self._of_item(_array_in(node), (*place, "*"), name)
             self._settle()
         model = self._model(place)
         if model:
-            with self.function.inside(f"if len({items}) > 1"):
-                models = f"[{name}.{model} for {name} in {items}]"
+            with self.function.inside(f"if len({value}) > 1"):
+                models = f"[{name}.{model} for {name} in {value}]"
                 self.function.add(f"s += same({models})")
 
     def _of_item(
@@ -186,12 +198,12 @@ class _ShapeWriter:
             value, place = f"{name}.{attribute}", (*location, key)
             is_opened = key in self.source.opened
             if place in self.source.sensitive:
-                self._of_rest(value, place, value)
+                self._of_rest("{}", place, value)
             elif is_opened and (*place, "*") in self.lane.attributes:
                 self._of_items(inner, place, value, fixed=key in required)
             else:
                 fixed = key in required and _has_one_type(inner)
-                self._of_rest("" if fixed else f"type({value})", place, value)
+                self._of_rest("" if fixed else "type({})", place, value)
 
     def _model(self, place: tuple[str, ...]) -> str:
         """Return the attribute for the model of an item, "" if items have none."""
