@@ -154,7 +154,7 @@ only a run there can tell.
   an id.
 - Wall time is from the start of a process to its end. Runs of each command, by
   turns: {runs}. Output is a new file: that of the run before is removed first. What is
-  read is in the page cache as far as it fits.
+  read was read once just before, so that it comes from memory.
 - Memory comes from a run of its own: the peak of the sum of the proportional set
   sizes of the process and its descendants, looked at every {interval:.0f} ms.
 - Seconds are those of this machine: {system}, {cores} cores, Python {python},
@@ -283,15 +283,20 @@ def candidates_on(path: Path, pair: Pair, folder: Path) -> list[Candidate]:
     ours = (script("harpia-formats"), "convert", str(path), "--to", pair.target)
     alone = folder / f"ours-alone{pair.suffix}"
     found = [
-        Candidate(OURS, (*ours, "--jobs", "2", "--output", str(target)), output=target),
-        Candidate(SERIAL, (*ours, "--jobs", "1", "--output", str(alone)), output=alone),
+        Candidate(
+            name,
+            (*ours, "--jobs", jobs, "--output", str(output)),
+            output=output,
+            source=path,
+        )
+        for name, jobs, output in ((OURS, "2", target), (SERIAL, "1", alone))
     ]
     for number, (name, engine) in enumerate(ENGINES.items()):
         program = folder / f"script-{number}.py"
         program.write_text(engine + pair.body, encoding="utf-8")
         output = folder / f"script-{number}{pair.suffix}"
         command = (sys.executable, str(program), str(path), str(output))
-        found.append(Candidate(name, command, output=output))
+        found.append(Candidate(name, command, output=output, source=path))
     return found
 
 

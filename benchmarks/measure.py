@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROCESSES = Path("/proc")
+#: Bytes of a file that are read at once.
+PIECE = 1024 * 1024
 #: Seconds between two looks at the memory.
 INTERVAL = 0.02
 MEMORY_IS_TOLD = (PROCESSES / "self" / "smaps_rollup").exists()
@@ -47,11 +49,17 @@ class Candidate:
     sample: Sample | None = None
     #: A file that is removed before each run, so that none is paid for by another.
     output: Path | None = None
+    #: A file that is read before each run, so that none reads it from the disk.
+    source: Path | None = None
 
     def begin(self) -> None:
-        """Leave nothing of the run before."""
+        """Leave nothing of the run before, and have at hand what is read."""
         if self.output is not None:
             self.output.unlink(missing_ok=True)
+        if self.source is not None:
+            with self.source.open("rb", buffering=0) as file:
+                while file.read(PIECE):
+                    pass
 
 
 @dataclass(frozen=True, slots=True)
