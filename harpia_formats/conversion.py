@@ -14,7 +14,7 @@ from harpia_formats.destination import Destination
 from harpia_formats.detection import Variant
 from harpia_formats.digests import Digests
 from harpia_formats.format import Format
-from harpia_formats.inputs import Input
+from harpia_formats.inputs import Input, is_one_file
 from harpia_formats.mishaps import Mishaps
 from harpia_formats.models import Models
 from harpia_formats.needs import holds_answers
@@ -68,6 +68,7 @@ class Conversion:
             progress=options.progress,
         )
         self._tally = self._reading.tally
+        self._has_one_file = is_one_file(self._reading.inputs)
         self._account = Account(loss_fails=options.on_loss is OnLoss.FAIL)
         self._mishaps = Mishaps(self._account, self._tally)
         self._quick = QuickWay(options, self._account)
@@ -109,7 +110,7 @@ class Conversion:
         if len(self._targets) > 1:
             self.said.append(f"writing {target.id}")
         for each in self._account.variants:
-            destination.check(each)
+            destination.begin(each, only=self._has_one_file)
 
     def __iter__(self) -> Generator[Problem, None, None]:
         try:
@@ -204,7 +205,7 @@ class Conversion:
         self._quick.end_file()
         self._account.begin(variant, count)
         if self._destination is not None:
-            self._destination.check(variant)
+            self._destination.begin(variant, only=self._has_one_file)
         elif not holds_answers(spoke_of(variant.format)):
             self._settle_now()
 

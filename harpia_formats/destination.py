@@ -66,8 +66,27 @@ class Destination:
         self._identity = Identity(paths, by_text=target.id_by_text) if paths else None
         self._rows: list[Row] = []
 
-    def check(self, variant: Variant) -> None:
-        """Raise `ConversionError` if rows of a format never have what is asked for."""
+    def begin(self, variant: Variant, *, only: bool) -> None:
+        """Get ready for the rows of a file, `only` if there is no other.
+
+        Raises `ConversionError` if they never have what is asked for.
+        """
+        self._check(variant)
+        if only and self._has_numbers(variant):
+            # No two records of a run have the same number.
+            self._identity = None
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether what tells rows apart is wanted."""
+        return self._identity is not None
+
+    def _has_numbers(self, variant: Variant) -> bool:
+        """Tell whether all rows get the numbers of their records for an id."""
+        has_ids = spoke_of(variant.format).carried("id") or "id" in self.constants
+        return self.pairing.needs_id and not has_ids
+
+    def _check(self, variant: Variant) -> None:
         check_needs(
             variant.format,
             spoke_of(variant.format),

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
@@ -63,6 +63,12 @@ def sources_behind(inputs: Iterable[Input]) -> Iterator[Source | SourceError]:
             if _is_new(source, seen):
                 names[source.name] += 1
                 yield _numbered(source, names[source.name])
+
+
+def is_one_file(inputs: Sequence[Input]) -> bool:
+    """Tell whether a file of this machine is all there is to read."""
+    first, *others = inputs
+    return not others and isinstance(first, (str, PathLike)) and Path(first).is_file()
 
 
 def _checked(given: Any) -> Input:

@@ -124,6 +124,7 @@ class QuickWay:
             place.folder,
             origin if isinstance(origin, Remote) else None,
             place.sight,
+            tells_apart=destination.tells_apart,
         )
         # Only processes that begin as copies of this one know what is prepared here.
         if place.folder and self._judge is not None and self._bulk is not None:

@@ -51,6 +51,8 @@ class Job:
     remote: Remote | None = None
     #: The file as it is seen where work is handed out, if not all need see the same.
     sight: Sight | None = None
+    #: Whether what tells rows apart is wanted, if there is something.
+    tells_apart: bool = True
 
     @property
     def origin(self) -> Path | Remote:
@@ -217,7 +219,7 @@ def _worker_for(job: Job) -> _Worker:
     bulk = Bulk(variant, spoke_of(source), Pairing(spoke_of(target), job.choices))
     bulk.help(judge)
     identity = None
-    if target.tells_apart:
+    if job.tells_apart and target.tells_apart:
         identity = Identity(target.tells_apart, by_text=target.id_by_text)
     return _Worker(job, variant, judge, bulk, identity)
 

@@ -13,6 +13,7 @@ import pytest
 
 from harpia_formats import convert, ranges, sharding, validate
 from harpia_formats.conversion_report import ConversionReport
+from harpia_formats.digests import Digests
 from harpia_formats.loss_table import FieldLine, field_lines
 from harpia_formats.needs import ConversionError
 from harpia_formats.notes import Fate
@@ -397,6 +398,45 @@ def test_an_id_in_two_files_is_refused_until_it_gets_a_prefix(tmp_path: Path) ->
     assert "prefix_ids=True" in (problem.help or "")
     assert [each["id"] for each in rows_of(output)] == ["x/1", "y/1"]
     assert report.ok
+
+
+@pytest.mark.parametrize(("own", "turned"), [("2", False), ("3", True)])
+def test_an_id_that_is_the_number_of_another_record_is_refused(
+    tmp_path: Path, own: str, *, turned: bool
+) -> None:
+    """A record's own id and the number that another gets for an id may not meet."""
+    numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
+    numbered.write_bytes(lines_of(*many(3)))
+    answered = {"input": "q", "expected-output": ["r"], "actual-output": "a"}
+    named.write_bytes(lines_of({"id": own, **answered}))
+    files = [named, numbered] if turned else [numbered, named]
+    _, report = converted(*files, to="harpia")
+
+    assert [each.code for each in report.report.problems] == ["L202"]
+    assert not report.written
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_numbers_are_not_compared_with_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    """Where all ids are numbers of the records of one file, none is there twice."""
+    added: list[Any] = []
+    monkeypatch.setattr(Digests, "add", lambda _, keys: added.extend(keys))
+    numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
+    numbered.write_bytes(lines_of(*many(2_000)))
+    record = {"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
+    named.write_bytes(lines_of(*({"id": f"i{n}", **record} for n in range(2_000))))
+    outputs = [tmp_path / "one.json", tmp_path / "two.json"]
+    convert(numbered, to="harpia", output=outputs[0], jobs=jobs)
+    by_number = len(added)
+    convert(named, to="harpia", from_="record", output=outputs[1], jobs=jobs)
+
+    assert (by_number, len(added)) == (0, 2_000)
+    assert [each["id"] for each in rows_of(outputs[0].read_bytes())] == [
+        str(number) for number in range(1, 2_001)
+    ]
 
 
 def test_inputs_are_put_together_in_order() -> None:
