@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
+from harpia_formats import express
 from harpia_formats.bulk import Bulk, suits_bulk
 from harpia_formats.choices import Choices, References, Responses, Turns
 from harpia_formats.contract import record_schema
 from harpia_formats.detection import Variant
 from harpia_formats.exact import decode, encode
+from harpia_formats.framing import Chunk, Cursor
+from harpia_formats.judge import Brief, Judge
 from harpia_formats.lane import Lane, Survey, lane_of
 from harpia_formats.losses import Losses
 from harpia_formats.mutation import copy_of, mutants, slots_of
@@ -198,6 +201,8 @@ def check(case: Case, target: str, choices: Choices, chance: random.Random) -> N
             assert bulk.made(values, case.lane, case.schema, records) is None
             good = list(ordinary(oracle, [each[:2] for each in good], records))
         values = [value for _, value, _ in good]
+        if chance.random() < 0.5:
+            check_members(bulk, values, case)
         made = bulk.made(values, case.lane, case.schema, records)
         texts = [encode(row) for _, _, outcome in good for row in outcome[0]]
 
@@ -213,6 +218,13 @@ def check(case: Case, target: str, choices: Choices, chance: random.Random) -> N
         found.add(paths, notes, lambda: None, times)
 
     assert counted(found) == counted(expected)
+
+
+def check_members(bulk: Bulk, values: Sequence[Any], case: Case) -> None:
+    """Assert that members are counted by shapes as they are by themselves."""
+    expected = sum(map(case.lane.members, values))
+
+    assert bulk.members_in(values, case.lane, case.schema) == expected
 
 
 def ordinary(
@@ -259,7 +271,7 @@ def check_all(name: str, place: int, count: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("name", "place"), VARIANTS)
 def test_plans_give_what_the_ordinary_way_gives(name: str, place: int) -> None:
-    """Rows, paths, notes, counts and first places are the same with plans."""
+    """Rows, paths, notes, counts, first places and members are the same with plans."""
     check_all(name, place, 20, seed=1)
 
 
@@ -351,6 +363,44 @@ def test_rows_that_go_another_way_are_not_counted() -> None:
     assert list(bulk.counted()) == []
     assert bulk.made(values[:3], case.lane, case.schema, 0) is not None
     assert [times for *_, times in bulk.counted()] == [3]
+
+
+def test_members_are_counted_where_shapes_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rows of shapes for which there is no plan any more are counted like others."""
+    monkeypatch.setattr(express, "MOST", 1)
+    answer = {"model_name": "m", "responses": [{"content": "a"}]}
+    asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
+    rows = [{**asked, "model_outputs": [answer] * times} for times in (1, 2, 3, 1, 2)]
+    case = case_of("tencent-outputs", 0, rows)
+    bulk = case.bulk("nemo-output", Choices())
+
+    check_members(bulk, [value for _, value in case.rows], case)
+
+
+@pytest.mark.parametrize("key", ["prompt", "response", "llm_name"])
+def test_a_repeated_key_is_found_by_shapes(key: str) -> None:
+    """Rows of a shape have a number of members, and one that repeats a key has more."""
+    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+    row = {"input": asked, "response": "a", "llm_name": "m"}
+    text = json.dumps(row).replace(f'"{key}"', f'"{key}": "x", "{key}"').encode()
+    plain = json.dumps(row).encode()
+    case = case_of("nemo-output", 0, [row])
+    judge, bulk = Judge(case.schema, Brief()), case.bulk("harpia", Choices())
+    bulk.help(judge)
+    judge.judge(Chunk(b"\n".join([plain] * 100), Cursor()))
+    verdicts = [
+        judge.judge(Chunk(b"\n".join([*[plain] * 5, each]), Cursor()))
+        for each in (plain, text)
+    ]
+
+    assert bulk.express is not None
+    assert [each.accepted is None for each in verdicts] == [False, True]
+    assert [[found.code for found in each.findings] for each in verdicts] == [
+        [],
+        ["J105"],
+    ]
 
 
 def test_plans_are_followed() -> None:
