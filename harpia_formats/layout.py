@@ -39,6 +39,7 @@ class Layout(StrEnum):
     EMPTY = "nothing"
 
 
+_space = re.compile(rb"[ \t\r\n]*+")
 _comments = re.compile(rb"(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*+", re.DOTALL)
 
 
@@ -194,9 +195,16 @@ def _goes_on(feed: Feed) -> bool:
 
 def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
     """Return the first two lines of `data` that are not blank, and whether both end."""
-    first, _, rest = data.lstrip(JSON_SPACE).partition(b"\n")
-    second, newline, _ = rest.lstrip(JSON_SPACE).partition(b"\n")
-    return first, second, bool(newline)
+    # What is behind them may be megabytes, and is not copied.
+    data = data.lstrip(JSON_SPACE)
+    end = data.find(b"\n")
+    if end < 0:
+        return data, b"", False
+    space = _space.match(data, end)
+    begin = space.end() if space else end
+    second = data.find(b"\n", begin)
+    is_whole = second >= 0
+    return data[:end], data[begin : second if is_whole else None], is_whole
 
 
 def _complaint(text: bytes) -> str | None:

@@ -1,5 +1,6 @@
 """Tell files of lines that can be read in ranges: plain ones, on a disk or remote."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from harpia_formats.bytestream import SourceError
 from harpia_formats.compression import LONGEST_MAGIC, codec_of
 from harpia_formats.layout import Layout, opening_of
 from harpia_formats.naming import plain_name
-from harpia_formats.ranges import bytes_of
+from harpia_formats.ranges import pieces_of
 from harpia_formats.recognition import HEAD_BYTES
 from harpia_formats.remote import Remote
 from harpia_formats.source import Source
@@ -32,9 +33,10 @@ def is_plain_lines(source: Source) -> bool:
     if plain_name(source.name).endswith(".csv"):
         return False
     try:
-        head = bytes_of(origin, 0, HEAD_BYTES)
-        if codec_of(source.name, head[:LONGEST_MAGIC]) is not None:
+        pieces = pieces_of(origin, 0, HEAD_BYTES)
+        first = next(pieces, b"")
+        if codec_of(source.name, first[:LONGEST_MAGIC]) is not None:
             return False
+        return opening_of(chain([first], pieces)).layout is Layout.LINES
     except (OSError, SourceError):
         return False
-    return opening_of(iter([head])).layout is Layout.LINES

@@ -49,6 +49,8 @@ class _ShapeWriter:
     #: What the shape gets next, and members that are to be counted beside it.
     parts: list[str] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
+    #: The types of the members of the objects at each place.
+    types: dict[tuple[str, ...], Mapping[str, Any]] = field(default_factory=dict)
     #: Makes the names of values that are used again.
     numbers: Iterator[int] = field(default_factory=count)
 
@@ -129,12 +131,16 @@ class _ShapeWriter:
     def _members(self, place: tuple[str, ...], value: str) -> str:
         """Return the expression for the members inside of a value."""
         *owner, key = place
-        kind = self.lane.classes[tuple(owner)]
-        for each in msgspec.structs.fields(kind):
-            if each.encode_name == key:
-                # Where it may be absent that is one of its types, and has none.
-                return self.members.of(each.type, value)
-        return "0"
+        # Where it may be absent that is one of its types, and has none.
+        kind = self._types(tuple(owner)).get(key)
+        return "0" if kind is None else self.members.of(kind, value)
+
+    def _types(self, place: tuple[str, ...]) -> Mapping[str, Any]:
+        """Return the types of the members of the objects at a place."""
+        if place not in self.types:
+            fields = msgspec.structs.fields(self.lane.classes[place])
+            self.types[place] = {each.encode_name: each.type for each in fields}
+        return self.types[place]
 
     def _of_inner(
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
