@@ -122,9 +122,12 @@ class Bulk:
             plans, _ = express.plans_for(values)
         # What is not held any more is memory for the next values.
         self._looked_at, self._plans = (), []
-        for number, value, plan in zip(count(before + 1), values, plans, strict=False):
+        for number, value, first in zip(count(before + 1), values, plans, strict=False):
+            plan = first
             try:
                 made = plan.make(value, number)
+                if made is None:
+                    plan, made = express.by_another(plan, value, number)
             except (LookupError, AttributeError, TypeError):
                 # The row is built unlike the one that the plan was made of; the
                 # ordinary way takes it as it is.
@@ -154,8 +157,7 @@ class Bulk:
         """Yield paths and notes of what plans were followed for, and how often."""
         yield from self._settled
         self._settled = []
-        plans = self.express.plans.values() if self.express is not None else ()
-        for plan in plans:
+        for plan in self.express.all_plans() if self.express is not None else ():
             if plan.count:
                 yield plan.paths, plan.notes, plan.count
                 plan.count = 0

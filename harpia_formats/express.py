@@ -8,17 +8,24 @@ have values moved; so a plan is made of it, and compiled. A row that no plan is 
 that has what a plan must not decide on, goes the ordinary way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
 
 from harpia_formats.lane import Lane
 from harpia_formats.plan import Ordinary, Plan, planned
 from harpia_formats.shape import Look, look_of
-from harpia_formats.spoke import Spoke
+from harpia_formats.spoke import Row, Spoke
+from harpia_formats.tracing import Key, blanks_in
 
 #: Shapes that are looked into; rows of others go the ordinary way.
 MOST = 256
+
+
+#: Plans that are looked for among rows of one shape with empty texts here and there.
+VARIANTS = 8
 
 
 @dataclass(slots=True)
@@ -35,8 +42,14 @@ class Express:
 
     def afresh(self) -> "Express":
         """Return the same plans, followed for no row yet."""
-        plans = {shape: replace(each, count=0) for shape, each in self.plans.items()}
+        plans = {shape: each.afresh() for shape, each in self.plans.items()}
         return replace(self, plans=plans)
+
+    def all_plans(self) -> Iterator[Plan]:
+        """Yield every plan that there is."""
+        for each in self.plans.values():
+            yield each
+            yield from each.others
 
     def plans_for(self, rows: Sequence[Any]) -> tuple[list[Plan], int]:
         """Return the plan for each of some rows, and how many members all have."""
@@ -52,7 +65,34 @@ class Express:
         members = self.lane.members(row) - rest
         if len(self.plans) >= MOST:
             return Plan(members=members)
-        plan = planned(row, self.lane, self.source, self.ordinary) or Plan()
-        plan.members = members
+        plan = self._planned(row) or Plan()
+        plan.members, plan.tried = members, {_blanks_of(row)}
         self.plans[shape] = plan
         return plan
+
+    def by_another(
+        self, plan: Plan, row: Any, number: int
+    ) -> tuple[Plan, list[Row] | None]:
+        """Return the plan for a row that the plan for its shape is not for.
+
+        With it come the rows that it makes, None if there is no such plan.
+        """
+        for each in plan.others:
+            made = each.make(row, number)
+            if made is not None:
+                return each, made
+        if plan.tried is not None and len(plan.tried) < VARIANTS:
+            blanks = _blanks_of(row)
+            other = None if blanks in plan.tried else self._planned(row)
+            plan.tried.add(blanks)
+            if other is not None:
+                plan.others.append(other)
+                return other, other.make(row, number)
+        return plan, None
+
+    def _planned(self, row: Any) -> Plan | None:
+        return planned(row, self.lane, self.source, self.ordinary)
+
+
+def _blanks_of(row: Any) -> frozenset[Key]:
+    return frozenset(blanks_in(msgspec.to_builtins(row)))

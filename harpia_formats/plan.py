@@ -1,7 +1,8 @@
 """Make plans: find out what becomes of a row, and write that down for rows like it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -31,6 +32,16 @@ class Plan:
     members: int = 0
     #: Rows that it was followed for, and not yet counted.
     count: int = 0
+    #: Plans for rows of this shape that have empty texts elsewhere.
+    others: "list[Plan]" = field(default_factory=list)
+    #: Where rows had empty texts for which a plan was looked for; None if that is not
+    #: to be done.
+    tried: set[frozenset[Key]] | None = None
+
+    def afresh(self) -> "Plan":
+        """Return the same plan, followed for no row yet."""
+        others = [each.afresh() for each in self.others]
+        return replace(self, count=0, others=others, tried=copy(self.tried))
 
 
 def planned(row: Any, lane: Lane, source: Spoke, ordinary: Ordinary) -> Plan | None:
@@ -38,16 +49,17 @@ def planned(row: Any, lane: Lane, source: Spoke, ordinary: Ordinary) -> Plan | N
     value = msgspec.to_builtins(row)
     if _keeps(value, source):
         return None
-    number, other = NUMBERS
+    number, _ = NUMBERS
     try:
         rows, paths, notes = ordinary(value, number)
-        first, second = (Traced.of(value, salt, source) for salt in ("a", "b"))
-        moved = ordinary(first.value, number)[0]
-        again = ordinary(second.value, other)[0]
+        writer = _PlanWriter(lane, source, value)
+        texts = writer.rows(ordinary)
+        blanks = [place for place in writer.texts if not _at(value, place)]
+        if blanks:
+            writer = _PlanWriter(lane, source, value, blanks)
+            texts = writer.rows(ordinary)
     except Unconvertible:
         return None
-    writer = _PlanWriter(lane, source, value, first, second)
-    texts = writer.rows(moved, again)
     if texts is None:
         return None
     conditions = writer.conditions(paths)
@@ -71,16 +83,28 @@ class _PlanWriter:
 
     lane: Lane
     source: Spoke
-    #: The row itself, and with other values.
     value: Row
-    first: Traced
-    second: Traced
+    #: Where it has empty texts that would be moved.
+    blanks: Sequence[Key] = ()
+    #: Where the values are that the row was given, twice.
+    places: tuple[Mapping[Any, Key], ...] = ()
     names: dict[str, Any] = field(default_factory=dict)
     #: Texts that are moved: their names, by where they are.
     texts: dict[Key, str] = field(default_factory=dict)
 
-    def rows(self, ours: Sequence[Row], theirs: Sequence[Row]) -> list[str] | None:
-        """Return an expression for each row, None if values are not only moved."""
+    def rows(self, ordinary: Ordinary) -> list[str] | None:
+        """Return an expression for each row, None if values are not only moved.
+
+        Raises `Unconvertible` where the row is, with other values in it.
+        """
+        traced = [
+            Traced.of(self.value, salt, self.source, self.blanks) for salt in "ab"
+        ]
+        self.places = tuple(each.places for each in traced)
+        ours, theirs = (
+            ordinary(each.value, number)[0]
+            for each, number in zip(traced, NUMBERS, strict=True)
+        )
         if len(ours) != len(theirs):
             return None
         texts = [self._of(one, other) for one, other in zip(ours, theirs, strict=True)]
@@ -105,8 +129,9 @@ class _PlanWriter:
     def _of_leaf(self, ours: Any, theirs: Any) -> str | None:
         if (ours, theirs) == (str(NUMBERS[0]), str(NUMBERS[1])):
             return "str(n)"
-        place = self.first.places.get(ours) if is_traced(ours) else None
-        if place is not None and self.second.places.get(theirs) == place:
+        first, second = self.places
+        place = first.get(ours) if is_traced(ours) else None
+        if place is not None and second.get(theirs) == place:
             if isinstance(_at(self.value, place), str) and self._place(place):
                 return self.texts.setdefault(place, f"t{len(self.texts)}")
             return self._place(place)
@@ -139,7 +164,8 @@ class _PlanWriter:
         in two places decide on what is said of a row.
         """
         # A text that is not empty is true.
-        conditions = [
+        conditions = [f"not {self._place(each)}" for each in self.blanks]
+        conditions += [
             f"({text} := {self._place(place)})" for place, text in self.texts.items()
         ]
         for each in self.source.fields:
@@ -155,7 +181,8 @@ class _PlanWriter:
         if own is None or path in self.texts or not isinstance(asked, str):
             return []
         found = []
-        for place, text in self.texts.items():
+        blanks = dict.fromkeys(self.blanks, "''")
+        for place, text in {**self.texts, **blanks}.items():
             sign = "==" if _at(self.value, place) == asked else "!="
             found.append(f"{own} {sign} {text}")
         return found

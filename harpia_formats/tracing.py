@@ -1,6 +1,6 @@
 """Give a row other values in all fields, to see where a conversion moves them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -21,14 +21,16 @@ class Traced:
     places: Mapping[Any, Key]
 
     @classmethod
-    def of(cls, value: Row, salt: str, source: Spoke) -> "Traced":
-        """Return `value` with other texts and numbers in all fields."""
+    def of(
+        cls, value: Row, salt: str, source: Spoke, kept: Collection[Key] = ()
+    ) -> "Traced":
+        """Return `value` with other texts and numbers in all fields but the `kept`."""
         places: dict[Any, Key] = {}
         numbers = count(1 if salt == "a" else 100_001)
 
         def other(each: Any, place: Key) -> Any:
             names = tuple(part if isinstance(part, str) else "*" for part in place)
-            if names in source.sensitive:
+            if names in source.sensitive or place in kept:
                 return each
             if isinstance(each, dict):
                 return {key: other(item, (*place, key)) for key, item in each.items()}
@@ -53,6 +55,18 @@ def _another(value: Any, salt: str, number: int) -> Any:
     if isinstance(value, float):
         return 771_000_000_000.5 + number
     return value
+
+
+def blanks_in(value: Any, place: Key = ()) -> Iterator[Key]:
+    """Yield where the empty texts of a row are."""
+    if value == "":
+        yield place
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from blanks_in(each, (*place, key))
+    elif isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from blanks_in(each, (*place, at))
 
 
 def is_traced(value: Any) -> bool:

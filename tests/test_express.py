@@ -403,6 +403,35 @@ def test_a_repeated_key_is_found_by_shapes(key: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_rows_with_empty_texts_have_plans_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, *, is_first: bool
+) -> None:
+    """Rows of a shape are moved by plans wherever they have empty texts."""
+    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+    row: dict[str, Any] = {"input": asked, "response": "a", "llm_name": "m"}
+    without = {**row, "input": {**asked, "ideal_response": ""}}
+    rows = [without, row] if is_first else [row, without]
+    case = case_of("nemo-output", 0, [*rows * 50, {**row, "response": ""}])
+    bulk = case.bulk("harpia", Choices())
+    ways: list[int] = []
+    usual = Bulk.ordinary
+
+    def noted(self: Bulk, value: Any, number: int) -> Any:
+        ways.append(number)
+        return usual(self, value, number)
+
+    monkeypatch.setattr(Bulk, "ordinary", noted)
+    made = bulk.made([value for _, value in case.rows], case.lane, case.schema, 0)
+
+    assert made is not None
+    assert len(ways) <= 3 * (1 + 2 + 2)
+    assert [each["expected-output"] for each in made.rows[:2]] == [
+        [each["input"]["ideal_response"]] for each in rows
+    ]
+    assert sum(times for *_, times in bulk.counted()) == len(made.rows) == 101
+
+
 def test_plans_are_followed() -> None:
     """Rows of a known shape go no other way, so that the law is about plans."""
     rest = {"ideal_response": "r", "category": "c", "source": "s"}
