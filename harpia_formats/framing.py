@@ -94,6 +94,13 @@ class Chunk:
         size = self.ends[count - 1] + 1 if count else 0
         return Chunk(self.data[:size], self.start)
 
+    def between(self, begin: int, end: int) -> "Chunk":
+        """Return the lines from row `begin` on, before row `end`."""
+        ends = self.ends
+        first = ends[begin - 1] + 1 if begin else 0
+        last = ends[end - 1] + 1 if end <= len(ends) else len(self.data)
+        return Chunk(self.data[first:last], self.start_of(begin))
+
     def start_of(self, number: int) -> Cursor:
         """Return where row `number`, from 0, begins."""
         start = self.start

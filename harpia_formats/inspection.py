@@ -404,11 +404,11 @@ class Inspection:
             self._last = chunk
         part = self._part
         if self._taker is not None:
-            judged = self._taker.bulk is not None and verdict.accepted is not None
-            if not (
-                judged and self._taker.accepted(chunk, numbers, verdict, part.judge)
+            values = verdict.accepted
+            if values is None or not self._taker.accepted(
+                chunk, numbers, values, part.judge
             ):
-                self._take(self._taker, chunk, numbers, active, unread)
+                self._take(self._taker, chunk, numbers, verdict, unread)
         row_of = partial(self._row, chunk, numbers)
         yield from self._speaker.findings(active, row_of, part.schema, part.path)
 
@@ -417,15 +417,17 @@ class Inspection:
         taker: "Taker",
         chunk: Chunk,
         numbers: Numbers,
-        findings: "list[Finding]",
+        verdict: Verdict,
         unread: set[int],
     ) -> None:
         """Hand on the rows that are valid, and the bytes of those that are not."""
+        findings = [each for each in verdict.findings if each.code in self._rules]
         wrong = {each.row for each in findings if self._speaker.is_error(each.code)}
         wrong |= {each.row for each in findings if each.code == "V901"} | unread
         rows = chunk.rows
         blank = {row for row, text in enumerate(rows) if is_blank(text)}
-        taker.rows(chunk, numbers, wrong | blank)
+        values, judge = verdict.values, self._part.judge
+        taker.rows(chunk, numbers, wrong | blank, values, judge)
         taker.refused(chunk, {each for each in wrong if each < len(chunk)})
 
     def _verdict(self, chunk: Chunk, judge: Judge) -> Verdict:

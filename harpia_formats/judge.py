@@ -55,6 +55,9 @@ class Verdict:
     keys: list[str] = field(default_factory=list)
     #: The rows as the lane decoded them, if it accepted all of them at once.
     accepted: list[Any] | None = None
+    #: Otherwise each row that it accepted, and None for each that it did not; there
+    #: are none if the lane has become another one on the way.
+    values: list[Any] = field(default_factory=list)
 
 
 class Disagreement(Exception):  # noqa: N818 - reads as what happened
@@ -206,6 +209,7 @@ class Judge:
                     del values[number + 1 - start :]
         kept = [each for each in values if each is not None]
         self._note_keys(kept, lane, verdict)
+        verdict.values = [] if self.lane is not lane else [*[None] * start, *values]
         return start + len(values)
 
     def _accepted_each(self, rows: list[bytes], lane: Lane) -> list[Any]:

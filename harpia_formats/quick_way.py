@@ -1,7 +1,7 @@
 """Convert rows that a lane accepted many at a time, here or in several processes."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.account import Account
@@ -40,7 +40,7 @@ class QuickWay:
         self._followed: Counter[PlanKey] = Counter()
 
     def accepted(
-        self, chunk: Chunk, numbers: Numbers, values: list[Any], judge: Judge
+        self, chunk: Chunk, numbers: Numbers, values: Sequence[Any], judge: Judge
     ) -> bool:
         """Convert rows that a lane accepted; tell whether that was done.
 

@@ -1,8 +1,9 @@
 """Take the records of a file while it is inspected, in order, with their places."""
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
@@ -13,7 +14,7 @@ from harpia_formats.detection import Variant
 from harpia_formats.exact import decode, encode
 from harpia_formats.format import Container
 from harpia_formats.framing import Chunk, Cursor
-from harpia_formats.judge import Judge, Verdict
+from harpia_formats.judge import Judge
 from harpia_formats.kept import restored, taken_out
 from harpia_formats.marks import Marks, Numbers
 from harpia_formats.problem import Path
@@ -31,7 +32,7 @@ HEADED = b'"header"'
 _head = struct.Struct("<QQQI")
 
 #: Takes the rows of a chunk as a lane decoded them; tells whether it did.
-TakeAccepted = Callable[[Chunk, Numbers, list[Any], Judge], bool]
+TakeAccepted = Callable[[Chunk, Numbers, Sequence[Any], Judge], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,29 +84,43 @@ class Taker:
         if self._columns is not None:
             self._columns.begin(path)
 
-    def rows(self, chunk: Chunk, numbers: Numbers, passed: set[int]) -> None:
-        """Take the rows of a chunk but for those that are `passed` over."""
-        columns, spoke = self._columns, self._spoke
-        if columns is not None:
-            columns.take(chunk, numbers, passed)
+    def rows(
+        self,
+        chunk: Chunk,
+        numbers: Numbers,
+        passed: set[int],
+        values: Sequence[Any],
+        judge: Judge,
+    ) -> None:
+        """Take the rows of a chunk but for those that are `passed` over.
+
+        `values` are the rows as the lane of `judge` accepted them, as far as it did.
+        """
+        if self._columns is not None:
+            self._columns.take(chunk, numbers, passed)
             return
-        if spoke is None:
+        if self._spoke is None:
             return
-        for number, text in enumerate(chunk.rows):
-            if number not in passed:
-                value = decode(text)
+        for begin, end in _stretches(len(chunk), passed, values):
+            part = values[begin:end]
+            if part and part[0] is not None and chunk.lines:
+                before = Numbers(numbers.of(begin) - 1, [])
+                if self.accepted(chunk.between(begin, end), before, part, judge):
+                    continue
+            for number in range(begin, end):
+                text = chunk.rows[number]
                 start = chunk.start_of(number)
-                self._hand_on(value, text, start, numbers.of(number))
+                self._hand_on(decode(text), text, start, numbers.of(number))
 
     def accepted(
-        self, chunk: Chunk, numbers: Numbers, verdict: Verdict, judge: Judge
+        self, chunk: Chunk, numbers: Numbers, values: Sequence[Any], judge: Judge
     ) -> bool:
         """Hand on rows that the lane accepted; tell whether anybody took them."""
         if self.bulk is None or self._columns is not None:
             return False
         if self._has_headed_rows and HEADED in chunk.data:
             return False
-        return self.bulk(chunk, numbers, verdict.accepted or [], judge)
+        return self.bulk(chunk, numbers, values, judge)
 
     def refused(self, chunk: Chunk, rows: set[int]) -> None:
         """Hand on the bytes of rows that are not valid."""
@@ -189,6 +204,22 @@ class Taker:
         id_key = variant.format.id_key
         placed = Placed(self.path, text, start, number, value, id_key)
         self.receive(Taken(record, placed))
+
+
+def _stretches(
+    count: int, passed: set[int], values: Sequence[Any]
+) -> Iterator[tuple[int, int]]:
+    """Yield where rows begin and end that follow each other and are all known, or none.
+
+    Known are those of which there is a value.
+    """
+    known = [each is not None for each in values] + [False] * (count - len(values))
+    for is_known, rows in groupby(
+        range(count), lambda row: None if row in passed else known[row]
+    ):
+        if is_known is not None:
+            first, *others = rows
+            yield first, first + 1 + len(others)
 
 
 def read_record(value: Row, spoke: Spoke, variant: Variant) -> Record:
