@@ -62,6 +62,8 @@ class Resume:
     start: Cursor
     #: Records before that place.
     records: int
+    #: What judged some of them, and has learned from that.
+    judge: Judge | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,7 @@ class Inspection:
         self._part = self._parts.of_records(cut)
         if self._resume is not None:
             self._part.records = self._resume.records
+            self._part.judge = self._resume.judge or self._part.judge
         if cut is Cut.TABLE:
             yield from self._table(opening, blocks)
         else:
@@ -342,6 +345,11 @@ class Inspection:
                 self._formats, head, everything, options.format, strict=options.strict
             )
         return held_strictly(found, head) if options.strict else found
+
+    @property
+    def judge(self) -> Judge:
+        """The judge of the records, which has learned from them."""
+        return self._part.judge
 
     def judged(self, source: Source) -> Judged | None:
         """Return what is known of the file, if its records can be checked further."""

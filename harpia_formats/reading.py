@@ -19,6 +19,7 @@ from harpia_formats.format import Format
 from harpia_formats.framing import ROW_LIMIT, Cursor, lines_in
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
 from harpia_formats.inspection import Inspection, Resume
+from harpia_formats.judge import Judge
 from harpia_formats.needs import ConversionError
 from harpia_formats.options import Options
 from harpia_formats.problem import PAUSE, Problem, Severity
@@ -178,6 +179,8 @@ class Reading:
         ranges = shards.ranges(source.name, origin)
         place = Cursor()
         variant: Variant | None = None
+        judge: Judge | None = None
+        resume: Resume | None = None
         for work, found in ranges:
             done = shards.if_right(work, found)
             if done is not None and variant is not None:
@@ -188,9 +191,8 @@ class Reading:
                 place = Cursor(work.end, place.line + done.lines)
             else:
                 data = _bytes_of(source.name, origin, work)
-                resume = (
-                    None if variant is None else Resume(variant, place, count.records)
-                )
+                if variant is not None:
+                    resume = Resume(variant, place, count.records, judge)
                 part = Source(source.name, data)
                 inspection = self._inspection(taker, resume)
                 with SecondLook(part) as again, open_source(part) as reader:
@@ -199,6 +201,8 @@ class Reading:
                 if inspection.stopped or inspection.variant is None:
                     return
                 place = Cursor(work.end, place.line + lines_in(data))
+                # What it has learned of the rows need not be found out again.
+                judge = inspection.judge
                 if variant is None:
                     variant = inspection.variant
                     shards.begin(variant)

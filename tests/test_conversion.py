@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 from harpia_formats import convert, ranges, sharding, validate
 from harpia_formats.conversion_report import ConversionReport
 from harpia_formats.digests import Digests
+from harpia_formats.judge import Learner
 from harpia_formats.loss_table import FieldLine, field_lines
 from harpia_formats.needs import ConversionError
 from harpia_formats.notes import Fate
@@ -689,6 +691,76 @@ def test_a_bad_row_in_a_range_is_named_with_its_place(
         assert one[2]
         assert one[2][0][1].line == 4_001
         assert one[2][0][1].record == 4_001
+
+
+BAD_ROWS = (b'{"input": 1}', b'{"bad"', b"", b'{"response":"a","response":"b"}', b"7")
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("target", ["harpia", "haystack", "nemo-input"])
+@pytest.mark.parametrize("rarity", [3, 40])
+def test_good_rows_among_bad_ones_become_what_they_are_alone(
+    tmp_path: Path, target: str, jobs: int, rarity: int
+) -> None:
+    """Output and losses are those of the good rows; the bad ones are kept."""
+    chance = random.Random(rarity)  # noqa: S311 - a test needs a seed, not secrecy
+    good = lines_of(*many(3_000)).splitlines()
+    mixed = []
+    for each in good:
+        if chance.randrange(rarity) == 0:
+            mixed.append(chance.choice(BAD_ROWS))
+        mixed.append(each)
+    files = [tmp_path / "good.jsonl", tmp_path / "mixed.jsonl"]
+    for file, rows in zip(files, (good, mixed), strict=True):
+        file.write_bytes(b"\n".join(rows) + b"\n")
+    outputs = [tmp_path / "one", tmp_path / "two"]
+    kept = tmp_path / "kept"
+    alone = convert(files[0], to=target, output=outputs[0], jobs=jobs)
+    among = convert(
+        files[1],
+        to=target,
+        output=outputs[1],
+        jobs=jobs,
+        on_invalid="quarantine",
+        quarantine=kept,
+    )
+    refused = [each for each in mixed if each in BAD_ROWS and each]
+
+    assert outputs[1].read_bytes() == outputs[0].read_bytes()
+    assert kept.read_bytes().splitlines() == refused
+    assert among.skipped == len(refused)
+    assert [
+        (name, each.records, each.kept, each.fates)
+        for name, each in table_of(among).items()
+    ] == [
+        (name, each.records, each.kept, each.fates)
+        for name, each in table_of(alone).items()
+    ]
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_what_is_learned_of_rows_is_not_forgotten_in_the_next_range(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranges with bad rows are done here, and the lane is built for the first only."""
+    built: list[Learner] = []
+    usual = Learner._build  # noqa: SLF001 - how often it is done shows nowhere else
+
+    def noted(learner: Learner) -> None:
+        built.append(learner)
+        usual(learner)
+
+    monkeypatch.setattr(Learner, "_build", noted)
+    rows = lines_of(*many(5_000)).splitlines(keepends=True)
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(b"7\n".join(rows))
+    report = convert(
+        file, to="harpia", output=tmp_path / "out", jobs=2, on_invalid="skip"
+    )
+
+    assert (report.rows, report.skipped) == (5_000, 4_999)
+    assert len(built) <= 4
 
 
 @pytest.mark.usefixtures("small_ranges")
