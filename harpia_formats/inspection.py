@@ -1,6 +1,6 @@
 """Inspect one file: its format, its rows, and what is wrong with them, in order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -12,11 +12,11 @@ from harpia_formats.contract import document_schema
 from harpia_formats.detection import Variant
 from harpia_formats.flaws import words_for
 from harpia_formats.format import Container, Format
-from harpia_formats.framing import Chunk, Cursor, Flaw, is_blank
+from harpia_formats.framing import Chunk, Cursor, Feed, Flaw, is_blank, line_rows
 from harpia_formats.head import Cut, begin, cut_of, frames_again
 from harpia_formats.judge import Disagreement, Judge, Verdict
 from harpia_formats.judged import Judged
-from harpia_formats.layout import Layout, Opening, opening_of
+from harpia_formats.layout import Opening, opening_of
 from harpia_formats.marks import Numbers, Outcomes
 from harpia_formats.naming import misleading
 from harpia_formats.options import Options
@@ -55,18 +55,6 @@ _of_files = ("J", "S2", "S3")
 
 
 @dataclass(frozen=True, slots=True)
-class Resume:
-    """Where the inspection of a file of lines goes on, and as what."""
-
-    variant: Variant
-    start: Cursor
-    #: Records before that place.
-    records: int
-    #: What judged some of them, and has learned from that.
-    judge: Judge | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Rows:
     """Some rows of a file that is known, and what they are judged with."""
 
@@ -92,7 +80,6 @@ class Inspection:
         formats: tuple[Format, ...],
         schema: tuple[str, Schema] | None,
         taker: "Taker | None" = None,
-        resume: Resume | None = None,
         crew: "Crew | None" = None,
     ) -> None:
         self._options = options
@@ -100,7 +87,6 @@ class Inspection:
         self._crew = crew
         #: Takes the records that are valid, if anybody wants them.
         self._taker = taker
-        self._resume = resume
         self._rules = rules
         self._tally = tally
         self._formats = formats
@@ -152,7 +138,7 @@ class Inspection:
         self._count, self._outcomes = count, Outcomes(count)
         self._blocks = blocks
         self._speaker = Speaker(self._rules, self._tally, count.path)
-        opening = self._opening(blocks)
+        opening = opening_of(blocks)
         for flaw in opening.flaws:
             # A source that could not be read says so, and not that it is empty.
             if flaw.kind != "empty" or blocks.error is None:
@@ -160,8 +146,7 @@ class Inspection:
         asked = () if self._given is not None else self._formats
         limit, known = self._options.max_row_bytes, tuple(all_formats().values())
         beginning = begin(opening, limit, asked, count.path, known)
-        if self._resume is None:
-            yield from self._name_note(beginning.head)
+        yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
         if self._taker is not None:
             self._taker.open(self._variant)
@@ -176,9 +161,6 @@ class Inspection:
             self._options, self._rules, self._variant, self._schema, identity
         )
         self._part = self._parts.of_records(cut)
-        if self._resume is not None:
-            self._part.records = self._resume.records
-            self._part.judge = self._resume.judge or self._part.judge
         if cut is Cut.TABLE:
             yield from self._table(opening, blocks)
         else:
@@ -325,18 +307,8 @@ class Inspection:
         codes = {each.code for each in found.sayings}
         count.folded = OTHER_SHAPE in codes & self._rules.keys()
 
-    def _opening(self, blocks: Blocks) -> Opening:
-        """Tell the container of a file, or go on with lines."""
-        if self._resume is None:
-            return opening_of(blocks)
-        opening = opening_of(blocks, self._resume.start)
-        opening.layout, opening.flaws = Layout.LINES, []
-        return opening
-
     def _recognition(self, head: Head) -> Recognition:
         options = self._options
-        if self._resume is not None:
-            return Recognition(self._resume.variant)
         if options.format is None:
             found = recognise(head, self._formats)
         else:
@@ -346,10 +318,14 @@ class Inspection:
             )
         return held_strictly(found, head) if options.strict else found
 
-    @property
-    def judge(self) -> Judge:
-        """The judge of the records, which has learned from them."""
-        return self._part.judge
+    def of_lines(
+        self, blocks: Iterable[bytes], start: Cursor, count: FileCount
+    ) -> Iterator[Problem]:
+        """Yield what is wrong with further lines of a file whose beginning is known."""
+        self._part.records = count.records
+        frames = line_rows(Feed(iter(blocks)), start, self._options.max_row_bytes)
+        rows = Rows(self._variant, self._part, frames, None)
+        yield from self.of_rows(rows, count)
 
     def judged(self, source: Source) -> Judged | None:
         """Return what is known of the file, if its records can be checked further."""

@@ -57,16 +57,13 @@ class Opening:
     flaws: list[Flaw] = field(default_factory=list)
 
 
-def opening_of(blocks: Iterable[bytes], start: Cursor | None = None) -> Opening:
-    """Read the beginning of `blocks`, and tell their container.
-
-    They begin at `start` of the file, at its beginning if that is None.
-    """
+def opening_of(blocks: Iterable[bytes]) -> Opening:
+    """Read the beginning of the `blocks` of a file, and tell their container."""
     feed = Feed(iter(blocks))
     feed.fill(len(BOM))
-    start = beginning = start or Cursor()
+    start = beginning = Cursor()
     flaws = []
-    if not start.offset and feed.data.startswith(BOM):
+    if feed.data.startswith(BOM):
         flaws.append(Flaw("bom", start, len(BOM)))
         feed.data = feed.data[len(BOM) :]
         start = beginning = Cursor(len(BOM))

@@ -18,8 +18,7 @@ from harpia_formats.detection import Variant
 from harpia_formats.format import Format
 from harpia_formats.framing import ROW_LIMIT, Cursor, lines_in
 from harpia_formats.inputs import Input, checked_inputs, sources_behind
-from harpia_formats.inspection import Inspection, Resume
-from harpia_formats.judge import Judge
+from harpia_formats.inspection import Inspection
 from harpia_formats.needs import ConversionError
 from harpia_formats.options import Options
 from harpia_formats.problem import PAUSE, Problem, Severity
@@ -37,6 +36,7 @@ from harpia_formats.report import FileCount
 from harpia_formats.rules import selected_rules
 from harpia_formats.second_look import SecondLook
 from harpia_formats.source import Measured, Source, open_source
+from harpia_formats.stretches import Stretch
 from harpia_formats.taking import Receive, TakeAccepted, Taker
 from harpia_formats.tally import Tally
 
@@ -178,42 +178,40 @@ class Reading:
         progress = self._options.progress or (lambda _: None)
         ranges = shards.ranges(source.name, origin)
         place = Cursor()
-        variant: Variant | None = None
-        judge: Judge | None = None
-        resume: Resume | None = None
+        # What it has learned of the rows need not be found out for each range.
+        inspection = self._inspection(taker)
         for work, found in ranges:
             done = shards.if_right(work, found)
-            if done is not None and variant is not None:
-                rows = shards.rows_of(work, done)
-                shards.deliver(done, rows, place, count.records)
-                count.records += done.records
-                count.bytes += work.end - work.begin
-                place = Cursor(work.end, place.line + done.lines)
-            else:
+            lines = 0 if done is None else done.lines
+            if inspection.variant is None:
                 data = _bytes_of(source.name, origin, work)
-                if variant is not None:
-                    resume = Resume(variant, place, count.records, judge)
+                lines = lines_in(data)
                 part = Source(source.name, data)
-                inspection = self._inspection(taker, resume)
                 with SecondLook(part) as again, open_source(part) as reader:
                     blocks = Blocks(reader, count)
                     yield from _closed(inspection.problems(blocks, count, again))
                 if inspection.stopped or inspection.variant is None:
                     return
-                place = Cursor(work.end, place.line + lines_in(data))
-                # What it has learned of the rows need not be found out again.
-                judge = inspection.judge
-                if variant is None:
-                    variant = inspection.variant
-                    shards.begin(variant)
+                shards.begin(inspection.variant)
+            elif done is None:
+                stretch = Stretch(source.name, work.begin, work.end, origin)
+                yield from _closed(inspection.of_lines(stretch, place, count))
+                if inspection.stopped:
+                    return
+                lines = stretch.lines
+                count.bytes += stretch.consumed
+            else:
+                rows = shards.rows_of(work, done)
+                shards.deliver(done, rows, place, count.records)
+                count.records += done.records
+                count.bytes += work.end - work.begin
+            place = Cursor(work.end, place.line + lines)
             progress(Part(source.name, shards.size, work.end))
         if isinstance(origin, Remote):
             _check_unchanged(source.name, origin)
         count.complete = True
 
-    def _inspection(
-        self, taker: Taker, resume: Resume | None = None, *, whole: bool = False
-    ) -> Inspection:
+    def _inspection(self, taker: Taker, *, whole: bool = False) -> Inspection:
         options = self._options
         return Inspection(
             options if whole else replace(options, progress=None),
@@ -222,7 +220,6 @@ class Reading:
             self._formats,
             None,
             taker,
-            resume,
         )
 
 
