@@ -79,13 +79,15 @@ class Crew:
 
         The next work begins others, which know more.
         """
+        is_near = self._engine is not None and self._engine.is_near
         for each in self._waiting:
-            # One by one: not every executor can be told to cancel them all.
-            if each.future is not None:
+            # One by one: not every executor can be told to cancel them all. Ours is,
+            # since it fails on what we cancel while its processes are dying.
+            if each.future is not None and not is_near:
                 each.future.cancel()
         self._waiting.clear()
-        if self._engine is not None and self._engine.is_near:
-            self._engine.executor.shutdown(wait=True)
+        if self._engine is not None and is_near:
+            self._engine.executor.shutdown(wait=True, cancel_futures=True)
             self._engine = None
         if self._single is not None:
             self._single.shutdown(wait=True)

@@ -18,7 +18,11 @@ def pool_of(jobs: int) -> "Executor":
     from concurrent.futures.process import ProcessPoolExecutor  # noqa: PLC0415 - most runs need none
     from multiprocessing import get_context  # noqa: PLC0415 - likewise
 
-    return ProcessPoolExecutor(jobs, get_context(_method()), _begin_process)
+    pool = ProcessPoolExecutor(jobs, get_context(_method()), _begin_process)
+    # All begin with the first work. Otherwise one may begin just when another is found
+    # dead and the rest is ended, and would be waited for without an end.
+    pool._safe_to_dynamically_spawn_children = False  # type: ignore[attr-defined]  # noqa: SLF001 - see above
+    return pool
 
 
 def jobs_of(asked: int) -> int:
