@@ -5,13 +5,13 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from harpia_formats.bytestream import SourceError, plain
 from harpia_formats.crew import AHEAD, Crew
 from harpia_formats.detection import Variant
 from harpia_formats.framing import Cursor, lines_in
+from harpia_formats.own_folder import own_folder
 from harpia_formats.plain_lines import is_plain_lines, size_in_ranges
 from harpia_formats.ranges import RANGE, Range, bytes_of, pieces_of, ranges_of
 from harpia_formats.recognition import HEAD_BYTES, HEAD_RECORDS
@@ -82,7 +82,7 @@ class Shards:
         self._job, self._origin = None, origin
         if self.crew.is_far:
             self.crew.see(origin)
-        with TemporaryDirectory(prefix="harpia-formats-", dir=self._memory()) as folder:
+        with own_folder(self._memory()) as folder:
             # On other machines there is no such place: then rows come back as bytes.
             # Who sees no file of ours has no folder of ours either.
             is_seen = not self.crew.is_far or self.crew.sight_of(origin) is not None

@@ -2,10 +2,12 @@
 
 import os
 import shutil
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Self
+
+from harpia_formats.own_folder import own_folder
 
 #: Where Linux has files in memory.
 MEMORY = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
@@ -22,26 +24,26 @@ class Shelf:
 
     slots: int
     size: int
-    _folder: TemporaryDirectory[str] | None = None
+    _folder: str = ""
     _next: int = 0
+    _stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Self:
         if _has_room(self.slots * self.size):
-            self._folder = TemporaryDirectory(prefix="harpia-formats-", dir=MEMORY)
+            self._folder = self._stack.enter_context(own_folder(MEMORY))
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._stack.close()
 
     def put(self, parts: list[bytes]) -> Path | None:
         """Return a file that begins with these bytes, None if there is none.
 
         It is used again after as many others as there are slots.
         """
-        if self._folder is None:
+        if not self._folder:
             return None
-        path = Path(self._folder.name, str(self._next))
+        path = Path(self._folder, str(self._next))
         self._next = (self._next + 1) % self.slots
         try:
             with os.fdopen(
