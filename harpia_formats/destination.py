@@ -82,9 +82,16 @@ class Destination:
         return self._identity is not None
 
     def _has_numbers(self, variant: Variant) -> bool:
-        """Tell whether all rows get the numbers of their records for an id."""
-        has_ids = spoke_of(variant.format).carried("id") or "id" in self.constants
-        return self.pairing.needs_id and not has_ids
+        """Tell whether each row gets the number of its record for an id, and no other.
+
+        What is kept of a record may be its id, and a file for each model may be that
+        of several.
+        """
+        source = spoke_of(variant.format)
+        may_have_ids = source.carried("id") or source.room is not None
+        is_given = "id" in self.constants
+        is_split = self.outputs.is_split
+        return self.pairing.needs_id and not (may_have_ids or is_given or is_split)
 
     def _check(self, variant: Variant) -> None:
         check_needs(
