@@ -2,12 +2,14 @@
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from harpia_formats.bytestream import plain
 from harpia_formats.convert_options import ContainerKind, Output
 from harpia_formats.format import Container, Format
 from harpia_formats.sink import Sink, SinkError, StreamSink, sink_for, suffix_of
@@ -54,14 +56,16 @@ class Outputs:
 
     def write(self, rows: Iterable[bytes], model: str = "") -> None:
         """Write some rows in pieces, of one model if there is a file for each."""
-        self._file(model)[1].block(rows)
+        with self._temporary(model):
+            self._file(model)[1].block(rows)
 
     def commit(self, header: Row) -> list[str]:
         """Finish all files and put them into their places; return their names."""
         if not self.is_split:
             self._file("")
-        for _, writer in self._files.values():
-            writer.close(header)
+        for model, (_, writer) in self._files.items():
+            with self._temporary(model):
+                writer.close(header)
         for sink, _ in self._files.values():
             sink.commit()
         return [masked(each) for each in self._places.values() if each]
@@ -69,8 +73,18 @@ class Outputs:
     def discard(self) -> None:
         """Leave nothing of what was written."""
         for sink, writer in self._files.values():
-            writer.drop()
+            with suppress(OSError):  # what it holds may not be written any more
+                writer.drop()
             sink.discard()
+
+    @contextmanager
+    def _temporary(self, model: str) -> Iterator[None]:
+        """Say of what file it is that a temporary file cannot be written."""
+        try:
+            yield
+        except OSError as error:
+            name = masked(self._places.get(model) or name_of(self.output))
+            raise SinkError(name, f"{plain(error)}, in a temporary file") from error
 
     def _file(self, model: str) -> tuple[Sink, Writer]:
         found = self._files.get(model)

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol
 
@@ -107,7 +108,8 @@ class FileSink:
         self._safely(lambda: self._stream.write(data))
         self._waiting += len(data)
         if self._waiting >= TOGETHER:
-            self._safely(self._give)
+            with suppress(OSError):  # it is only a favour
+                self._give()
             self._waiting = 0
 
     def _give(self) -> None:

@@ -53,6 +53,25 @@ def test_a_large_file_is_given_to_the_disk_while_it_is_written(
     assert ends[-1] <= len(written)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is given elsewhere")
+def test_a_disk_that_takes_nothing_early_gets_it_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the system refuses what would only save time does no harm."""
+
+    def refused(*_: object) -> None:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(sink_module, "TOGETHER", 10)
+    monkeypatch.setattr(os, "posix_fadvise", refused)
+    sink = FileSink(tmp_path / "out")
+    for _ in range(10):
+        sink.write(b"0123456789")
+    sink.commit()
+
+    assert (tmp_path / "out").read_bytes() == b"0123456789" * 10
+
+
 def test_a_finished_file_is_not_there_yet(tmp_path: Path) -> None:
     """A file that is finished can still be discarded, or else put into its place."""
     first, second = (FileSink(tmp_path / each) for each in ("a", "b.gz"))
