@@ -23,32 +23,50 @@ from harpia_formats.problem import (
 from harpia_formats.report import FileCount, Group, Report, ValidationFailed
 
 if TYPE_CHECKING:  # importing us is cheap
+    from harpia_formats.column_map import MapError
     from harpia_formats.conversion_report import ConversionReport
     from harpia_formats.detected import Detected
+    from harpia_formats.engine import EngineError
     from harpia_formats.llm_judge import LLMJudge
+    from harpia_formats.needs import ConversionError
+    from harpia_formats.pairs import CompanionError
+    from harpia_formats.profile import ScoreError
     from harpia_formats.record import Header, Output, Record, Score
+    from harpia_formats.registry import UnknownFormat
     from harpia_formats.round_trip import DifferenceReport
+    from harpia_formats.rules import UnknownRule
+    from harpia_formats.schema import SchemaError
     from harpia_formats.score_comparison import ComparisonReport
     from harpia_formats.scores import Scores
+    from harpia_formats.sink import SinkError
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Because",
+    "CompanionError",
+    "ConversionError",
     "Detected",
+    "EngineError",
     "Excerpt",
     "FileCount",
     "Fix",
     "Group",
     "Header",
     "LLMJudge",
+    "MapError",
     "Output",
     "Place",
     "Problem",
     "Record",
     "Report",
+    "SchemaError",
     "Score",
+    "ScoreError",
     "Severity",
+    "SinkError",
+    "UnknownFormat",
+    "UnknownRule",
     "ValidationFailed",
     "compare_scores",
     "convert",
@@ -266,18 +284,30 @@ def metric_names() -> tuple[str, ...]:
     return names()
 
 
+#: Where each name is that is imported only if it is asked for.
+_elsewhere = {
+    "CompanionError": "pairs",
+    "ConversionError": "needs",
+    "Detected": "detected",
+    "EngineError": "engine",
+    "Header": "record",
+    "LLMJudge": "llm_judge",
+    "MapError": "column_map",
+    "Output": "record",
+    "Record": "record",
+    "SchemaError": "schema",
+    "Score": "record",
+    "ScoreError": "profile",
+    "SinkError": "sink",
+    "UnknownFormat": "registry",
+    "UnknownRule": "rules",
+}
+
+
 def __getattr__(name: str) -> Any:
     """Return what is imported only if it is asked for."""
-    if name in {"Header", "Output", "Record", "Score"}:
-        from harpia_formats import record  # noqa: PLC0415 - importing us is cheap
+    if name in _elsewhere:
+        from importlib import import_module  # noqa: PLC0415 - importing us is cheap
 
-        return getattr(record, name)
-    if name == "Detected":
-        from harpia_formats.detected import Detected  # noqa: PLC0415 - as above
-
-        return Detected
-    if name == "LLMJudge":
-        from harpia_formats.llm_judge import LLMJudge  # noqa: PLC0415 - likewise
-
-        return LLMJudge
+        return getattr(import_module(f"harpia_formats.{_elsewhere[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
