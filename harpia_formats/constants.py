@@ -30,7 +30,7 @@ def constants_for(spoke: Spoke, given: Mapping[str, Any]) -> dict[str, Any]:
         if path is None:
             from harpia_formats.near import nearest  # noqa: PLC0415 - for mistakes only
 
-            known = [each.name for each in spoke.fields]
+            known = list(dict.fromkeys(each.name for each in spoke.fields))
             near = nearest(name, known)
             hint = (
                 f"; did you mean {near}?" if near else f" (known: {', '.join(known)})"

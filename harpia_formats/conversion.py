@@ -193,7 +193,10 @@ class Conversion:
         repeated = destination.repeated()
         if repeated:
             prefixed = self._options.prefix_ids
-            yield from self._mishaps.ids_meet(repeated, prefixed=prefixed)
+            grouped = self._options.group is not None
+            yield from self._mishaps.ids_meet(
+                repeated, prefixed=prefixed, grouped=grouped
+            )
             return
         self._names = destination.outputs.commit(header)
         if self._quarantine is not None:

@@ -20,11 +20,17 @@ _valued = {
     "turns": r"last|transcript",
     "responses": r"expand|first|list",
     "references": r"expand|first",
+    "on-invalid": r"fail|skip|quarantine",
     "from": r"csv",
     "to": r"csv",
 }
 #: Options that are called otherwise in a call.
-_names = {"from": "from_", "map": "columns", "set": "constants"}
+_names = {
+    "from": "from_",
+    "map": "columns",
+    "on-invalid": "on_invalid",
+    "set": "constants",
+}
 _all = (*_flags, *_valued, "map", "set", "quarantine", "model", "max-row-bytes")
 
 _constant = r"--set (\S+?)=VALUE"

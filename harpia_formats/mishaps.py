@@ -10,6 +10,16 @@ from harpia_formats.registry import all_rules
 from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
 from harpia_formats.tally import Tally
 
+#: What is to be done about records without an answer of the model asked for.
+LEFT_OUT = "--on-invalid skip leaves out records without an answer of it"
+#: What keeps ids of one file from meeting.
+NUMBERED = (
+    "the number that a record got for an id is the id of another: give an id to each, "
+    "or put the name of the file in front of those that there are with --prefix-ids"
+)
+SPLIT = "a row of several gets its id with # and a number: an id must not end so itself"
+GROUPED = "--group id makes one record of the rows with one id"
+
 
 class Mishaps:
     """The problems of a conversion that those of its inputs do not show."""
@@ -45,22 +55,25 @@ class Mishaps:
                 rule.severity,
                 place,
                 lacking or error.reason,
-                help="" if lacking else error.help,
+                help=LEFT_OUT if lacking else error.help,
             )
             if self._tally.add(problem, path):
                 self._pending.append(problem)
         self._tally.resume(self._account.counts[-1])
 
-    def ids_meet(self, repeated: int, *, prefixed: bool) -> Iterator[Problem]:
+    def ids_meet(
+        self, repeated: int, *, prefixed: bool, grouped: bool
+    ) -> Iterator[Problem]:
         """Yield that so many ids are those of several rows, and what cures it.
 
-        `prefixed` tells whether ids have the name of their file in front.
+        `prefixed` tells whether ids have the name of their file in front, `grouped`
+        whether records were put together.
         """
         rule = self._rules[COLLISION]
         count = self._account.counts[-1]
         self._tally.resume(count)
-        ids = "1 id is" if repeated == 1 else f"{repeated:,} ids are"
-        message = f"{ids} those of several rows of the output"
+        ids = "1 id is that" if repeated == 1 else f"{repeated:,} ids are those"
+        message = f"{ids} of several rows of the output"
         place = Place(count.path, 1, 1, 2, 0)
         if self._tally.wants(rule, ()):
             problem = Problem(
@@ -69,17 +82,17 @@ class Mishaps:
                 rule.severity,
                 place,
                 message,
-                help=self._cure(prefixed=prefixed),
+                help=self._cure(prefixed=prefixed, grouped=grouped),
             )
             if self._tally.add(problem, ()):
                 yield problem
 
-    def _cure(self, *, prefixed: bool) -> str:
+    def _cure(self, *, prefixed: bool, grouped: bool) -> str:
         """Return what keeps ids from meeting."""
         if len(self._account.files) == 1:
             if self._has_made_ids():
-                return "give an id to each record: the number of one is that of another"
-            return "--group id makes one record of the rows with one id"
+                return NUMBERED
+            return SPLIT if grouped else GROUPED
         if prefixed:
             return "files of the same name need other names"
         return "--prefix-ids puts the name of its file in front of each id"

@@ -386,6 +386,20 @@ def test_on_loss_fail_writes_what_loses_nothing() -> None:
 # Ids
 
 
+#: Converts where files may have no more than a megabyte, and says what is raised.
+TOO_LARGE = """
+import resource, sys
+import harpia_formats
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+source, target, output = sys.argv[1:]
+try:
+    harpia_formats.convert(source, to=target, output=output)
+except harpia_formats.SinkError as error:
+    print(error)
+"""
+
+
 def test_an_id_in_two_files_is_refused_until_it_gets_a_prefix(tmp_path: Path) -> None:
     """Equal ids of two files are an error that `prefix_ids` cures."""
     instance = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
@@ -416,6 +430,57 @@ def test_an_id_that_is_the_number_of_another_record_is_refused(
 
     assert [each.code for each in report.report.problems] == ["L202"]
     assert not report.written
+
+
+def test_an_id_that_was_kept_may_not_be_the_number_of_another_record() -> None:
+    """A format without ids may keep that of a record, which is one of the output's."""
+    asked = [{"prompt": "q", "response": "r"}]
+    rows = [
+        {"conversation": asked, "harpia-formats": {"id": "2"}},
+        {"conversation": asked},
+    ]
+    constants = {"actual-output": "a"}
+    _, report = converted(
+        lines_of(*rows), to="harpia", from_="tencent-manual", constants=constants
+    )
+
+    assert [each.code for each in report.report.problems] == ["L202"]
+
+
+def test_models_that_share_a_file_may_not_share_a_number(tmp_path: Path) -> None:
+    """A model that is called as one without a name has its file, and is told so."""
+    source = tmp_path / "in.jsonl"
+    rows = [answer(1, llm_name="model"), answer(1, llm_name="")]
+    source.write_bytes(lines_of(*rows))
+    name = tmp_path / "{model}.json"
+    report = convert(source, to="harpia", output=name, group="prompt")
+
+    assert [each.code for each in report.report.problems] == ["L202"]
+    assert [each.name for each in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "none.jsonl"])
+def test_a_name_that_cannot_be_looked_at_is_told_as_an_input(name: str) -> None:
+    """Whatever the system has against a name is said of the file, not raised."""
+    _, report = converted(name, to="harpia")
+
+    assert [each.path for each in report.report.failures] == [name]
+
+
+@pytest.mark.parametrize("target", ["haystack", "csv", "harpia"])
+def test_a_file_that_gets_too_large_leaves_nothing(tmp_path: Path, target: str) -> None:
+    """Where no more may be written, the output is named and nothing is left of it."""
+    source, output = tmp_path / "in.jsonl", tmp_path / "out"
+    source.write_bytes(lines_of(*many(30_000)))
+    result = subprocess.run(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", TOO_LARGE, str(source), target, str(output)],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    assert f"cannot write {output}: file too large" in result.stdout
+    assert [each.name for each in tmp_path.iterdir()] == ["in.jsonl"]
 
 
 @pytest.mark.usefixtures("small_ranges")

@@ -34,6 +34,7 @@ INSTANCE = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": 
         ),
         ("is there; --overwrite replaces it", "is there; overwrite=True replaces it"),
         ("--prefix-ids puts", "prefix_ids=True puts"),
+        ("--on-invalid skip leaves", 'on_invalid="skip" leaves'),
         ("--group id makes", 'group="id" makes'),
         ("choose with --responses", "choose with responses"),
         ("take --responses expand", 'take responses="expand"'),
