@@ -70,6 +70,10 @@ class Block:
         self.size += len(rows)
         return self.size <= MOST * (self.work.end - self.work.begin)
 
+    def held_from(self, begin: int) -> bytes:
+        """Return the rows that are held, from a byte on."""
+        return b"".join(self.held)[begin:]
+
     def _write(self, rows: bytes, path: Path) -> None:
         if self._file is None:
             self._file = os.fdopen(_opened(path), "wb", buffering=0)

@@ -105,7 +105,11 @@ class Shards:
         from harpia_formats.shards import converted  # noqa: PLC0415 - likewise
 
         try:
-            yield from ordered(self.crew, converted, job, self._numbered(rest, job))
+            works = self._numbered(rest, job)
+            for work, parts in ordered(self.crew, converted, job, works):
+                yield from parts or [(work, None)]
+                for file in {done.file for _, done in parts or () if done} - {""}:
+                    give_back(Path(file))
         finally:
             # The processes for the next file know what was learned of it.
             self.crew.rest()
@@ -181,9 +185,7 @@ class Shards:
         if block is None or not done.size:
             yield done.rows
             return
-        yield from pieces_of(block, 0, done.size)
-        if done.file:
-            give_back(block)
+        yield from pieces_of(block, done.begin, done.begin + done.size)
 
     def if_right(self, work: Range, done: "Done | None") -> "Done | None":
         """Return what became of a range if it was told the right number of records.

@@ -1,7 +1,7 @@
 """Work on a range of a file of lines, in whatever process.
 
-A range of which there is anything to say is not converted here: it is handed back, and
-goes the way that a whole file goes.
+Lines of which there is anything to say are not converted here: they are handed back,
+with some around them, and go the way that a whole file goes.
 """
 
 import os
@@ -16,7 +16,7 @@ from harpia_formats.contract import record_schema
 from harpia_formats.detection import Variant
 from harpia_formats.exact import decode
 from harpia_formats.format import Container
-from harpia_formats.framing import Chunk, lines_in
+from harpia_formats.framing import Chunk, Cursor, lines_in
 from harpia_formats.identity import Identity
 from harpia_formats.judge import Brief, Judge
 from harpia_formats.notes import Note, Unconvertible
@@ -74,7 +74,7 @@ Shape = tuple[tuple[str, ...], tuple[Note, ...], tuple[int, int, int], int | Pla
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of a range."""
+    """What became of a range, or of a part of it."""
 
     #: How many bytes of rows there are in the file of the range, before what stands
     #: behind the last of them.
@@ -92,6 +92,34 @@ class Done:
     rows: bytes = b""
     #: The file that they are in, if it is not that of the range.
     file: str = ""
+    #: Where in the file they begin.
+    begin: int = 0
+
+
+#: The parts of a range in order, each with what became of it, None of those that are
+#: handed back.
+Parts = list[tuple[Range, Done | None]]
+
+
+class _TooMuch(Exception):  # noqa: N818 - a reason to stop, not an error
+    """The rows of a range are more than are kept."""
+
+
+@dataclass(slots=True)
+class _Part:
+    """Lines that follow each other, as far as they were converted."""
+
+    #: Where they begin in the file, and in the range.
+    begin: int
+    start: Cursor
+    #: Records before them.
+    before: int
+    #: Where their rows begin among those of the range.
+    rows_at: int
+    shapes: list[Shape] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    records: int = 0
+    count: int = 0
 
 
 @dataclass(slots=True)
@@ -115,8 +143,8 @@ class _Worker:
         is_rows = self.variant.dialect.container is Container.ROWS
         return is_rows and self.bulk.source.read_header is not None
 
-    def run(self, work: Range) -> Done | None:
-        """Convert a range; None if it is not all plain valid rows."""
+    def run(self, work: Range) -> Parts | None:
+        """Convert the parts of a range that are plain valid rows; None if none is."""
         # Others may do it once more, or lose what they were told before: then each
         # range tells all that it needs. A copy of a process has what its parent has.
         job = self.job
@@ -125,14 +153,12 @@ class _Worker:
         path = block_once(job.folder) if job.is_far else block_of(job.folder, work)
         try:
             with Block(path, work) as block:
-                done = self._run(work, block)
-        except OSError:
-            done = None
-        if done is None:
+                return self._run(work, block)
+        except (OSError, _TooMuch):
             # It is done again elsewhere, and so must not count here.
             list(self.bulk.counted())
             self._forget()
-        return done
+            return None
 
     def _forget(self) -> None:
         """Tell all plans anew, by new keys."""
@@ -141,41 +167,76 @@ class _Worker:
         # Machines give the same numbers to their processes.
         self.number = int.from_bytes(os.urandom(8), "big")
 
-    def _run(self, work: Range, block: Block) -> Done | None:
-        shapes: list[Shape] = []
-        keys: list[str] = []
-        records = count = 0
+    def _run(self, work: Range, block: Block) -> Parts:
+        parts: Parts = []
+        part = _Part(work.begin, Cursor(0, 0), work.before, 0)
         for chunk in chunks_of(self.job.origin, work):
-            if len(chunk.data) > self.job.max_row_bytes:
-                return None
-            if self.has_headed_rows and HEADED in chunk.data:
-                return None
-            verdict = self.judge.judge(chunk)
-            if verdict.findings or verdict.blank:
-                return None
-            made = self._made(chunk, verdict.accepted, work.before + records)
-            if made is None:
-                return None
-            found, told = made
-            for paths, notes, row, times in told:
-                start = chunk.start_of(row)
-                place = (start.offset, start.line, records + row)
-                key = times or self._new_plan(paths)
-                if key is not None:
-                    shapes.append((paths, notes, place, key))
-            if not block.write(ended(found, self.job.separator)):
-                return None
-            keys += self._keys(found)
-            count += len(found)
-            records += len(chunk)
+            if self._taken(chunk, part, block):
+                continue
+            begin = work.begin + chunk.start.offset
+            parts += self._finished(part, begin, work, block)
+            end = begin + len(chunk.data)
+            if parts and parts[-1][1] is None:
+                begin = parts.pop()[0].begin
+            parts.append((Range(begin, end, block=work.block), None))
+            lines = chunk.start.line + len(chunk)
+            start, before = Cursor(end - work.begin, lines), work.before + lines
+            part = _Part(end, start, before, block.size)
+        return parts + self._finished(part, work.end, work, block)
+
+    def _taken(self, chunk: Chunk, part: _Part, block: Block) -> bool:
+        """Convert the rows of a chunk; tell whether they are all plain and valid.
+
+        Raises `_TooMuch`.
+        """
+        if len(chunk.data) > self.job.max_row_bytes:
+            return False
+        if self.has_headed_rows and HEADED in chunk.data:
+            return False
+        verdict = self.judge.judge(chunk)
+        if verdict.findings or verdict.blank:
+            return False
+        made = self._made(chunk, verdict.accepted, part.before + part.records)
+        if made is None:
+            return False
+        found, told = made
+        for paths, notes, row, times in told:
+            start = chunk.start_of(row)
+            offset = start.offset - part.start.offset
+            line = start.line - part.start.line
+            key = times or self._new_plan(paths)
+            if key is not None:
+                place = offset, line, part.records + row
+                part.shapes.append((paths, notes, place, key))
+        if not block.write(ended(found, self.job.separator)):
+            raise _TooMuch
+        part.keys += self._keys(found)
+        part.count += len(found)
+        part.records += len(chunk)
+        return True
+
+    def _finished(self, part: _Part, end: int, work: Range, block: Block) -> Parts:
+        """Return what became of lines up to a byte of the file, if there are any."""
+        if part.begin == end:
+            return []
         plans = [
             (self.told[id(paths)][0], times) for paths, _, times in self.bulk.counted()
         ]
-        # No line is blank, so there are as many as records.
-        size = max(0, block.size - len(self.job.separator))
-        rows = b"".join(block.held)[:size]
-        file = str(block.path or "") if self.job.is_far else ""
-        return Done(size, count, records, records, shapes, plans, keys, rows, file)
+        size = max(0, block.size - part.rows_at - len(self.job.separator))
+        done = Done(
+            size,
+            part.count,
+            part.records,
+            # No line is blank, so there are as many as records.
+            part.records,
+            part.shapes,
+            plans,
+            part.keys,
+            block.held_from(part.rows_at)[:size],
+            str(block.path or "") if self.job.is_far else "",
+            part.rows_at,
+        )
+        return [(Range(part.begin, end, part.before, work.block), done)]
 
     def _new_plan(self, paths: tuple[str, ...]) -> PlanKey | None:
         """Return the key of a plan if it was not told of before."""
@@ -241,8 +302,8 @@ def prepare(job: Job, judge: Judge, bulk: Bulk) -> None:
     _present.worker = worker
 
 
-def converted(job: Job, work: Range) -> Done | None:
-    """Convert a range in whatever process this is."""
+def converted(job: Job, work: Range) -> Parts | None:
+    """Convert what can be converted of a range, in whatever process this is."""
     worker = _present.worker
     if worker is None or worker.job != job:
         if job.sight is not None and unlike(job.sight):

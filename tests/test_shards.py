@@ -25,7 +25,7 @@ from harpia_formats.pairing import Pairing
 from harpia_formats.problem import Place
 from harpia_formats.ranges import Range, bytes_of, ranges_of
 from harpia_formats.registry import record_formats, spoke_of
-from harpia_formats.shards import Done, Job, converted
+from harpia_formats.shards import Done, Job, Parts, converted
 
 ROWS = 400
 #: Ranges that begin behind this byte are the end of a process.
@@ -101,6 +101,23 @@ def place_of(number: int) -> Any:
     return lambda: Place("f", number, 1, 2, 0, number)
 
 
+def whole(job: Job, work: Range) -> Done:
+    """Return what became of a range that is converted as a whole."""
+    parts = converted(job, work)
+    assert parts is not None
+    ((part, done),) = parts
+    assert done is not None
+    assert (part.begin, part.end, part.before) == (work.begin, work.end, work.before)
+    return done
+
+
+def handed_back(job: Job, path: Path) -> Iterator[Done | None]:
+    """Yield what became of each part of a file."""
+    for work in works_of(path):
+        for _, done in converted(job, work) or [(work, None)]:
+            yield done
+
+
 def add_shapes(losses: Losses, done: Done, plans: dict[Any, Any], before: int) -> None:
     """Count what is said in a range, as whoever hands out the work does."""
     for paths, notes, (_, line, record), times in done.shapes:
@@ -169,8 +186,7 @@ def test_ranges_come_to_what_the_whole_file_comes_to(
     rows: list[Any] = []
     losses, plans, records = Losses(), dict[Any, Any](), 0
     for work in works_of(path):
-        done = converted(job, work)
-        assert done is not None
+        done = whole(job, work)
         assert done.records == done.lines
         found = [
             json.loads(each)
@@ -195,36 +211,49 @@ def test_ranges_come_to_what_the_whole_file_comes_to(
 def test_a_range_with_anything_to_say_is_handed_back(
     tmp_path: Path, spoiled: bytes
 ) -> None:
-    """A blank line or an invalid row makes a range nobody's; the others are done."""
+    """A blank line or an invalid row makes its piece nobody's; all else is done."""
     path = tmp_path / "rows.jsonl"
     good = lines_of(60)
     half = good.index(b"\n", len(good) // 2) + 1
     path.write_bytes(good[:half] + spoiled + good[half:])
     job = job_of(path)
-    results = [(each, converted(job, each)) for each in works_of(path)]
-    undone = [each for each, done in results if done is None]
-    losses, plans, records = Losses(), dict[Any, Any](), 0
-    for work, done in results:
-        part = bytes_of(path, work.begin, work.end)
-        if done is None:
-            continue
-        add_shapes(losses, done, plans, records)
-        records += part.count(b"\n")
-
-    assert len(undone) == 1
-    assert undone[0].begin <= half < undone[0].end
+    results: list[tuple[Range, Done | None]] = []
+    losses, plans = Losses(), dict[Any, Any]()
+    rows: list[Any] = []
+    for work in works_of(path):
+        parts = converted(job, work)
+        assert parts is not None
+        results += parts
+        for part, done in parts:
+            if done is not None:
+                data = bytes_of(path, part.begin, part.end)
+                assert done.records == done.lines == data.count(b"\n")
+                add_shapes(losses, done, plans, part.before)
+                block = Path(job.folder, f"rows-{part.block}").read_bytes()
+                kept = block[done.begin : done.begin + done.size].splitlines()
+                rows += map(json.loads, kept)
+    ((undone, _),) = [each for each in results if each[1] is None]
+    left = path.read_bytes()[: undone.begin] + path.read_bytes()[undone.end :]
     losses.settled()
-    assert losses.carried["references"] == records
+
+    assert [each.end for each, _ in results[:-1]] == [
+        each.begin for each, _ in results[1:]
+    ]
+    assert undone.begin <= half < undone.end <= undone.begin + 2 * ranges.PIECE
+    assert rows == serial(left, job)[0]
+    assert losses.carried["references"] == left.count(b"\n")
 
 
 @pytest.mark.usefixtures("small")
 def test_a_range_that_cannot_be_converted_is_handed_back(tmp_path: Path) -> None:
-    """Where a record is refused by the choices, its range is nobody's."""
+    """Where a record is refused by the choices, its piece is nobody's."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines_of(60))
     job = job_of(path, choices=Choices(responses=Responses.FAIL))
+    found = list(handed_back(job, path))
 
-    assert next(converted(job, each) for each in works_of(path)) is None
+    assert None in found
+    assert all(each.count == each.records for each in found if each is not None)
 
 
 @pytest.mark.usefixtures("small")
@@ -234,7 +263,7 @@ def test_a_range_with_a_long_row_is_handed_back(tmp_path: Path) -> None:
     path.write_bytes(lines_of(20))
     job = job_of(path, max_row_bytes=100)
 
-    assert {converted(job, each) for each in works_of(path)} == {None}
+    assert set(handed_back(job, path)) == {None}
 
 
 @pytest.mark.usefixtures("small")
@@ -255,17 +284,15 @@ def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None
         **{each: getattr(job, each) for each in job.__slots__}
         | {"dialect": names.index("instances")}
     )
-    done = converted(job, Range(0, len(data)))
-    assert done is not None
     losses = Losses()
-    add_shapes(losses, done, {}, 0)
+    add_shapes(losses, whole(job, Range(0, len(data))), {}, 0)
     losses.settled()
 
     assert losses.carried["references"] == 100
     assert losses.carried["prompt"] == 200
 
 
-def dying(job: Job, work: Range) -> Done | None:
+def dying(job: Job, work: Range) -> Parts | None:
     """Convert a range, but for one in the middle, at which the process dies."""
     if work.begin > DEADLY:
         os._exit(1)
