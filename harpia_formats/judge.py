@@ -150,7 +150,7 @@ class Judge:
     def judge(self, chunk: Chunk) -> Verdict:
         """Return what is wrong with the rows of `chunk`, in order."""
         verdict = Verdict()
-        values = self._accepted_whole(chunk)
+        values = self.accepted(chunk)
         if values is None:
             self._judge_rows(chunk.rows, verdict)
         else:
@@ -161,7 +161,17 @@ class Judge:
             self._compare(chunk.rows, verdict, self._brief.second_opinion)
         return verdict
 
-    def _accepted_whole(self, chunk: Chunk) -> list[Any] | None:
+    def is_valid(self, row: bytes) -> bool:
+        """Tell whether a row is valid, without asking why it is not."""
+        if self.lane is not None and self.lane.accept(row) is not None:
+            return True
+        try:
+            value = _decode(row)
+        except _not_json:
+            return False
+        return self.referee.is_valid(value)
+
+    def accepted(self, chunk: Chunk) -> list[Any] | None:
         """Return all rows decoded if they are certainly valid, taken at once.
 
         Where that fails again and again, it is tried less and less often.

@@ -6,7 +6,9 @@ with some around them, and go the way that a whole file goes.
 
 import os
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -171,32 +173,55 @@ class _Worker:
         parts: Parts = []
         part = _Part(work.begin, Cursor(0, 0), work.before, 0)
         for chunk in chunks_of(self.job.origin, work):
-            if self._taken(chunk, part, block):
-                continue
-            begin = work.begin + chunk.start.offset
-            parts += self._finished(part, begin, work, block)
-            end = begin + len(chunk.data)
-            if parts and parts[-1][1] is None:
-                begin = parts.pop()[0].begin
-            parts.append((Range(begin, end, block=work.block), None))
-            lines = chunk.start.line + len(chunk)
-            start, before = Cursor(end - work.begin, lines), work.before + lines
-            part = _Part(end, start, before, block.size)
+            if self._is_plain(chunk):
+                values = self.judge.accepted(chunk)
+                if values is not None and self._taken(chunk, values, part, block):
+                    continue
+            for piece, is_valid in self._pieces(chunk):
+                if is_valid and self._taken(piece, None, part, block):
+                    continue
+                begin = work.begin + piece.start.offset
+                parts += self._finished(part, begin, work, block)
+                end = begin + len(piece.data)
+                if parts and parts[-1][1] is None:
+                    begin = parts.pop()[0].begin
+                parts.append((Range(begin, end, block=work.block), None))
+                lines = piece.start.line + len(piece)
+                start, before = Cursor(end - work.begin, lines), work.before + lines
+                part = _Part(end, start, before, block.size)
         return parts + self._finished(part, work.end, work, block)
 
-    def _taken(self, chunk: Chunk, part: _Part, block: Block) -> bool:
-        """Convert the rows of a chunk; tell whether they are all plain and valid.
-
-        Raises `_TooMuch`.
-        """
+    def _is_plain(self, chunk: Chunk) -> bool:
+        """Tell whether no row of a chunk is too long or has a header."""
         if len(chunk.data) > self.job.max_row_bytes:
             return False
-        if self.has_headed_rows and HEADED in chunk.data:
-            return False
-        verdict = self.judge.judge(chunk)
-        if verdict.findings or verdict.blank:
-            return False
-        made = self._made(chunk, verdict.accepted, part.before + part.records)
+        return not (self.has_headed_rows and HEADED in chunk.data)
+
+    def _pieces(self, chunk: Chunk) -> Iterator[tuple[Chunk, bool]]:
+        """Yield the rows of a chunk that are alike, and whether they are valid."""
+        if not self._is_plain(chunk):
+            yield chunk, False
+            return
+        for is_valid, rows in groupby(
+            range(len(chunk)), lambda row: self.judge.is_valid(chunk.rows[row])
+        ):
+            first, *others = rows
+            yield chunk.between(first, first + 1 + len(others)), is_valid
+
+    def _taken(
+        self, chunk: Chunk, values: list[Any] | None, part: _Part, block: Block
+    ) -> bool:
+        """Convert the rows of a chunk; tell whether that can be done.
+
+        `values` are the rows as the lane decoded them, if it accepted them at once.
+        Raises `_TooMuch`.
+        """
+        if values is None:
+            verdict = self.judge.judge(chunk)
+            if verdict.findings or verdict.blank:
+                return False
+            values = verdict.accepted
+        made = self._made(chunk, values, part.before + part.records)
         if made is None:
             return False
         found, told = made
