@@ -176,6 +176,8 @@ class _Worker:
             if self._is_plain(chunk):
                 values = self.judge.accepted(chunk)
                 if values is not None and self._taken(chunk, values, part, block):
+                    # What is free again is the memory that the next rows get.
+                    values = None
                     continue
             for piece, is_valid in self._pieces(chunk):
                 if is_valid and self._taken(piece, None, part, block):
