@@ -154,7 +154,8 @@ only a run there can tell.
   an id.
 - Wall time is from the start of a process to its end. Runs of each command, by
   turns: {runs}. Output is a new file: that of the run before is removed first. What is
-  read was read once just before, so that it comes from memory.
+  read was read once just before, and each command was run just before on {proven:,}
+  records, so that data and programs come from memory.
 - Memory comes from a run of its own: the peak of the sum of the proportional set
   sizes of the process and its descendants, looked at every {interval:.0f} ms.
 - Seconds are those of this machine: {system}, {cores} cores, Python {python},
@@ -208,6 +209,8 @@ PAIRS = (
     ),
 )
 Results = Mapping[str, Mapping[str, Measurement]]
+#: Returns what converts a file into another one.
+Command = Callable[[Path, Path], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,25 +282,47 @@ def _is_current(path: Path, pair: Pair, count: int) -> bool:
 
 def candidates_on(path: Path, pair: Pair, folder: Path) -> list[Candidate]:
     """Return ours, with two workers and one, and the scripts; each writes a file."""
-    target = folder / f"ours{pair.suffix}"
-    ours = (script("harpia-formats"), "convert", str(path), "--to", pair.target)
-    alone = folder / f"ours-alone{pair.suffix}"
-    found = [
+    small = generated(pair, PROVEN, folder)
+    return [
         Candidate(
             name,
-            (*ours, "--jobs", jobs, "--output", str(output)),
+            command(path, output),
             output=output,
             source=path,
+            warm_up=command(small, output),
         )
-        for name, jobs, output in ((OURS, "2", target), (SERIAL, "1", alone))
+        for name, output, command in commands_of(pair, folder)
     ]
+
+
+def commands_of(pair: Pair, folder: Path) -> Iterator[tuple[str, Path, Command]]:
+    """Yield the name of each candidate, where it writes, and its command."""
+
+    def ours(jobs: str) -> Command:
+        program = script("harpia-formats")
+        options = ("--to", pair.target, "--jobs", jobs, "--overwrite", "--output")
+        return lambda source, output: (
+            program,
+            "convert",
+            str(source),
+            *options,
+            str(output),
+        )
+
+    def by_hand(program: Path) -> Command:
+        return lambda source, output: (
+            sys.executable,
+            str(program),
+            str(source),
+            str(output),
+        )
+
+    yield OURS, folder / f"ours{pair.suffix}", ours("2")
+    yield SERIAL, folder / f"ours-alone{pair.suffix}", ours("1")
     for number, (name, engine) in enumerate(ENGINES.items()):
         program = folder / f"script-{number}.py"
         program.write_text(engine + pair.body, encoding="utf-8")
-        output = folder / f"script-{number}{pair.suffix}"
-        command = (sys.executable, str(program), str(path), str(output))
-        found.append(Candidate(name, command, output=output, source=path))
-    return found
+        yield name, folder / f"script-{number}{pair.suffix}", by_hand(program)
 
 
 def rows_in(path: Path) -> list[Any]:

@@ -51,9 +51,14 @@ class Candidate:
     output: Path | None = None
     #: A file that is read before each run, so that none reads it from the disk.
     source: Path | None = None
+    #: The same command with little to do, which is run before each run, so that none
+    #: reads its program from the disk.
+    warm_up: tuple[str, ...] = ()
 
     def begin(self) -> None:
         """Leave nothing of the run before, and have at hand what is read."""
+        if self.warm_up:
+            _timed(self.warm_up, self.expected)
         if self.output is not None:
             self.output.unlink(missing_ok=True)
         if self.source is not None:
