@@ -70,9 +70,11 @@ class Block:
         self.size += len(rows)
         return self.size <= MOST * (self.work.end - self.work.begin)
 
-    def held_from(self, begin: int) -> bytes:
-        """Return the rows that are held, from a byte on."""
-        return b"".join(self.held)[begin:]
+    def let_go(self) -> bytes:
+        """Return the rows that are held, which are not held any more then."""
+        rows = b"".join(self.held)
+        self.held.clear()
+        return rows
 
     def _write(self, rows: bytes, path: Path) -> None:
         if self._file is None:

@@ -1,7 +1,7 @@
 """Work on a range of a file of lines, in whatever process.
 
 Lines of which there is anything to say are not converted here: they are handed back,
-with some around them, and go the way that a whole file goes.
+maybe with some around them, and go the way that a whole file goes.
 """
 
 import os
@@ -146,7 +146,10 @@ class _Worker:
         return is_rows and self.bulk.source.read_header is not None
 
     def run(self, work: Range) -> Parts | None:
-        """Convert the parts of a range that are plain valid rows; None if none is."""
+        """Convert the parts of a range that are plain valid rows.
+
+        None where it cannot be read, or its rows are more than are kept.
+        """
         # Others may do it once more, or lose what they were told before: then each
         # range tells all that it needs. A copy of a process has what its parent has.
         job = self.job
@@ -259,7 +262,7 @@ class _Worker:
             part.shapes,
             plans,
             part.keys,
-            block.held_from(part.rows_at)[:size],
+            block.let_go()[:size],
             str(block.path or "") if self.job.is_far else "",
             part.rows_at,
         )

@@ -3,8 +3,12 @@
 import os
 import subprocess
 import sys
+import threading
+from typing import Any
 
 import pytest
+
+from harpia_formats.processes import pool_of
 
 #: Seconds; longer than ends take on a machine that has much else to do.
 PATIENCE = 60
@@ -34,3 +38,21 @@ def test_processes_end_with_the_one_they_work_for(busy: int) -> None:
         rest, _ = process.communicate(timeout=PATIENCE)
 
     assert (first, rest) == (b"0 1\n", b"")
+
+
+def test_all_processes_begin_with_the_first_work() -> None:
+    """None begins later, beside one that may just have been found dead."""
+    ended = threading.Event()
+    # Beside a thread no process may be a copy of this one.
+    thread = threading.Thread(target=ended.wait)
+    thread.start()
+    try:
+        pool: Any = pool_of(2)
+        with pool:
+            pool.submit(os.getpid).result()
+            count = len(pool._processes)  # noqa: SLF001 - told by nothing else
+    finally:
+        ended.set()
+        thread.join()
+
+    assert count == 2

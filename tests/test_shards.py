@@ -4,6 +4,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -242,6 +243,33 @@ def test_a_range_with_anything_to_say_is_handed_back(
     assert undone.begin <= half < undone.end <= undone.begin + 2 * ranges.PIECE
     assert rows == serial(left, job)[0]
     assert losses.carried["references"] == left.count(b"\n")
+
+
+@pytest.mark.usefixtures("small")
+def test_parts_of_a_range_come_with_their_own_rows_where_there_is_no_folder(
+    tmp_path: Path,
+) -> None:
+    """Each part has the bytes of its rows, and none of those of another one."""
+    path = tmp_path / "rows.jsonl"
+    lines = lines_of(60).splitlines(keepends=True)
+    path.write_bytes(
+        b"".join([*lines[:20], b"{}\n", *lines[20:40], b"7\n", *lines[40:]])
+    )
+    job = replace(job_of(path), folder="")
+    parts = converted(job, Range(0, path.stat().st_size))
+    assert parts is not None
+    rows = [
+        [json.loads(each) for each in done.rows.splitlines()]
+        for _, done in parts
+        if done is not None
+    ]
+
+    assert [done is None for _, done in parts] == [False, True, False, True, False]
+    assert [done.size for _, done in parts if done] == [
+        len(done.rows) for _, done in parts if done
+    ]
+    assert [row for each in rows for row in each] == serial(b"".join(lines), job)[0]
+    assert [len(each) for each in rows] == [done.count for _, done in parts if done]
 
 
 @pytest.mark.usefixtures("small")
