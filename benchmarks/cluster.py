@@ -97,8 +97,8 @@ def _print_plan(speeds: dict[str, float], rate: float) -> None:
 
 def _rate(engine: str) -> float:
     """Return how many pieces of work that do nothing are handed out in a second."""
-    from harpia_formats.crew import Crew  # noqa: PLC0415 - as below
-    from harpia_formats.order import ordered  # noqa: PLC0415 - likewise
+    from harpia_formats.workers.ordered import ordered  # noqa: PLC0415 - likewise
+    from harpia_formats.workers.pool import Crew  # noqa: PLC0415 - as below
 
     count = 2_000
     with Crew(0, name=engine) as crew:
@@ -129,7 +129,8 @@ def _cluster(workers: int) -> Iterator[str]:
 
 def _get_ready() -> None:
     """Import what work needs."""
-    from harpia_formats import shards, working  # noqa: F401, PLC0415 - where workers run
+    from harpia_formats.conversion.fast import shard_worker as shards  # noqa: F401, PLC0415 - where workers run
+    from harpia_formats.validation.parallel import worker as working  # noqa: F401, PLC0415 - where workers run
 
 
 def _works(
@@ -160,12 +161,12 @@ def _once(rows: str, work: str, output: str, workers: str, address: str) -> None
     """Print the seconds that some work takes here, from the first byte to the last."""
     from harpia_formats import convert, validate  # noqa: PLC0415 - not timed
 
-    for each in ("conversion", "validation"):
+    for each in ("conversion.run", "validation.run"):
         importlib.import_module(f"harpia_formats.{each}")
     with ExitStack() as stack:
         given: dict[str, Any] = {"jobs": int(workers)}
         if address:
-            from harpia_formats.dask_engine import dask_engine  # noqa: PLC0415 - an extra
+            from harpia_formats.workers.dask import dask_engine  # noqa: PLC0415 - an extra
 
             # To be connected is part of the cluster's start.
             engine = stack.enter_context(dask_engine(address))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.problem import (
+from harpia_formats.model.problem import (
     Because,
     Excerpt,
     Fix,
@@ -20,25 +20,25 @@ from harpia_formats.problem import (
     Problem,
     Severity,
 )
-from harpia_formats.report import FileCount, Group, Report, ValidationFailed
+from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
 
 if TYPE_CHECKING:  # importing us is cheap
-    from harpia_formats.column_map import MapError
-    from harpia_formats.conversion_report import ConversionReport
-    from harpia_formats.detected import Detected
-    from harpia_formats.engine import EngineError
+    from harpia_formats.comparison.round_trip import DifferenceReport
+    from harpia_formats.conversion.report import ConversionReport
+    from harpia_formats.detection.result import Detected
+    from harpia_formats.io.sink import SinkError
     from harpia_formats.llm_judge import LLMJudge
-    from harpia_formats.needs import ConversionError
-    from harpia_formats.pairs import CompanionError
-    from harpia_formats.profile import ScoreError
-    from harpia_formats.record import Header, Output, Record, Score
+    from harpia_formats.mapping.columns import MapError
+    from harpia_formats.mapping.requirements import ConversionError
+    from harpia_formats.model.metric_profile import ScoreError
+    from harpia_formats.model.record import Header, Output, Record, Score
     from harpia_formats.registry import UnknownFormat
-    from harpia_formats.round_trip import DifferenceReport
     from harpia_formats.rules import UnknownRule
-    from harpia_formats.schema import SchemaError
-    from harpia_formats.score_comparison import ComparisonReport
-    from harpia_formats.scores import Scores
-    from harpia_formats.sink import SinkError
+    from harpia_formats.schema.load import SchemaError
+    from harpia_formats.scoring.compare_runs import ComparisonReport
+    from harpia_formats.scoring.scores import Scores
+    from harpia_formats.validation.companion_files import CompanionError
+    from harpia_formats.workers.engine import EngineError
 
 __version__ = "0.1.0"
 
@@ -86,7 +86,8 @@ def validate(*inputs: Any, **options: Any) -> Report:
     """Validate `inputs` and return the report.
 
     An input is a path, a folder, a pattern, `-` for standard input, bytes, or an
-    open binary file. The options are the fields of `harpia_formats.options.Options`,
+    open binary file. The options are the fields of
+    `harpia_formats.validation.options.Options`,
     such as `format="eee@0.2.0"`, `schema="mine.json"`, `select=("J", "S")`,
     `examples=0`, `limit=1000`. One process does the work unless `jobs`, `executor` or
     `engine` says otherwise. What cannot be read is told in the report; an option
@@ -94,8 +95,8 @@ def validate(*inputs: Any, **options: Any) -> Report:
     `CompanionError`, `MapError`, `EngineError` or `ValueError`, which no input at all
     raises too; what is no input or no option raises `TypeError`.
     """
-    from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.validation import Validation  # noqa: PLC0415
+    from harpia_formats.validation.options import Options  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.validation.run import Validation  # noqa: PLC0415
 
     validation = Validation(inputs, Options(**_in_one_process(options)))
     problems = tuple(validation)
@@ -109,8 +110,8 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
     end `ValidationFailed` is raised if something could not be read: without a report
     nothing else would say so.
     """
-    from harpia_formats.options import Options  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.validation import Validation  # noqa: PLC0415
+    from harpia_formats.validation.options import Options  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.validation.run import Validation  # noqa: PLC0415
 
     uncapped = {"examples": 0, "max_problems": 0} | options
     validation = Validation(inputs, Options(**_in_one_process(uncapped)))
@@ -133,8 +134,8 @@ def detect(*inputs: Any) -> "tuple[Detected, ...]":
     records or 8 MB. What cannot be read is told by `reason`. No input at all raises
     `ValueError`, what is no input `TypeError`.
     """
-    from harpia_formats.first_look import looked_at  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.inputs import checked_inputs  # noqa: PLC0415
+    from harpia_formats.detection.detect_files import looked_at  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.io.inputs import checked_inputs  # noqa: PLC0415
 
     return tuple(looked_at(checked_inputs(inputs)))
 
@@ -146,7 +147,7 @@ def convert(
 
     The inputs are those of `validate`; `output` is a path, an open binary file, or None
     for standard output. The options are the fields of
-    `harpia_formats.convert_options.ConvertOptions`, such as `references="expand"`,
+    `harpia_formats.conversion.options.ConvertOptions`, such as `references="expand"`,
     `constants={"model": "org/m"}`, `on_loss="fail"`. One process does the work unless
     `jobs`, `executor` or `engine` says otherwise. No file is written unless all was
     read and is good, but an open one has at once what is written: ask the report, or
@@ -154,9 +155,9 @@ def convert(
     `ConversionError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
     `ValueError`.
     """
-    from harpia_formats.conversion import Conversion  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415
-    from harpia_formats.in_python import in_python, speaking_python  # noqa: PLC0415
+    from harpia_formats.conversion.options import ConvertOptions  # noqa: PLC0415
+    from harpia_formats.conversion.run import Conversion  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.python_wording import in_python, speaking_python  # noqa: PLC0415
 
     with speaking_python():
         chosen = ConvertOptions(**_in_one_process(options))
@@ -175,7 +176,7 @@ def read(*inputs: Any, format: str | None = None, **options: Any) -> "Iterator[R
     The inputs are those of `validate`, the options `columns` and `max_row_bytes`. A row
     that is not valid ends it with `ValidationFailed`, after all records before it.
     """
-    from harpia_formats.records_in import records_in  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.reading.records import records_in  # noqa: PLC0415 - importing us is cheap
 
     return records_in(inputs, format, **options)
 
@@ -187,7 +188,7 @@ def write(
 
     The rest is as in `convert`.
     """
-    from harpia_formats.records_in import lines_of  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.reading.records import lines_of  # noqa: PLC0415 - importing us is cheap
 
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
 
@@ -198,9 +199,9 @@ def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
     Nothing is written. The rest is as in `convert`, but that `on_invalid` is "fail" or
     "skip", and that `constants` also give what is lost on the way there.
     """
-    from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.in_python import in_python, speaking_python  # noqa: PLC0415
-    from harpia_formats.round_trip import RoundTrip  # noqa: PLC0415
+    from harpia_formats.comparison.round_trip import RoundTrip  # noqa: PLC0415
+    from harpia_formats.conversion.options import ConvertOptions  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.python_wording import in_python, speaking_python  # noqa: PLC0415
 
     with speaking_python():
         run = RoundTrip(inputs, via, ConvertOptions(**options))
@@ -222,9 +223,9 @@ def diff(
     The other options are `columns`, `model`, `on_invalid` ("fail" or "skip"),
     `max_row_bytes` and `progress` of `convert`, and the errors are those of it.
     """
-    from harpia_formats.comparison import Comparison  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.convert_options import ConvertOptions  # noqa: PLC0415
-    from harpia_formats.in_python import speaking_python  # noqa: PLC0415
+    from harpia_formats.comparison.diff import Comparison  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.conversion.options import ConvertOptions  # noqa: PLC0415
+    from harpia_formats.python_wording import speaking_python  # noqa: PLC0415
 
     with speaking_python():
         run = Comparison([left], [right], ConvertOptions(**options), to)
@@ -240,15 +241,15 @@ def score(
 
     The inputs are those of `validate`. Results are written to `output` in the format
     `to`, if there is one; `output` is a path, an open binary file, or None for standard
-    output. The options are the fields of `harpia_formats.score_options.ScoreOptions`,
+    output. The options are the fields of `harpia_formats.scoring.options.ScoreOptions`,
     such as `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. One process
     does the work unless `jobs`, `executor` or `engine` says otherwise. What cannot be
     done raises `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
     `ValueError`; rows that are not valid and answers without a score are told in
     `problems`.
     """
-    from harpia_formats.score_options import ScoreOptions  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.scoring import Scoring  # noqa: PLC0415
+    from harpia_formats.scoring.options import ScoreOptions  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.scoring.run import Scoring  # noqa: PLC0415
 
     run = Scoring(inputs, to, output, ScoreOptions(**_in_one_process(options)))
     problems = tuple(run)
@@ -267,8 +268,8 @@ def compare_scores(
     Answers are paired by the id of their record, or by what it asks; `models` names
     those whose answers are taken of each input. The rest is as in `score`.
     """
-    from harpia_formats.score_comparison import ScoreComparison  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.score_options import ScoreOptions  # noqa: PLC0415
+    from harpia_formats.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.scoring.options import ScoreOptions  # noqa: PLC0415
 
     chosen = ScoreOptions(**_in_one_process(options))
     run = ScoreComparison([first], [second], chosen, models)
@@ -286,19 +287,19 @@ def metric_names() -> tuple[str, ...]:
 
 #: Where each name is that is imported only if it is asked for.
 _elsewhere = {
-    "CompanionError": "pairs",
-    "ConversionError": "needs",
-    "Detected": "detected",
-    "EngineError": "engine",
-    "Header": "record",
+    "CompanionError": "validation.companion_files",
+    "ConversionError": "mapping.requirements",
+    "Detected": "detection.result",
+    "EngineError": "workers.engine",
+    "Header": "model.record",
     "LLMJudge": "llm_judge",
-    "MapError": "column_map",
-    "Output": "record",
-    "Record": "record",
-    "SchemaError": "schema",
-    "Score": "record",
-    "ScoreError": "profile",
-    "SinkError": "sink",
+    "MapError": "mapping.columns",
+    "Output": "model.record",
+    "Record": "model.record",
+    "SchemaError": "schema.load",
+    "Score": "model.record",
+    "ScoreError": "model.metric_profile",
+    "SinkError": "io.sink",
     "UnknownFormat": "registry",
     "UnknownRule": "rules",
 }

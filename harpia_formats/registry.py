@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import harpia_converters
-from harpia_formats.format import Format
+from harpia_formats.model.format import Format
 from harpia_formats.rules import (
     Rule,
     across,
@@ -18,9 +18,9 @@ from harpia_formats.rules import (
 )
 
 if TYPE_CHECKING:  # most commands convert nothing
-    from harpia_formats.profile import Profile
-    from harpia_formats.result_format import ResultFormat
-    from harpia_formats.spoke import Spoke
+    from harpia_formats.model.adapter import Spoke
+    from harpia_formats.model.metric_profile import Profile
+    from harpia_formats.scoring.results.format import ResultFormat
 
 #: Names that stand for several versions; the first is taken where nothing tells.
 FAMILIES: dict[str, tuple[str, ...]] = {}

@@ -14,12 +14,12 @@ from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.score import metrics_of, parameters_of
 from harpia_formats.cli.score_table import WIDE
 from harpia_formats.cli.settings import columns_of
-from harpia_formats.report import Report
-from harpia_formats.resampling import LEVEL, REPLICATES, SEED
-from harpia_formats.safe import safe
-from harpia_formats.score_comparison import ComparedScore, ScoreComparison
-from harpia_formats.score_options import ScoreOptions
-from harpia_formats.stored_scores import StoredComparison
+from harpia_formats.model.report import Report
+from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.scoring.compare_runs import ComparedScore, ScoreComparison
+from harpia_formats.scoring.compare_stored import StoredComparison
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.text.sanitize import safe
 
 
 def compare(  # noqa: PLR0913 - one parameter for each option of the command

@@ -8,24 +8,24 @@ from typing import Annotated
 
 import typer
 
-from harpia_formats.choices import References, Responses, Turns
 from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, say
 from harpia_formats.cli.losses import loss_lines, width_of_terminal, written_line
 from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.settings import columns_of, constants_of, one_of
-from harpia_formats.conversion import Conversion
-from harpia_formats.conversion_report import ConversionReport
-from harpia_formats.convert_options import (
+from harpia_formats.conversion.options import (
     ContainerKind,
     ConvertOptions,
     OnInvalid,
     OnLoss,
 )
-from harpia_formats.framing import ROW_LIMIT
-from harpia_formats.outputs import check_output
-from harpia_formats.problem import Problem
-from harpia_formats.sink import SinkError
-from harpia_formats.urls import is_same
+from harpia_formats.conversion.output_files import check_output
+from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.conversion.run import Conversion
+from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.io.sink import SinkError
+from harpia_formats.io.urls import is_same
+from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.model.problem import Problem
 
 #: The parts of the help page.
 CHOOSING, LACKING, LOSING, READING = "Choosing", "Filling in", "Losing", "Reading"
@@ -280,7 +280,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
                 progress.around(say)(problem_line(each))
         report = run.report()
         if loss_report is not None:
-            from harpia_formats.loss_report import write_loss_report  # noqa: PLC0415 - if asked for
+            from harpia_formats.conversion.losses.json import write_loss_report  # noqa: PLC0415 - if asked for
 
             write_loss_report(report, loss_report)
         raise SystemExit(_told(run, report, on_loss, quiet=quiet))

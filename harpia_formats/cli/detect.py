@@ -9,7 +9,7 @@ import typer
 
 from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, write_to
 from harpia_formats.cli.table import Line, write_table
-from harpia_formats.detected import SCHEMA, Detected, detected_as_dict
+from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
 
 #: The columns on a terminal, and which of them holds what more there is to say.
 COLUMNS, NOTED = ("Path", "Format", "Sure", "Why", "Container"), 3

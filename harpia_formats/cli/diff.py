@@ -10,8 +10,8 @@ from harpia_formats.cli.differing import print_differences
 from harpia_formats.cli.guard import guarded, say
 from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.settings import columns_of, one_of
-from harpia_formats.comparison import Comparison
-from harpia_formats.convert_options import ConvertOptions, OnInvalid
+from harpia_formats.comparison.diff import Comparison
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 
 
 def diff(  # noqa: PLR0913 - one parameter for each option of the command

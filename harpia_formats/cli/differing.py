@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, say, write_to
-from harpia_formats.exact import encode
+from harpia_formats.comparison.round_trip import Changed, DifferenceReport
+from harpia_formats.model.exact_json import encode
 from harpia_formats.reporters.text import position
-from harpia_formats.round_trip import Changed, DifferenceReport
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 #: Code points of a value, and of a line.
 VALUE, SENTENCE = 150, 400

@@ -10,7 +10,7 @@ import typer
 
 from harpia_formats.cli.guard import UNABLE, complain, guarded, write_to
 from harpia_formats.cli.table import Line, write_table
-from harpia_formats.format import Container, Dialect, Format
+from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.registry import FAMILIES, all_formats, record_formats
 
 #: The columns on a terminal.
@@ -87,26 +87,26 @@ def _formats_as_object() -> dict[str, Any]:
 
 
 def _pairs_as_text() -> None:
-    from harpia_formats.pairs_table import line_of, pairs  # noqa: PLC0415 - start-up time
+    from harpia_formats.conversion.losses.by_format_pair import line_of, pairs  # noqa: PLC0415 - start-up time
 
     lines = [Line((each.source, each.target, line_of(each))) for each in pairs()]
     write_table(PAIR_COLUMNS, lines)
 
 
 def _pairs_as_object() -> dict[str, Any]:
-    from harpia_formats.pairs_table import pair_as_dict, pairs  # noqa: PLC0415 - start-up time
+    from harpia_formats.conversion.losses.by_format_pair import pair_as_dict, pairs  # noqa: PLC0415 - start-up time
 
     return {"pairs": [pair_as_dict(each) for each in pairs()]}
 
 
 def _mapping_as_text() -> None:
-    from harpia_formats.mapping_table import mapping_page  # noqa: PLC0415 - start-up time
+    from harpia_formats.conversion.losses.field_map_markdown import mapping_page  # noqa: PLC0415 - start-up time
 
     write_to(sys.stdout)(mapping_page())
 
 
 def _mapping_as_object() -> dict[str, Any]:
-    from harpia_formats.mapping_table import mapping_as_dict  # noqa: PLC0415 - start-up time
+    from harpia_formats.conversion.losses.field_map_markdown import mapping_as_dict  # noqa: PLC0415 - start-up time
 
     return {"formats": [mapping_as_dict(each) for each in record_formats().values()]}
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn, TextIO
 
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 OK, FOUND, UNABLE, BUG = 0, 1, 2, 3
 #: 128 and the number of the signal, as shells do.
@@ -74,18 +74,18 @@ def _refuse(error: Exception) -> NoReturn:
     if isinstance(error, ImportError):
         complain(f"a package is missing or broken: {error}")
         raise SystemExit(UNABLE) from None
-    from harpia_formats.column_map import MapError  # noqa: PLC0415 - start-up time
-    from harpia_formats.inspection import InternalError  # noqa: PLC0415 - likewise
-    from harpia_formats.pairs import CompanionError  # noqa: PLC0415 - likewise
+    from harpia_formats.mapping.columns import MapError  # noqa: PLC0415 - start-up time
     from harpia_formats.registry import UnknownFormat  # noqa: PLC0415 - likewise
     from harpia_formats.rules import NoRuleLeft, UnknownRule  # noqa: PLC0415 - likewise
-    from harpia_formats.schema import SchemaError  # noqa: PLC0415 - likewise
+    from harpia_formats.schema.load import SchemaError  # noqa: PLC0415 - likewise
+    from harpia_formats.validation.companion_files import CompanionError  # noqa: PLC0415 - likewise
+    from harpia_formats.validation.file.validator import InternalError  # noqa: PLC0415 - likewise
 
     of_options = (UnknownFormat, UnknownRule, NoRuleLeft, SchemaError)
-    from harpia_formats.engine import EngineError  # noqa: PLC0415 - likewise
-    from harpia_formats.needs import ConversionError  # noqa: PLC0415 - likewise
-    from harpia_formats.profile import ScoreError  # noqa: PLC0415 - likewise
-    from harpia_formats.sink import SinkError  # noqa: PLC0415 - likewise
+    from harpia_formats.io.sink import SinkError  # noqa: PLC0415 - likewise
+    from harpia_formats.mapping.requirements import ConversionError  # noqa: PLC0415 - likewise
+    from harpia_formats.model.metric_profile import ScoreError  # noqa: PLC0415 - likewise
+    from harpia_formats.workers.engine import EngineError  # noqa: PLC0415 - likewise
 
     of_work = (MapError, CompanionError, ConversionError, ScoreError, SinkError)
     if isinstance(error, (*of_options, *of_work, EngineError)):

@@ -18,14 +18,14 @@ from harpia_formats.cli.guard import (
     write_to,
 )
 from harpia_formats.cli.settings import columns_of
-from harpia_formats.framing import ROW_LIMIT
-from harpia_formats.safe import safe
+from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:  # the page of help needs none of it
     from harpia_formats.llm_judge.job import Job
     from harpia_formats.llm_judge.judge import LLMJudge
     from harpia_formats.llm_judge.run import Verdict
-    from harpia_formats.report import ValidationFailed
+    from harpia_formats.model.report import ValidationFailed
 
 #: The parts of the help page.
 ASKING, PAYING, READING = "Asking", "Paying once", "Reading"
@@ -261,7 +261,7 @@ def judge(  # noqa: PLR0913 - one parameter for each option of the command
     with guarded():
         from harpia_formats.llm_judge.errors import JudgeError, RowError  # noqa: PLC0415 - help needs nothing
         from harpia_formats.llm_judge.output import shape_named  # noqa: PLC0415 - likewise
-        from harpia_formats.report import ValidationFailed  # noqa: PLC0415 - likewise
+        from harpia_formats.model.report import ValidationFailed  # noqa: PLC0415 - likewise
 
         # What is given here takes the place of what the definition says.
         endpoint_given = {

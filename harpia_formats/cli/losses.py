@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from harpia_formats.cli.table import wants_color
-from harpia_formats.conversion_report import ConversionReport
-from harpia_formats.loss_table import FieldLine, field_lines, words_for
+from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
+from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.reporters.frame import columns
 from harpia_formats.reporters.text import position
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 _names = ("field", "records", "kept", "lost or changed", "how", "first")
 #: Columns that a narrow terminal shortens; a place is folded, since one that is cut

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from harpia_formats.safe import safe
-from harpia_formats.source import Measured
+from harpia_formats.io.source import Measured
+from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

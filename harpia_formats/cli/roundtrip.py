@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from harpia_formats.choices import References, Responses, Turns
 from harpia_formats.cli.convert import problem_line
 from harpia_formats.cli.differing import print_differences
 from harpia_formats.cli.guard import guarded, say
 from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.settings import columns_of, constants_of, one_of
-from harpia_formats.convert_options import ConvertOptions, OnInvalid
-from harpia_formats.round_trip import RoundTrip
+from harpia_formats.comparison.round_trip import RoundTrip
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.mapping.choices import References, Responses, Turns
 
 
 def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command

@@ -10,7 +10,7 @@ import typer
 from harpia_formats.cli.guard import UNABLE, complain, guarded, write_to
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule, rules_matching
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 WIDTH = 88
 #: Code points of one line of an example.

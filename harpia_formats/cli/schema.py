@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from harpia_formats.cli.guard import UNABLE, complain, guarded, write_to
-from harpia_formats.format import Container, Dialect, Format
+from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.registry import UnknownFormat, formats_named
-from harpia_formats.shipped import schema_ids, schema_text
+from harpia_formats.schema.bundled import schema_ids, schema_text
 
 
 def schema(
@@ -54,7 +54,7 @@ def schema(
 
 
 def _as_python(name: str, text: str) -> str:
-    from harpia_formats.exporting import as_python  # noqa: PLC0415 - start-up time
+    from harpia_formats.schema.to_python import as_python  # noqa: PLC0415 - start-up time
 
     return as_python(name, json.loads(text))
 

@@ -12,12 +12,12 @@ from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, say, 
 from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.score_table import score_lines
 from harpia_formats.cli.settings import columns_of, split
-from harpia_formats.framing import ROW_LIMIT
-from harpia_formats.profile import ScoreError
-from harpia_formats.resampling import LEVEL, REPLICATES, SEED
-from harpia_formats.score_options import ScoreOptions
-from harpia_formats.scores import Scores
-from harpia_formats.scoring import Scoring
+from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.run import Scoring
+from harpia_formats.scoring.scores import Scores
 
 #: The parts of the help page.
 MEASURING, GROUPING, WRITING, READING = "Measuring", "Grouping", "Writing", "Reading"
@@ -292,7 +292,7 @@ def parameters_of(parts: Any) -> dict[str, Any]:
 
     Raises `ScoreError`.
     """
-    from harpia_formats.exact import decode  # noqa: PLC0415 - if asked for
+    from harpia_formats.model.exact_json import decode  # noqa: PLC0415 - if asked for
 
     found: dict[str, Any] = {}
     for name, text in _pairs_of(parts, "--param", "METRIC.NAME=VALUE").items():

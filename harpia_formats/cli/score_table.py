@@ -4,8 +4,8 @@ import io
 from collections.abc import Iterator
 
 from harpia_formats.cli.losses import width_of_terminal
-from harpia_formats.safe import safe
-from harpia_formats.scores import Group, MetricScore, Scores
+from harpia_formats.scoring.scores import Group, MetricScore, Scores
+from harpia_formats.text.sanitize import safe
 
 #: Columns where nothing tells how wide the terminal is.
 WIDE = 200

@@ -24,7 +24,7 @@ def one_of(kind: type[Kind], *choices: Kind) -> Callable[[str], Kind]:
     def parsed(text: str) -> Kind:
         if text in known:
             return kind(text)
-        from harpia_formats.near import nearest  # noqa: PLC0415 - for mistakes only
+        from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
 
         near = nearest(text, known)
         hint = f"; did you mean {near}?" if near else ""
@@ -51,7 +51,7 @@ def columns_of(parts: Iterable[str] | None) -> dict[str, str] | None:
 
     None if there are no parts. Raises `MapError`.
     """
-    from harpia_formats.column_map import parsed  # noqa: PLC0415 - for tables only
+    from harpia_formats.mapping.columns import parsed  # noqa: PLC0415 - for tables only
 
     return parsed(split(parts)) if parts else None
 
@@ -61,7 +61,7 @@ def constants_of(parts: Iterable[str]) -> dict[str, Any]:
 
     Raises `ConversionError`.
     """
-    from harpia_formats.needs import ConversionError  # noqa: PLC0415 - to convert only
+    from harpia_formats.mapping.requirements import ConversionError  # noqa: PLC0415 - to convert only
 
     found: dict[str, Any] = {}
     for part in parts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.cli.guard import write_to
 from harpia_formats.reporters.frame import columns
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -21,14 +21,14 @@ from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.settings import jobs as jobs_asked
 from harpia_formats.cli.settings import split
 from harpia_formats.cli.table import wants_color
-from harpia_formats.column_map import parsed
-from harpia_formats.framing import ROW_LIMIT
-from harpia_formats.options import Options
-from harpia_formats.report import Report
+from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.mapping.columns import parsed
+from harpia_formats.model.report import Report
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.reporters.text import summary_lines
-from harpia_formats.validation import Validation
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
 
 #: The parts of the help page.
 JUDGING, READING, REPORTING = "Judging", "Reading", "Reporting"

@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run import Row
-from harpia_formats.near import nearest
-from harpia_formats.record import KINDS, Output, Record
+from harpia_formats.model.record import KINDS, Output, Record
+from harpia_formats.text.spelling import nearest
 
 #: The fields of inputs whose names are well known; the first that a record has counts.
 DEFAULTS: dict[str, tuple[str, ...]] = {

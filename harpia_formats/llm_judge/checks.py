@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_formats.llm_judge.declared import Declared, declared_of
 from harpia_formats.llm_judge.errors import DefinitionError, InputError
-from harpia_formats.near import nearest
+from harpia_formats.text.spelling import nearest
 
 #: How a type is written that says nothing of what is in the list.
 _bare = ("list", "List", "typing.List")

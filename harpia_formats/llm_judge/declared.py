@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.llm_judge.errors import DefinitionError
-from harpia_formats.near import nearest
+from harpia_formats.text.spelling import nearest
 
 #: The JSON types of a value, by the word for them in a definition.
 KINDS: dict[str, tuple[type, ...]] = {

@@ -9,7 +9,7 @@ from harpia_formats.llm_judge.declared import Declared
 from harpia_formats.llm_judge.endpoint import Endpoint, endpoint_of
 from harpia_formats.llm_judge.errors import DefinitionError
 from harpia_formats.llm_judge.prompt import Template, template_of
-from harpia_formats.near import nearest
+from harpia_formats.text.spelling import nearest
 
 #: The variable that holds the key to an endpoint.
 KEY_VARIABLE = "OPENAI_API_KEY"

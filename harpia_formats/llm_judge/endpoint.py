@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harpia_formats.llm_judge.errors import DefinitionError
-from harpia_formats.near import nearest
+from harpia_formats.text.spelling import nearest
 
 #: The model that Haystack's page names as the default of its evaluator.
 MODEL = "gpt-4o-mini"

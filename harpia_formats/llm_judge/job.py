@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harpia_formats.conversion.output_files import check_output
+from harpia_formats.io.sink import Sink, StreamSink, sink_for
 from harpia_formats.llm_judge.bindings import Binding, bindings_for, rows_of
 from harpia_formats.llm_judge.cache import Cache, key_of
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.judge import LLMJudge
 from harpia_formats.llm_judge.output import Shape, Writer, lines_for_people
 from harpia_formats.llm_judge.run import Row, Verdict
-from harpia_formats.outputs import check_output
-from harpia_formats.records_in import records_in
-from harpia_formats.safe import safe
-from harpia_formats.sink import Sink, StreamSink, sink_for
+from harpia_formats.reading.records import records_in
+from harpia_formats.text.sanitize import safe
 
 STANDARD = "-"
 

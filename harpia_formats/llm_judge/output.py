@@ -6,14 +6,14 @@ from enum import StrEnum
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
-from harpia_formats.bytestream import BLOCK
-from harpia_formats.exact import encode
+from harpia_formats.conversion.containers import HELD
+from harpia_formats.io.reader import BLOCK
+from harpia_formats.io.sink import suffix_of
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run import Verdict
-from harpia_formats.near import nearest
-from harpia_formats.safe import escaped
-from harpia_formats.sink import suffix_of
-from harpia_formats.writers import HELD
+from harpia_formats.model.exact_json import encode
+from harpia_formats.text.sanitize import escaped
+from harpia_formats.text.spelling import nearest
 
 
 class Shape(StrEnum):

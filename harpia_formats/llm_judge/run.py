@@ -15,7 +15,7 @@ from harpia_formats.llm_judge.errors import RowError
 from harpia_formats.llm_judge.prompt import Template
 from harpia_formats.llm_judge.reply import ReplyError, values_in
 from harpia_formats.llm_judge.workers import Workers
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 OK, FAILED, UNASKED = "ok", "failed", "unasked"
 #: Seconds that a run which is broken off waits for replies that are paid for already.

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from harpia_formats.llm_judge.errors import JudgeError
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 #: Code points of a message from elsewhere that are shown.
 MESSAGE = 300

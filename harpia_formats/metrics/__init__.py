@@ -18,7 +18,7 @@ from harpia_formats.metrics import (
     token_f1,
 )
 from harpia_formats.metrics.metric import Measure, Metric, MetricError, Unscorable
-from harpia_formats.near import nearest
+from harpia_formats.text.spelling import nearest
 
 #: Every metric by its name.
 METRICS: dict[str, Metric] = {

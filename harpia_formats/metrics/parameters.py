@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.metrics.metric import MetricError
-from harpia_formats.near import nearest
+from harpia_formats.text.spelling import nearest
 
 SCALES = ("0-1", "0-100")
 _scales_by_factor = {1: "0-1", 100: "0-100"}

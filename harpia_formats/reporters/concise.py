@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from harpia_formats.problem import Problem
-from harpia_formats.report import Group, Report
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import Group, Report
 from harpia_formats.reporters.fold import (
     Shown,
     folded,
@@ -23,7 +23,7 @@ from harpia_formats.reporters.text import (
     rule,
     statistics_lines,
 )
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 
 def write(

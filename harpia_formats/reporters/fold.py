@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from harpia_formats.problem import Problem
-from harpia_formats.report import Group, Report
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import Group, Report
 
 #: The rule that says it all where a file has another shape.
 SHAPE = "S201"

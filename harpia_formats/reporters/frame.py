@@ -4,8 +4,8 @@ import unicodedata
 from bisect import bisect_right
 from itertools import accumulate
 
-from harpia_formats.problem import Excerpt
-from harpia_formats.safe import escaped
+from harpia_formats.model.problem import Excerpt
+from harpia_formats.text.sanitize import escaped
 
 
 def columns(text: str) -> int:

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from harpia_formats.problem import Because, Place, Problem, Severity
-from harpia_formats.report import Group, Report
+from harpia_formats.model.problem import Because, Place, Problem, Severity
+from harpia_formats.model.report import Group, Report
 from harpia_formats.reporters.fold import (
     Shown,
     folded,
@@ -25,7 +25,7 @@ from harpia_formats.reporters.text import (
     statistics_lines,
     summary_lines,
 )
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 #: Code points of a record's id; more is no help in finding it.
 _ID = 80

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from harpia_formats.reporters.text import digits
-from harpia_formats.safe import UNSAFE
+from harpia_formats.text.sanitize import UNSAFE
 
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from harpia_formats.problem import Problem
-from harpia_formats.report import (
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import (
     SCHEMA,
     Report,
     file_as_dict,

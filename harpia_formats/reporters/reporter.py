@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from harpia_formats.problem import Problem
-from harpia_formats.report import Report
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import Report
 
 
 @dataclass(frozen=True, slots=True)

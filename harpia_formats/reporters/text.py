@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from harpia_formats.problem import Problem, Severity
-from harpia_formats.report import FileCount, Group, Report
-from harpia_formats.safe import safe
+from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.text.sanitize import safe
 
 #: Code points; more than a sentence needs, and far less than a value can have.
 SENTENCE = 500

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 
 
 @dataclass(frozen=True, slots=True)

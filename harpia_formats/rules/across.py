@@ -1,6 +1,6 @@
 """X: rules across the records of a file."""
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 #: The rule on an id that is there twice.

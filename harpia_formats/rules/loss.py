@@ -2,8 +2,8 @@
 
 import json
 
-from harpia_formats.notes import Fate
-from harpia_formats.problem import Severity
+from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 #: The rules on a record that cannot be converted, and on ids that meet.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _E = Severity.ERROR

@@ -2,7 +2,7 @@
 
 import json
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 #: The rules on answers and records without what a metric needs.

@@ -1,6 +1,6 @@
 """S: rules on which format, and which version of it, a file is in."""
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _tag_row = (

@@ -1,6 +1,6 @@
 """J3: rules on tables, whatever their columns."""
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 RULES = (

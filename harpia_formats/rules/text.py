@@ -1,6 +1,6 @@
 """J: rules on text and JSON, whatever the format."""
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from harpia_converters.eee.shape import VENDOR, is_record
-from harpia_formats.format import Advice, Container, Dialect, Format
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Advice, Container, Dialect, Format
+from harpia_formats.model.problem import Path
 
 OLD, NEW = "eee-aggregate@0.2.0", "eee-aggregate@0.3.0"
 

@@ -10,9 +10,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.eee.form import Form
-from harpia_formats.notes import Notes, Unconvertible
-from harpia_formats.record import Output, Record, paths_in
-from harpia_formats.spoke import Row
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.record import Output, Record, paths_in
 
 SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
 

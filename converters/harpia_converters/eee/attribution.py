@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from harpia_converters.eee.form import Form, is_count
-from harpia_formats.spoke import DECLINED, Altered
+from harpia_formats.model.adapter import DECLINED, Altered
 
 _of_record = "turns["
 _literal = re.compile(r"/*turns\[")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.format import Companion, Remark, Seen
+from harpia_formats.model.format import Companion, Remark, Seen
 
 EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
 
@@ -144,7 +144,7 @@ def _differs(code: str, key: str, wanted: list[str]) -> Remark:
 
 def _shown(value: Any) -> str:
     """Return `value` as short JSON text."""
-    from harpia_formats.words import shown  # noqa: PLC0415 - for what disagrees only
+    from harpia_formats.text.describe import shown  # noqa: PLC0415 - for what disagrees only
 
     return shown(value)
 

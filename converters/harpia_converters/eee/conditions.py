@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from harpia_formats.format import Advice
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Advice
+from harpia_formats.model.problem import Path
 
 TURNS, METRICS = "C201", "C202"
 

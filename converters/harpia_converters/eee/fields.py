@@ -9,7 +9,7 @@ from harpia_converters.eee.attribution import read_attribution, write_attributio
 from harpia_converters.eee.form import Form, as_text
 from harpia_converters.eee.measures import write_performance, write_usage
 from harpia_converters.eee.turns import read_turns, write_turns
-from harpia_formats.spoke import ONE, Altered, Codec, Field
+from harpia_formats.model.adapter import ONE, Altered, Codec, Field
 
 
 def _as_is(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.exact import encode
+from harpia_formats.model.exact_json import encode
 
 #: What some versions put before their label.
 _prefix = "instance_level_eval_"

@@ -17,10 +17,10 @@ from harpia_converters.eee.fields import (
 from harpia_converters.eee.form import Form, is_whole_float
 from harpia_converters.eee.measures import written_metadata
 from harpia_converters.eee.remainder import TURNS, VENDOR, kept_of, put_back
-from harpia_formats.mapping import Table
-from harpia_formats.notes import Notes
-from harpia_formats.record import Output, Record
-from harpia_formats.spoke import Holds, Many, Row, Spoke
+from harpia_formats.mapping.fields import Table
+from harpia_formats.model.adapter import Holds, Many, Row, Spoke
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import Output, Record
 
 _root = (
     "schema_version evaluation_id model_id evaluation_name evaluation_result_id "

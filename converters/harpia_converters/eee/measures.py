@@ -6,8 +6,8 @@ from msgspec import UNSET
 
 from harpia_converters.eee.form import Form, as_text, is_amount, is_count
 from harpia_converters.eee.turns import texts_in
-from harpia_formats.notes import Notes
-from harpia_formats.spoke import Altered
+from harpia_formats.model.adapter import Altered
+from harpia_formats.model.field_fates import Notes
 
 _counts = ("input_tokens", "output_tokens", "total_tokens")
 _more_counts = (

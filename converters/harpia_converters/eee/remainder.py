@@ -13,8 +13,8 @@ from msgspec import UNSET
 from harpia_converters.eee.answers import SINGLE
 from harpia_converters.eee.form import Form, is_count, is_texts
 from harpia_converters.eee.sample_hash import RECIPES, recipe_of
-from harpia_formats.notes import Notes
-from harpia_formats.spoke import Row
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Notes
 
 VENDOR = "eee"
 #: The key under which it is kept that the turns are null, whatever rows call them.

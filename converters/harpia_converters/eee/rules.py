@@ -1,6 +1,6 @@
 """EvalEval's rules: C2 of the conditional part, E2 of an aggregate and its samples."""
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _head = (

@@ -25,21 +25,21 @@ from harpia_converters.eee.scored_aggregate import (
 from harpia_converters.eee.scored_alike import EVALUATION, Alike
 from harpia_converters.eee.scored_place import aggregate_name, check_valid, file_path_of
 from harpia_converters.eee.scored_settings import Settings, settings_of
-from harpia_formats.choices import Choices
-from harpia_formats.exact import encode
-from harpia_formats.format import Format
-from harpia_formats.identity import Identity
-from harpia_formats.needs import ConversionError, check_needs
-from harpia_formats.notes import Unconvertible
-from harpia_formats.pairing import Pairing
-from harpia_formats.profile import ScoreError
-from harpia_formats.record import Record, Score
+from harpia_formats.dedup.identity import Identity
+from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.requirements import ConversionError, check_needs
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.adapter import Row, Spoke
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.format import Format
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.record import Record, Score
 from harpia_formats.registry import spoke_of
-from harpia_formats.result_format import Files, ResultFormat, ResultRun, Write
-from harpia_formats.score_columns import ScoreColumn, columns_of, values_of
-from harpia_formats.score_groups import score_in
-from harpia_formats.scores import MetricScore, ScoredAnswer, Scores
-from harpia_formats.spoke import Row, Spoke
+from harpia_formats.scoring.groups import score_in
+from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
+from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
+from harpia_formats.scoring.scores import MetricScore, ScoredAnswer, Scores
 
 #: The key in the metadata of a row.
 SIGNATURE = "score_signature"

@@ -13,8 +13,8 @@ from harpia_converters.eee.form import Form
 from harpia_converters.eee.scored_settings import Settings
 from harpia_formats import __version__
 from harpia_formats.metrics import METRICS
-from harpia_formats.score_columns import ScoreColumn
-from harpia_formats.scores import MetricScore, Scores
+from harpia_formats.scoring.results.columns import ScoreColumn
+from harpia_formats.scoring.scores import MetricScore, Scores
 
 #: What is not known of a model or of who asked it.
 _unknown = "unknown"

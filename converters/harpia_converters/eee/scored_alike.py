@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from harpia_formats.digests import Digests
-from harpia_formats.identity import Identity
-from harpia_formats.profile import ScoreError
-from harpia_formats.score_groups import MOST
-from harpia_formats.spoke import Row
+from harpia_formats.dedup.digests import Digests
+from harpia_formats.dedup.identity import Identity
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.groups import MOST
 
 #: What an aggregate has results of.
 EVALUATION = "evaluation_name"

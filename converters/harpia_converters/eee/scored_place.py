@@ -7,9 +7,9 @@ from typing import Any
 from harpia_converters.eee.companion import stem_of
 from harpia_converters.eee.form import Form
 from harpia_converters.eee.scored_settings import Settings
-from harpia_formats.exact import encode
-from harpia_formats.naming import without_compression
-from harpia_formats.profile import ScoreError
+from harpia_formats.detection.file_name import without_compression
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.metric_profile import ScoreError
 
 #: What the names of samples end with.
 _end = "_samples.jsonl"

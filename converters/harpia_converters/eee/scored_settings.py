@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harpia_converters.eee.form import Form
-from harpia_formats.constants import constants_for
-from harpia_formats.exact import decode
-from harpia_formats.needs import ConversionError, paths_named
-from harpia_formats.profile import ScoreError
-from harpia_formats.spoke import Spoke
+from harpia_formats.mapping.constants import constants_for
+from harpia_formats.mapping.requirements import ConversionError, paths_named
+from harpia_formats.model.adapter import Spoke
+from harpia_formats.model.exact_json import decode
+from harpia_formats.model.metric_profile import ScoreError
 
 #: Places in an aggregate that can be given, in both shapes.
 _places = (

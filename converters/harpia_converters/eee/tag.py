@@ -5,7 +5,7 @@ from functools import partial
 from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.conditions import advise
 from harpia_converters.eee.shape import APART, TAG, VENDOR, sign_of
-from harpia_formats.format import Dialect, Format
+from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
     id=TAG,

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.eee.form import Form, as_text, is_count, is_texts
-from harpia_formats.spoke import DECLINED, Altered
+from harpia_formats.model.adapter import DECLINED, Altered
 
 Turn = dict[str, Any]
 

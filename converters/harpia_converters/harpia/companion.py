@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_converters.harpia.keys import METRIC, key_in
-from harpia_formats.format import Remark
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Remark
+from harpia_formats.model.problem import Path
 
 NO_OUTPUT, DISABLED, UNKNOWN_METRIC = "H201", "H202", "H203"
 PARAMETERS, UNKNOWN_INSTANCE, REPEATED = "H204", "H205", "H206"
@@ -132,7 +132,7 @@ def same(one: Any, other: Any) -> bool:
 
 def _shown(metric: str) -> str:
     """Return a metric's id as short JSON text."""
-    from harpia_formats.words import shown  # noqa: PLC0415 - for what disagrees only
+    from harpia_formats.text.describe import shown  # noqa: PLC0415 - for what disagrees only
 
     return shown(metric)
 

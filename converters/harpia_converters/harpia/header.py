@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.harpia.keys import METRICS
-from harpia_formats.notes import Notes
-from harpia_formats.record import Header
-from harpia_formats.spoke import Row
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import Header
 
 _vendor = "harpia"
 _metrics = METRICS[0]

@@ -7,7 +7,7 @@ from typing import Any
 from harpia_converters.harpia.keys import ANSWER, REFERENCES, VENDOR, key_in
 from harpia_converters.harpia.metrics import header_remarks
 from harpia_converters.harpia.signs import DOCUMENT, INSTANCE, sign_of
-from harpia_formats.format import Container, Dialect, Format, Remark
+from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 SPELLING, ANSWERS, BARE_REFERENCE, NO_REFERENCE = "H101", "H102", "H103", "H104"
 NO_ANSWER = "H108"
@@ -55,7 +55,7 @@ def _other_spelling(key: str, name: str) -> Remark:
 
 def _no_answer(instance: Mapping[str, Any]) -> Remark:
     """Return what is to be said of an instance without an answer, at a near key."""
-    from harpia_formats.near import nearest  # noqa: PLC0415 - for mistakes only
+    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
 
     name = ANSWER[0]
     key = nearest(name, (each for each in instance if each not in REFERENCES))

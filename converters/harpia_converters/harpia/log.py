@@ -9,7 +9,7 @@ from harpia_converters.harpia.keys import VENDOR
 from harpia_converters.harpia.metrics import on_parameters
 from harpia_converters.harpia.output import on_metric_key
 from harpia_converters.harpia.signs import LOG, sign_of
-from harpia_formats.format import Dialect, Format, Remark
+from harpia_formats.model.format import Dialect, Format, Remark
 
 
 def remarks(row: Any) -> Iterator[Remark]:

@@ -7,10 +7,18 @@ from msgspec.structs import replace
 
 from harpia_converters.harpia.header import read_header, write_header
 from harpia_converters.harpia.keys import ANSWER, REFERENCES, key_in
-from harpia_formats.mapping import Table
-from harpia_formats.notes import Notes
-from harpia_formats.record import Output, Record
-from harpia_formats.spoke import EMPTY_FOR_NULL, Codec, Field, Holds, Many, Row, Spoke
+from harpia_formats.mapping.fields import Table
+from harpia_formats.model.adapter import (
+    EMPTY_FOR_NULL,
+    Codec,
+    Field,
+    Holds,
+    Many,
+    Row,
+    Spoke,
+)
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import Output, Record
 
 _vendor = "harpia"
 _answer, _references = ANSWER[0], REFERENCES[0]

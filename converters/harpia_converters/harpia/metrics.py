@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harpia_converters.harpia.keys import METRICS
-from harpia_formats.format import Remark
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Remark
+from harpia_formats.model.problem import Path
 
 ENABLE, LIST_NAME, PARAMETER_LIST = "H105", "H106", "H107"
 BLEU, BERTSCORE, OTHER_METRIC = "H111", "H112", "H113"

@@ -8,8 +8,8 @@ from harpia_converters.harpia import pairing
 from harpia_converters.harpia.keys import METRIC, TIME, VENDOR, key_in
 from harpia_converters.harpia.metrics import on_parameters
 from harpia_converters.harpia.signs import KEYED, OUTPUT, WRAPPED, sign_of
-from harpia_formats.format import Container, Dialect, Format, Remark
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Container, Dialect, Format, Remark
+from harpia_formats.model.problem import Path
 
 TIME_KEY, METRIC_KEY, NO_METRIC = "H121", "H122", "H123"
 

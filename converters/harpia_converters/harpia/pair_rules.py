@@ -10,7 +10,7 @@ from harpia_converters.harpia.examples import (
     log,
     output,
 )
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 

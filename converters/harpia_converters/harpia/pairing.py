@@ -16,7 +16,7 @@ from harpia_converters.harpia.companion import (
     unknown_instance_remark,
 )
 from harpia_converters.harpia.signs import KEYED, sign_of
-from harpia_formats.format import Companion, Remark, Seen
+from harpia_formats.model.format import Companion, Remark, Seen
 
 #: The metrics of an input, None if it says nothing of metrics.
 _Metrics = tuple[Metric, ...] | None

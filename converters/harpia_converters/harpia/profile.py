@@ -13,8 +13,8 @@ from msgspec import UNSET
 
 from harpia_converters.harpia.companion import Metric, metrics_of
 from harpia_converters.harpia.metrics import HF_BERTSCORE, NLTK_BLEU
-from harpia_formats.profile import Asked, Profile
-from harpia_formats.record import Header
+from harpia_formats.model.metric_profile import Asked, Profile
+from harpia_formats.model.record import Header
 
 #: Words in the id of a metric that do not make another metric of it.
 _beside_bleu = frozenset({"bleu", "nltk", "sentence", "score"})

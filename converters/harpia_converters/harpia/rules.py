@@ -12,7 +12,7 @@ from harpia_converters.harpia.examples import (
     output,
 )
 from harpia_converters.harpia.pair_rules import PAIRS
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _INPUT = (

@@ -17,12 +17,12 @@ from harpia_converters.harpia.keys import METRIC, TIME
 from harpia_converters.harpia.mapping import is_whole, kept_of
 from harpia_converters.harpia.metrics import NLTK_BLEU
 from harpia_converters.harpia.profile import HARPIA, enabled_in
-from harpia_formats.exact import encode
-from harpia_formats.profile import Asked
-from harpia_formats.record import Record
-from harpia_formats.result_format import Files, ResultFormat, ResultRun
-from harpia_formats.score_columns import columns_of, write_signatures
-from harpia_formats.scores import Measuring, ScoredAnswer, Scores
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.metric_profile import Asked
+from harpia_formats.model.record import Record
+from harpia_formats.scoring.results.columns import columns_of, write_signatures
+from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
+from harpia_formats.scoring.scores import Measuring, ScoredAnswer, Scores
 
 #: The key of what a metric that is left out has in the place of its score.
 LEFT_OUT = "left out"

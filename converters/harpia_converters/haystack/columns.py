@@ -12,8 +12,8 @@ from harpia_converters.haystack.shape import (
     columns_sign,
 )
 from harpia_converters.haystack.words import counted, object_in, quoted, usual_of
-from harpia_formats.format import Container, Dialect, Format, Remark
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Container, Dialect, Format, Remark
+from harpia_formats.model.problem import Path
 
 _types = {
     str: "text",

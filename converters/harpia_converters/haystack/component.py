@@ -31,7 +31,7 @@ from harpia_formats.llm_judge.budget import Budget
 from harpia_formats.llm_judge.client import Reply, Unanswered
 from harpia_formats.llm_judge.endpoint import MODEL
 from harpia_formats.llm_judge.judge import LLMJudge
-from harpia_formats.safe import safe
+from harpia_formats.text.sanitize import safe
 
 _log = logging.getLogger(__name__)
 #: What an evaluator asks for unless it is given its own generator.

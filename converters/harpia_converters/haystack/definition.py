@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harpia_converters.haystack.words import list_in, listed, object_in, quoted
-from harpia_formats.format import Remark
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Remark
+from harpia_formats.model.problem import Path
 
 #: Parameters that went in 2.20.
 _old = ("api", "api_key", "api_params")

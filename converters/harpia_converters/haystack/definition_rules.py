@@ -1,6 +1,6 @@
 """K3: the rules of what an LLMEvaluator is made from."""
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _definition = (

@@ -13,7 +13,7 @@ from harpia_converters.haystack.shape import (
     pipeline_sign,
 )
 from harpia_converters.haystack.words import below, object_in, of_components
-from harpia_formats.format import Container, Dialect, Format, Remark
+from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 
 def dumped_remarks(document: Any) -> Iterator[Remark]:

@@ -5,11 +5,9 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.kept import KEY
-from harpia_formats.mapping import Table
-from harpia_formats.notes import Notes, Unconvertible
-from harpia_formats.record import Header, Output, Record
-from harpia_formats.spoke import (
+from harpia_formats.mapping.extras import KEY
+from harpia_formats.mapping.fields import Table
+from harpia_formats.model.adapter import (
     NOTHING_FOR_NULL,
     ONE,
     Altered,
@@ -20,6 +18,8 @@ from harpia_formats.spoke import (
     Row,
     Spoke,
 )
+from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.record import Header, Output, Record
 
 _vendor = "haystack"
 #: The two names of the column of answers; the first is written for other vendors.

@@ -1,6 +1,6 @@
 """What Haystack means by the names of metrics."""
 
-from harpia_formats.profile import Asked, Profile
+from harpia_formats.model.metric_profile import Asked, Profile
 
 #: AnswerExactMatchEvaluator compares with `==`, and with one answer for each row.
 PROFILE = Profile(

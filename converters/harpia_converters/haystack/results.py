@@ -17,7 +17,7 @@ from harpia_converters.haystack.words import (
     object_in,
     of_components,
 )
-from harpia_formats.format import Container, Dialect, Format, Remark
+from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 
 def remarks(document: Any) -> Iterator[Remark]:

@@ -1,7 +1,7 @@
 """K: the rules of Haystack: columns (1), runs (2), definitions (3), results (4)."""
 
 from harpia_converters.haystack.definition_rules import DEFINITION_RULES
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _run = (

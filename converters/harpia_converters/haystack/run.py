@@ -5,7 +5,7 @@ from typing import Any
 
 from harpia_converters.haystack.shape import VENDOR, run_sign
 from harpia_converters.haystack.words import counted, object_in, quoted, usual_of
-from harpia_formats.format import Container, Dialect, Format, Remark
+from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 
 def remarks(document: Any) -> Iterator[Remark]:

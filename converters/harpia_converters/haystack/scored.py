@@ -13,23 +13,23 @@ from typing import IO
 from msgspec.structs import replace
 
 from harpia_converters.haystack.mapping import COLUMNS
-from harpia_formats.bytestream import BLOCK
-from harpia_formats.choices import Choices
-from harpia_formats.constants import constants_for
-from harpia_formats.exact import encode
-from harpia_formats.needs import ConversionError
-from harpia_formats.notes import Unconvertible
-from harpia_formats.pairing import Pairing
-from harpia_formats.profile import ScoreError
-from harpia_formats.result_format import Files, ResultFormat, ResultRun, Write
-from harpia_formats.score_columns import (
+from harpia_formats.conversion.containers import HELD, Columns
+from harpia_formats.io.reader import BLOCK
+from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.constants import constants_for
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.results.columns import (
     ScoreColumn,
     columns_of,
     values_of,
     write_signatures,
 )
-from harpia_formats.scores import ScoredAnswer, Scores
-from harpia_formats.writers import HELD, Columns
+from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
+from harpia_formats.scoring.scores import ScoredAnswer, Scores
 
 
 def _held() -> IO[bytes]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harpia_converters.haystack.words import joined, object_in
-from harpia_formats.format import Sniff
+from harpia_formats.model.format import Sniff
 
 VENDOR = "Haystack"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from harpia_formats.format import Remark, Remarks
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Remark, Remarks
+from harpia_formats.model.problem import Path
 
 Name = TypeVar("Name")
 

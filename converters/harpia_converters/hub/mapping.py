@@ -3,9 +3,9 @@
 import msgspec
 from msgspec import UNSET
 
-from harpia_formats.notes import Notes
-from harpia_formats.record import KINDS, Header, Output, Record, Score, as_row
-from harpia_formats.spoke import Field, Holds, Many, Row, Spoke
+from harpia_formats.model.adapter import Field, Holds, Many, Row, Spoke
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import KINDS, Header, Output, Record, Score, as_row
 
 
 def _read(row: Row) -> Record:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_formats.format import Dialect, Format
+from harpia_formats.model.format import Dialect, Format
 
 RECORD = "record"
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from harpia_converters.hub.mapping import RECORD
-from harpia_formats.choices import Choices
-from harpia_formats.constants import constants_for
-from harpia_formats.exact import encode
-from harpia_formats.needs import ConversionError
-from harpia_formats.pairing import Pairing
-from harpia_formats.profile import ScoreError
-from harpia_formats.record import Output, Record, Score, as_row
-from harpia_formats.result_format import Files, ResultFormat, ResultRun
-from harpia_formats.score_columns import ScoreColumn, columns_of, values_of
-from harpia_formats.scores import ScoredAnswer, Scores
+from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.constants import constants_for
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.record import Output, Record, Score, as_row
+from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
+from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
+from harpia_formats.scoring.scores import ScoredAnswer, Scores
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 from harpia_converters.nemo.definitions import SIMILARITY, Definitions
 from harpia_converters.nemo.templates import ANSWER, REFERENCE, expect, meant_by
-from harpia_formats.profile import Asked, ScoreError
-from harpia_formats.words import shown
+from harpia_formats.model.metric_profile import Asked, ScoreError
+from harpia_formats.text.describe import shown
 
 #: Keys around a metric that say nothing of what it computes.
 _about = frozenset(

@@ -7,9 +7,9 @@ from typing import Any, TypeGuard
 from harpia_converters.nemo import results
 from harpia_converters.nemo.samples import VENDOR
 from harpia_converters.nemo.tree import members_of
-from harpia_formats.format import Container, Dialect, Format, Remark
-from harpia_formats.problem import Path
-from harpia_formats.words import shown
+from harpia_formats.model.format import Container, Dialect, Format, Remark
+from harpia_formats.model.problem import Path
+from harpia_formats.text.describe import shown
 
 UNKNOWN_METRIC, PARAMETER_RANGE = "N301", "N302"
 #: The metrics of similarity_metrics, a closed list.

@@ -7,8 +7,8 @@ from typing import Any
 from harpia_converters.nemo.asked import asked_by
 from harpia_converters.nemo.config import tasks_of
 from harpia_converters.nemo.definitions import SDK, SIMILARITY, Definitions
-from harpia_formats.profile import Asked, Configured, ScoreError
-from harpia_formats.words import shown
+from harpia_formats.model.metric_profile import Asked, Configured, ScoreError
+from harpia_formats.text.describe import shown
 
 #: Keys by which a metric of the open SDK is told: there they stand beside its type.
 _of_sdk = frozenset({"reference", "references", "candidate", "left_template"})

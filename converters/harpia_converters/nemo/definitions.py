@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harpia_formats.profile import Asked
+from harpia_formats.model.metric_profile import Asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,15 @@
 """Which field of a record each key of NeMo's questions and answers is."""
 
-from harpia_formats.mapping import Table
-from harpia_formats.spoke import EMPTY_FOR_NULL, ONE, Field, Holds, Many, Row, Spoke
+from harpia_formats.mapping.fields import Table
+from harpia_formats.model.adapter import (
+    EMPTY_FOR_NULL,
+    ONE,
+    Field,
+    Holds,
+    Many,
+    Row,
+    Spoke,
+)
 
 _vendor = "nemo"
 

@@ -11,7 +11,7 @@ from harpia_converters.nemo.samples import (
     undocumented,
     without_category,
 )
-from harpia_formats.format import Dialect, Format, Remark
+from harpia_formats.model.format import Dialect, Format, Remark
 
 NO_MODEL_NAME = "N103"
 

@@ -9,7 +9,7 @@ from harpia_converters.nemo.definitions import (
     SDK,
     SIMILARITY,
 )
-from harpia_formats.profile import Profile
+from harpia_formats.model.metric_profile import Profile
 
 NEMO = Profile(
     id="nemo",

@@ -5,8 +5,8 @@ from typing import Any
 
 from harpia_converters.nemo.samples import VENDOR
 from harpia_converters.nemo.tree import Placed, metrics_of, scores_of
-from harpia_formats.format import Container, Dialect, Format, Remark
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Container, Dialect, Format, Remark
+from harpia_formats.model.problem import Path
 
 NO_STATS, SCORE_NAME, SAMPLE_TREE, ABOVE_ONE = "N201", "N202", "N203", "N204"
 

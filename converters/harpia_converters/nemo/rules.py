@@ -1,6 +1,6 @@
 """N: the rules of NeMo Evaluator, on data that its schemas allow."""
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _question = (

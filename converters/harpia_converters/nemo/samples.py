@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_formats.format import Remark
-from harpia_formats.problem import Path
-from harpia_formats.words import name_of, shown
+from harpia_formats.model.format import Remark
+from harpia_formats.model.problem import Path
+from harpia_formats.text.describe import name_of, shown
 
 VENDOR = "NVIDIA NeMo Evaluator"
 #: What questions and answers are called together.

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from harpia_converters.nemo.results import SHARES
-from harpia_formats.exact import encode
-from harpia_formats.profile import ScoreError
-from harpia_formats.result_format import Files, ResultFormat, ResultRun
-from harpia_formats.scores import Group, MetricScore, ScoredAnswer, Scores
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
+from harpia_formats.scoring.scores import Group, MetricScore, ScoredAnswer, Scores
 
 TREES = ("tasks", "groups")
 #: The name of the task or group where nothing gives one.

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from harpia_formats.profile import ScoreError
-from harpia_formats.words import shown
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.text.describe import shown
 
 #: What a template can mean: what is acceptable, or what the model said.
 REFERENCE, ANSWER = "the reference", "the answer"

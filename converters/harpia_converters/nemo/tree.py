@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_formats.problem import Path
+from harpia_formats.model.problem import Path
 
 #: An object of the document, and where it is.
 Placed = tuple[Path, Mapping[str, Any]]

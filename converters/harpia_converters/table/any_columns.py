@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_formats.format import Container, Dialect, Format
+from harpia_formats.model.format import Container, Dialect, Format
 
 
 def sign_of(row: Mapping[str, Any]) -> str:

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from harpia_formats.exact import decode, encode
-from harpia_formats.record import fits
-from harpia_formats.scan import duplicates
-from harpia_formats.spoke import DECLINED, Altered, Codec
+from harpia_formats.model.adapter import DECLINED, Altered, Codec
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.record import fits
+from harpia_formats.parsing.locate import duplicates
 
 
 def as_json(text: str) -> Any:

@@ -15,10 +15,10 @@ from harpia_converters.table.cells import (
     as_objects,
     json_of,
 )
-from harpia_formats.mapping import Table
-from harpia_formats.notes import Notes, Unconvertible
-from harpia_formats.record import Record
-from harpia_formats.spoke import DECLINED, Codec, Field, Holds, Many, Row, Spoke
+from harpia_formats.mapping.fields import Table
+from harpia_formats.model.adapter import DECLINED, Codec, Field, Holds, Many, Row, Spoke
+from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.record import Record
 
 _vendor = "csv"
 #: The column of what vendors give beside the fields, ours where it is no column.

@@ -11,21 +11,21 @@ from msgspec.structs import replace
 
 from harpia_converters.table.cells import json_of
 from harpia_converters.table.mapping import TABLE
-from harpia_formats.constants import constants_for
-from harpia_formats.exact import encode
-from harpia_formats.needs import ConversionError
-from harpia_formats.notes import Notes
-from harpia_formats.pairing import completed
-from harpia_formats.profile import ScoreError
-from harpia_formats.result_format import Files, ResultFormat, ResultRun
-from harpia_formats.score_columns import (
+from harpia_formats.conversion.containers import Table
+from harpia_formats.mapping.constants import constants_for
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.mapping.to_rows import completed
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.results.columns import (
     ScoreColumn,
     columns_of,
     values_of,
     write_signatures,
 )
-from harpia_formats.scores import ScoredAnswer, Scores
-from harpia_formats.writers import Table
+from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
+from harpia_formats.scoring.scores import ScoredAnswer, Scores
 
 #: Columns that tell answers apart.
 _named = ("id", "model", "category")

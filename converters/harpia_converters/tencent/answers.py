@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.tencent.leftovers import as_extra, kept_of, put_back, without
-from harpia_formats.exact import encode
-from harpia_formats.notes import Notes, Unconvertible
-from harpia_formats.record import Output
-from harpia_formats.spoke import Row
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.record import Output
 
 _of_entry = frozenset({"model_name", "responses"})
 _of_response = frozenset({"content", "reasoning_content"})

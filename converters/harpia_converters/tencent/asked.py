@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from harpia_converters.tencent.leftovers import without
-from harpia_formats.differences import same
-from harpia_formats.notes import Fate, Note, Notes, Unconvertible
-from harpia_formats.record import Record
-from harpia_formats.spoke import Row
+from harpia_formats.comparison.differences import same
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Fate, Note, Notes, Unconvertible
+from harpia_formats.model.record import Record
 
 #: What the hub says where it takes the turns of an answer for the messages.
 _of_the_turns = Note(Fate.DEFAULTED, "messages", "of the turns")

@@ -10,9 +10,9 @@ from harpia_converters.tencent.leftovers import (
     put_back,
     without,
 )
-from harpia_formats.notes import Notes
-from harpia_formats.record import Record
-from harpia_formats.spoke import Row
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import Record
 
 #: The columns of a table, in the order of the page.
 COLUMNS = ("system", "prompt", "response")

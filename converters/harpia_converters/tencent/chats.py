@@ -10,9 +10,9 @@ from harpia_converters.tencent.asked import (
     with_text,
 )
 from harpia_converters.tencent.leftovers import KEY, without
-from harpia_formats.notes import Notes
-from harpia_formats.record import Record
-from harpia_formats.spoke import Row
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import Record
 
 #: The fields that a chat of such roles is, where its messages have nothing else.
 _plain = {("user",): ("prompt",), ("system", "user"): ("system", "prompt")}

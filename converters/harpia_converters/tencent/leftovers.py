@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from typing import Any
 
-from harpia_formats.notes import Notes
-from harpia_formats.record import Output, Record
-from harpia_formats.spoke import Row
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import Output, Record
 
 #: The key of `extra` that it is kept under.
 KEY = "tencent"

@@ -3,7 +3,7 @@
 from functools import partial
 
 from harpia_converters.tencent.kinds import MANUAL, VENDOR, sign_of
-from harpia_formats.format import Dialect, Format
+from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
     id=MANUAL,

@@ -14,9 +14,7 @@ from harpia_converters.tencent.cells import (
 from harpia_converters.tencent.chats import read_chat, write_chat
 from harpia_converters.tencent.leftovers import KEY, as_extra, kept_of, put_back
 from harpia_converters.tencent.turns import read_turns, write_turns
-from harpia_formats.notes import Notes
-from harpia_formats.record import Record, fits
-from harpia_formats.spoke import (
+from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     NOTHING_FOR_NULL,
     ONE,
@@ -26,6 +24,8 @@ from harpia_formats.spoke import (
     Row,
     Spoke,
 )
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import Record, fits
 
 #: Settings of the generation that Tencent's examples have, at the root of a row.
 _settings = ("max_tokens", "temperature", "top_p", "top_k")

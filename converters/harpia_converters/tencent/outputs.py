@@ -4,7 +4,7 @@ from functools import partial
 
 from harpia_converters.tencent.kinds import FAMILY, OUTPUTS, VENDOR, sign_of
 from harpia_converters.tencent.remarks import on_outputs
-from harpia_formats.format import Dialect, Format
+from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
     id=OUTPUTS,

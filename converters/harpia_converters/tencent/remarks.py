@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_formats.format import Remark
-from harpia_formats.problem import Path
+from harpia_formats.model.format import Remark
+from harpia_formats.model.problem import Path
 
 UNKNOWN_ROLE, NO_QUESTION, NO_OUTPUTS = "T101", "T102", "T103"
 LATE_SYSTEM, REPEATED_MODEL = "T201", "T202"

@@ -1,6 +1,6 @@
 """T: Tencent's rules, on rows that their schemas allow."""
 
-from harpia_formats.problem import Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 _question = b'{"role": "user", "content": "Quanto \xc3\xa9 7 + 5?"}'

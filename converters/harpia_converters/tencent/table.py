@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from harpia_converters.tencent.kinds import VENDOR
-from harpia_formats.format import Container, Dialect, Format, Remark
+from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 TABLE = "tencent-csv"
 NO_SYSTEM, OTHER_COLUMN = "T104", "T105"

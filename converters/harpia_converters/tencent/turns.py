@@ -14,9 +14,9 @@ from harpia_converters.tencent.asked import (
     with_text,
 )
 from harpia_converters.tencent.leftovers import as_extra, kept_of, put_back, without
-from harpia_formats.notes import Notes
-from harpia_formats.record import Record
-from harpia_formats.spoke import Row
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.record import Record
 
 _of_row = frozenset({"system", "conversation"})
 _of_turn = frozenset({"prompt", "response"})

@@ -1,0 +1,1 @@
+"""Two data sets record by record, and there and back again."""

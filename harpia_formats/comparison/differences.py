@@ -1,0 +1,133 @@
+"""Where two records differ, field by field, to the spelling of each number."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from harpia_formats.model.exact_json import as_json, encode
+from harpia_formats.model.record import FREE, KINDS, Output, Record, Score
+from harpia_formats.text.describe import shown
+
+_sorted = msgspec.json.Encoder(enc_hook=as_json, order="sorted").encode
+_of_record = tuple(each for each in KINDS if "." not in each)
+_of_output = tuple(each for each in Output.__struct_fields__ if each != "scores")
+_of_score = Score.__struct_fields__
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A field that two records do not have alike; `UNSET` where one lacks it."""
+
+    #: The path of the field, such as `outputs.text`.
+    path: str
+    left: Any
+    right: Any
+
+    def __str__(self) -> str:
+        return f"{self.path}: {_said(self.left)} became {_said(self.right)}"
+
+
+def _said(value: Any) -> str:
+    return "nothing" if value is UNSET else shown(value)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Tell whether two values are the same JSON: 1 is not 1.0, and order counts."""
+    if left is UNSET or right is UNSET:
+        return left is right
+    return encode(left) == encode(right)
+
+
+def _same_in_any_order(left: Any, right: Any) -> bool:
+    """Tell the same of what is kept of rows, whose keys have no order."""
+    if left is UNSET or right is UNSET:
+        return left is right
+    return _sorted(left) == _sorted(right)
+
+
+def _without_empty(extra: Any) -> Any:
+    """Return what is kept by vendors, without those of whom nothing is."""
+    if not isinstance(extra, dict):
+        return extra
+    return {key: value for key, value in extra.items() if value} or UNSET
+
+
+def differences(left: Record, right: Record) -> Iterator[Difference]:
+    """Yield each field that `left` and `right` do not have alike."""
+    for name in _of_record:
+        yield from _of_field(name, getattr(left, name), getattr(right, name))
+    if len(left.outputs) != len(right.outputs):
+        yield Difference("outputs", len(left.outputs), len(right.outputs))
+    for ours, theirs in zip(left.outputs, right.outputs, strict=False):
+        yield from _of_outputs(ours, theirs)
+
+
+def _of_outputs(left: Output, right: Output) -> Iterator[Difference]:
+    for name in _of_output:
+        path = f"outputs.{name}"
+        yield from _of_field(path, getattr(left, name), getattr(right, name))
+    if (left.scores is UNSET) != (right.scores is UNSET):
+        yield from _missing_scores(left, right)
+        return
+    ours, theirs = left.scores or [], right.scores or []
+    if len(ours) != len(theirs):
+        yield Difference("outputs.scores", len(ours), len(theirs))
+    for one, other in zip(ours, theirs, strict=False):
+        for name in _of_score:
+            path = f"outputs.scores.{name}"
+            yield from _of_field(path, getattr(one, name), getattr(other, name))
+
+
+def _missing_scores(left: Output, right: Output) -> Iterator[Difference]:
+    """Yield each field of scores that only one of two answers has."""
+    scores = left.scores if right.scores is UNSET else right.scores
+    if not scores:
+        yield Difference("outputs.scores", left.scores, right.scores)
+        return
+    for name in _of_score:
+        value = next(
+            (one for each in scores if (one := getattr(each, name)) is not UNSET), UNSET
+        )
+        sides = (value, UNSET) if right.scores is UNSET else (UNSET, value)
+        yield from _of_field(f"outputs.scores.{name}", *sides)
+
+
+def _of_field(path: str, left: Any, right: Any) -> Iterator[Difference]:
+    if path.endswith("extra"):
+        left, right = _without_empty(left), _without_empty(right)
+    if left is right or same(left, right):
+        return
+    depth = 2 if path.endswith("extra") else int(path in FREE)
+    pairs = list(_members(path, left, right, depth)) if depth else []
+    if not pairs and path.endswith("extra") and left and right:
+        return  # unknown keys of a row have no order of their own
+    # Where no member differs, one is empty or they stand in another order.
+    yield from pairs or [Difference(path, left, right)]
+
+
+def _members(path: str, left: Any, right: Any, depth: int) -> Iterator[Difference]:
+    in_any_order = "extra" in path
+    ours = left if isinstance(left, dict) else {}
+    theirs = right if isinstance(right, dict) else {}
+    for key in dict.fromkeys([*ours, *theirs]):
+        one, other = ours.get(key, UNSET), theirs.get(key, UNSET)
+        if same(one, other) or (in_any_order and _same_in_any_order(one, other)):
+            continue
+        if depth > 1 and one and other:
+            yield from _members(f"{path}.{key}", one, other, depth - 1)
+        else:
+            yield from _each(f"{path}.{key}", one, other, depth)
+
+
+def _each(path: str, left: Any, right: Any, depth: int) -> Iterator[Difference]:
+    """Yield that all members differ, or the value itself where it has none."""
+    members = left if right is UNSET else right
+    if depth < 2 or not members:  # noqa: PLR2004 - a vendor and its keys
+        yield Difference(path, left, right)
+        return
+    for key, value in members.items():
+        sides = (value, UNSET) if right is UNSET else (UNSET, value)
+        yield Difference(f"{path}.{key}", *sides)

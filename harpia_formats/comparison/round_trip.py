@@ -1,0 +1,290 @@
+"""Prove what comes back: there into another format and back again, record by record."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
+from typing import Any
+
+from harpia_formats.comparison.back_conversion import (
+    WayBack,
+    constants_of_both,
+    lack_of,
+    read_back,
+    together,
+    with_id,
+)
+from harpia_formats.comparison.differences import Difference, differences, same
+from harpia_formats.conversion.fill_scores import Filling, filling_of
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.detection.candidates import Variant
+from harpia_formats.io.inputs import Input
+from harpia_formats.mapping.choices import Responses
+from harpia_formats.mapping.columns import is_map_of_output, names_in, own_of, renamed
+from harpia_formats.mapping.requirements import ConversionError, check_needs
+from harpia_formats.mapping.select_model import Models
+from harpia_formats.mapping.targets import fitting, is_told_by_answers, targets_named
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.adapter import Many, Row, Spoke
+from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Place, Problem
+from harpia_formats.model.record import Header, Record
+from harpia_formats.model.report import FileCount, Report
+from harpia_formats.reading.reader import Reading
+from harpia_formats.reading.record_stream import Taken
+from harpia_formats.registry import spoke_of
+
+
+@dataclass(slots=True)
+class Changed:
+    """A field that differs in some records, and the first of them."""
+
+    path: str
+    count: int = 0
+    example: Difference | None = None
+    place: Place | None = None
+    #: Why there is nothing to compare, if there is not.
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class DifferenceReport:
+    """What differs between two data sets, or before and after a round trip."""
+
+    records: int = 0
+    #: Records that differ in something.
+    differing: int = 0
+    #: Fields around the records that differ.
+    headers: int = 0
+    #: Records that only one side has.
+    only_left: int = 0
+    only_right: int = 0
+    #: Records that were left out as asked for, because they are not valid.
+    skipped: int = 0
+    fields: dict[str, Changed] = field(default_factory=dict)
+    report: Report | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether all was read, or left out as asked for, and nothing differs."""
+        compared = self.records or not self.skipped
+        differs = self.differing or self.headers
+        same = not (differs or self.only_left or self.only_right)
+        return self._is_read and bool(compared) and same
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether all was read, but for what was to be left out."""
+        report = self.report
+        return report is None or report.ok or bool(self.skipped and not report.failures)
+
+    def compare(self, left: Record, right: Record, place: Any) -> None:
+        """Count where two records differ."""
+        found = first_by_path(left, right)
+        self.records += 1
+        self.differing += bool(found)
+        for each in found:
+            line = self.fields.get(each.path)
+            if line is None:
+                line = self.fields[each.path] = Changed(each.path, 0, each, place())
+            line.count += 1
+
+
+def first_by_path(left: Record, right: Record) -> list[Difference]:
+    """Return the first difference of each field, of which a record may have several."""
+    found: dict[str, Difference] = {}
+    for each in differences(left, right):
+        found.setdefault(each.path, each)
+    return list(found.values())
+
+
+class RoundTrip:
+    """One run: iterate for the problems, then ask for the report.
+
+    Raises `ConversionError`, `UnknownFormat` or `ValueError`.
+    """
+
+    def __init__(
+        self, inputs: Iterable[Input], via: str, options: ConvertOptions
+    ) -> None:
+        check_skipping(options)
+        self._options = options
+        self._targets = targets_named(via)
+        #: What columns of the other format are called, by their own names.
+        self._names: dict[str, str] = {}
+        inputs, columns = list(inputs), options.columns
+        self._names_other = is_map_of_output(inputs, via, options)
+        if self._names_other:
+            columns = None
+        self._reading = Reading(
+            inputs,
+            options.from_,
+            columns=columns,
+            fail_fast=options.on_invalid is OnInvalid.FAIL,
+            max_row_bytes=options.max_row_bytes,
+            progress=options.progress,
+        )
+        self._filling = filling_of(options.score) if options.score else None
+        self._models = Models(options.model)
+        self._there: Pairing | None = None
+        self._back: WayBack | None = None
+        #: The path, the way there and the way back of each file.
+        self._legs: list[tuple[str, Spoke, Spoke]] = []
+        self._found = DifferenceReport()
+        #: The format that it goes through, once it is known.
+        self.via = ""
+
+    def __iter__(self) -> Iterator[Problem]:
+        flow = self._reading.problems(self._receive, self._begin, lambda _: None)
+        yield from flow
+        report = self._reading.tally.report()
+        if self._found.records and (report.ok or self._skips):
+            self._models.check()
+        for legs, headers in zip(self._legs, self._reading.headers, strict=False):
+            for header in headers:
+                self._compare_headers(header, *legs)
+
+    def report(self) -> DifferenceReport:
+        """Return what did not come back."""
+        report = self._found.report = self._reading.tally.report()
+        if self._skips:
+            self._found.skipped = sum(each.invalid for each in report.files)
+        return self._found
+
+    @property
+    def _skips(self) -> bool:
+        """Whether what is not valid is left out."""
+        return self._options.on_invalid is OnInvalid.SKIP
+
+    def _begin(self, variant: Variant, count: FileCount) -> None:
+        source = spoke_of(variant.format)
+        target = self._targets[0]
+        if is_told_by_answers(self._targets):
+            from harpia_formats.mapping.requirements import holds_answers  # noqa: PLC0415 - for families only
+
+            target = fitting(self._targets, answered=holds_answers(source))
+        self.via = target.id
+        spoke = spoke_of(target)
+        if self._names_other:
+            columns = self._options.columns or {}
+            self._names = names_in(spoke, target.id, columns)
+        constants = constants_of_both(spoke, source, self._options.constants)
+        way_there, way_back = self._fillings(variant.format, source, target, spoke)
+        check_needs(
+            variant.format,
+            source,
+            target,
+            spoke,
+            constants,
+            scored=way_there is not None,
+        )
+        self._there = Pairing(spoke, self._options.choices(constants), way_there)
+        # What came of one row is one row again, if its format holds a list.
+        has_lists = source.holds.outputs is Many.OF_ONE_MODEL
+        back = changed(
+            self._options,
+            model=None,
+            keep_extra=False,
+            responses=Responses.LIST if has_lists else Responses.EXPAND,
+        )
+        lacking = lack_of(
+            target,
+            spoke,
+            variant.format,
+            source,
+            constants,
+            scored=way_back is not None,
+        )
+        self._back = WayBack(source, back, constants, way_back, lacking)
+        self._legs.append((count.path, spoke, source))
+
+    def _fillings(
+        self, given: Format, source: Spoke, target: Format, spoke: Spoke
+    ) -> tuple[Filling | None, Filling | None]:
+        """Return what scores answers on the way there and on the way back.
+
+        Scores that the other format has come back with it.
+        """
+        filling = self._filling
+        if filling is None or spoke.holds.scores is not Many.NONE:
+            return filling, None
+        if source.holds.scores is Many.NONE:
+            message = f"neither {given.id} nor {target.id} has a place for a score"
+            raise ConversionError(message)
+        return None, filling
+
+    def _compare_headers(
+        self, header: Header, path: str, via: Spoke, own: Spoke
+    ) -> None:
+        after = _carried(_carried(header, via), own)
+        for name in header.__struct_fields__:
+            left, right = getattr(header, name), getattr(after, name)
+            if not same(left, right):
+                field_ = f"header.{name}"
+                place = Place(path, 1, 1, 2, 0)
+                lost = Difference(field_, left, right)
+                line = self._found.fields.setdefault(
+                    field_, Changed(field_, 0, lost, place)
+                )
+                line.count += 1
+                self._found.headers += 1
+
+    def _receive(self, taken: Taken) -> None:
+        assert self._there is not None  # noqa: S101 - begun before the first record
+        assert self._back is not None  # noqa: S101 - likewise
+        record = self._models.of(taken.record)
+
+        def place() -> Place:
+            return taken.row.place(0, 1, ())
+
+        try:
+            middle = self._middle(record)
+        except Unconvertible as error:
+            self._note_end(error.path, self._why_not(error, taken.record), place)
+            return
+        try:
+            after = self._back.of(middle, record, self._found.records + 1)
+        except Unconvertible as error:
+            self._note_end(error.path, self._back.why_not(error), place)
+            return
+        self._found.compare(record, after, place)
+
+    def _middle(self, record: Record) -> Record:
+        """Return what `record` is in the other format; raises `Unconvertible`."""
+        assert self._there is not None  # noqa: S101 - the caller looked
+        there = with_id(record, self._there, self._found.records + 1)
+        rows = [self._in_columns(each) for each in self._there.written(there).rows]
+        return together([read_back(each, self._there.target) for each in rows])
+
+    def _in_columns(self, row: Row) -> Row:
+        """Return what comes of `row` in a file whose columns have other names."""
+        if not self._names:
+            return row
+        return renamed(renamed(row, self._names), own_of(self._names))
+
+    def _why_not(self, error: Unconvertible, record: Record) -> str:
+        """Return why a record does not go there."""
+        of_answer = error.path.startswith("outputs")
+        return (of_answer and self._models.lacking(record)) or str(error)
+
+    def _note_end(self, path: str, reason: str, place: Callable[[], Place]) -> None:
+        """Count a record that does not come back at all."""
+        self._found.records += 1
+        self._found.differing += 1
+        line = self._found.fields.setdefault(
+            f"{path} ", Changed(path, 0, None, place(), reason)
+        )
+        line.count += 1
+
+
+def check_skipping(options: ConvertOptions) -> None:
+    """Raise `ConversionError` where rows are to be put aside: nothing is written."""
+    if options.on_invalid is OnInvalid.QUARANTINE:
+        raise ConversionError("rows are put aside by conversions only: fail or skip")
+
+
+def _carried(header: Header, spoke: Spoke) -> Header:
+    """Return what is left of a header behind a file of another format."""
+    if spoke.write_header is None or spoke.read_header is None:
+        return Header()
+    return spoke.read_header(spoke.write_header(header, Notes()))

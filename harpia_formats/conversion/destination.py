@@ -1,0 +1,145 @@
+"""Take rows to the files of one format, and tell the rows apart."""
+
+from collections.abc import Collection, Iterable
+
+from harpia_formats.conversion.containers import joined
+from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
+from harpia_formats.conversion.output_files import Outputs
+from harpia_formats.dedup.digests import Digests
+from harpia_formats.dedup.identity import Identity
+from harpia_formats.detection.candidates import Variant
+from harpia_formats.mapping.columns import names_in
+from harpia_formats.mapping.constants import constants_for
+from harpia_formats.mapping.requirements import ConversionError, check_needs
+from harpia_formats.mapping.to_rows import Pairing, Scorer
+from harpia_formats.model.adapter import Many, Row
+from harpia_formats.model.format import Container, Format
+from harpia_formats.registry import spoke_of
+
+#: Rows that are written together.
+BLOCK = 256
+
+
+class Destination:
+    """The format that is written, and the rows that are on their way there.
+
+    Raises `ConversionError` and `MapError` when it is made with options that the
+    format cannot meet, and `SinkError` where rows cannot be written.
+    """
+
+    def __init__(  # noqa: PLR0913 - what is written, where to, and how
+        self,
+        target: Format,
+        output: Output,
+        options: ConvertOptions,
+        digests: Digests,
+        *,
+        scorer: Scorer | None,
+        maps_output: bool,
+    ) -> None:
+        self.target = target
+        self.spoke = spoke_of(target)
+        self.constants = constants_for(self.spoke, options.constants)
+        self.pairing = Pairing(self.spoke, options.choices(self.constants), scorer)
+        columns = options.columns if maps_output else None
+        names = names_in(self.spoke, target.id, columns or {})
+        container = options.container
+        if container is not None and target.dialects[0].container is not Container.ROWS:
+            raise ConversionError(f"a file of {target.id} is neither array nor lines")
+        if scorer is not None and self.spoke.holds.scores is Many.NONE:
+            raise ConversionError(f"{target.id} has no place for a score")
+        self.outputs = Outputs(
+            target,
+            self.spoke,
+            output,
+            None if container is None else ContainerKind(container),
+            names,
+            overwrite=options.overwrite,
+            headed="metrics" in self.spoke.header_fields
+            and not target.dialects[0].rows_at,
+        )
+        self.separator = self.outputs.separator
+        #: Rows that were written.
+        self.written = 0
+        self._digests = digests
+        paths = target.tells_apart
+        self._identity = Identity(paths, by_text=target.id_by_text) if paths else None
+        self._rows: list[Row] = []
+
+    def begin(self, variant: Variant, *, only: bool) -> None:
+        """Get ready for the rows of a file, `only` if there is no other.
+
+        Raises `ConversionError` if they never have what is asked for.
+        """
+        self._check(variant)
+        if only and self._has_numbers(variant):
+            # No two records of a run have the same number.
+            self._identity = None
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether what tells rows apart is wanted."""
+        return self._identity is not None
+
+    def _has_numbers(self, variant: Variant) -> bool:
+        """Tell whether each row gets the number of its record for an id, and no other.
+
+        What is kept of a record may be its id, and a file for each model may be that
+        of several.
+        """
+        source = spoke_of(variant.format)
+        may_have_ids = source.carried("id") or source.room is not None
+        is_given = "id" in self.constants
+        is_split = self.outputs.is_split
+        return self.pairing.needs_id and not (may_have_ids or is_given or is_split)
+
+    def _check(self, variant: Variant) -> None:
+        check_needs(
+            variant.format,
+            spoke_of(variant.format),
+            self.target,
+            self.spoke,
+            self.constants,
+            scored=self.pairing.scorer is not None,
+        )
+
+    def file_of(self, model: str) -> str:
+        """Return what the name of the output has for a model, "" if it has nothing."""
+        if not self.outputs.is_split:
+            return ""
+        return model or str(self.constants.get("outputs.model", "")) or "model"
+
+    def add(self, rows: list[Row], model: str = "") -> None:
+        """Take rows, for the file of a model if there is one for each."""
+        if self._identity is not None:
+            keys = self._identity.of_values(rows)
+            self._digests.add([f"{model}\n{key}" for key in keys] if model else keys)
+        if model:
+            self.outputs.write([joined(rows, self.separator)], model)
+            self.written += len(rows)
+            return
+        self._rows += rows
+        if len(self._rows) >= BLOCK:
+            self.flush()
+
+    def add_block(
+        self, rows: Iterable[bytes], count: int, keys: Collection[str]
+    ) -> None:
+        """Take so many rows as one block in pieces, with what tells them apart."""
+        self.flush()
+        if count:
+            self.outputs.write(rows)
+            self.written += count
+        if keys:
+            self._digests.add(keys)
+
+    def flush(self) -> None:
+        """Write the rows that wait."""
+        if self._rows:
+            self.outputs.write([joined(self._rows, self.separator)])
+            self.written += len(self._rows)
+            self._rows = []
+
+    def repeated(self) -> int:
+        """Return how many ids are those of several rows."""
+        return self._digests.repeated().surplus if self._identity is not None else 0

@@ -1,0 +1,1 @@
+"""Conversion of many rows of the same shape at once."""

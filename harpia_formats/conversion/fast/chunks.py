@@ -1,0 +1,171 @@
+"""Convert rows that a lane accepted many at a time, here or in several processes."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harpia_formats.conversion.account import Account
+from harpia_formats.conversion.destination import Destination
+from harpia_formats.conversion.options import ConvertOptions, OnLoss
+from harpia_formats.detection.candidates import Variant
+from harpia_formats.framing.lines import Chunk, Cursor
+from harpia_formats.io.remote.file import Remote
+from harpia_formats.model.field_fates import Note
+from harpia_formats.model.problem import Place as RowPlace
+from harpia_formats.registry import spoke_of
+from harpia_formats.validation.diagnosis.row_context import Row as PlacedRow
+from harpia_formats.validation.file.outcomes import Numbers
+from harpia_formats.validation.file.row_validator import Judge
+
+if TYPE_CHECKING:  # small files need none of them
+    from harpia_formats.conversion.fast.batch import Bulk
+    from harpia_formats.conversion.fast.shard_worker import Done, Job, PlanKey
+    from harpia_formats.conversion.fast.shards import Place, Shards
+    from harpia_formats.workers.pool import Crew
+
+
+class QuickWay:
+    """The conversion of rows by plans, as far as nothing stands against it."""
+
+    def __init__(self, options: ConvertOptions, account: Account) -> None:
+        self._options = options
+        self._account = account
+        #: Where rows go, once that is settled.
+        self.destination: Destination | None = None
+        self._bulk: Bulk | None = None
+        #: The judge of the rows that were converted many at once.
+        self._judge: Judge | None = None
+        #: Plans of other processes, and how often they were followed.
+        self._plans: dict[PlanKey, tuple[tuple[str, ...], tuple[Note, ...]]] = {}
+        self._followed: Counter[PlanKey] = Counter()
+
+    def accepted(
+        self, chunk: Chunk, numbers: Numbers, values: Sequence[Any], judge: Judge
+    ) -> bool:
+        """Convert rows that a lane accepted; tell whether that was done.
+
+        Raises `Enough` at a loss where that is a failure.
+        """
+        account, destination, lane = self._account, self.destination, judge.lane
+        if destination is None or lane is None:
+            return False
+        if self._bulk is None:
+            self._bulk = self._bulk_of(account.variants[-1], destination)
+            if self._bulk is not None:
+                self._bulk.help(judge)
+        if self._bulk is None:
+            return False
+        self._judge = judge
+        made = self._bulk.made(values, lane, judge.lane_schema, account.records)
+        if made is None:
+            return False
+        path = account.counts[-1].path
+        for paths, notes, first, times in made.shapes:
+
+            def place(first: int = first) -> RowPlace:
+                start = chunk.start_of(first)
+                row = PlacedRow(path, chunk.rows[first], start, numbers.of(first))
+                return row.place(0, 1, ())
+
+            account.losses.add(paths, notes, place, times)
+        account.records += len(values)
+        if made.rows:
+            destination.add(made.rows)
+        account.stop_at_loss()
+        return True
+
+    def _bulk_of(self, variant: Variant, destination: Destination) -> "Bulk | None":
+        """Return what converts many rows at once, if nothing stands against it."""
+        options = self._options
+        if options.group is not None or options.score or options.prefix_ids:
+            return None
+        if destination.outputs.is_split:
+            return None
+        from harpia_formats.conversion.fast.batch import Bulk, suits_bulk  # noqa: PLC0415 - once there is a lane
+
+        source, pairing = spoke_of(variant.format), destination.pairing
+        if not suits_bulk(source, destination.spoke, pairing.choices):
+            return None
+        return Bulk(variant, source, pairing)
+
+    def shards(self, crew: "Crew | None") -> "Shards | None":
+        """Return what has large files done by a crew, if there is one."""
+        if crew is None:
+            return None
+        from harpia_formats.conversion.fast.shards import Shards  # noqa: PLC0415 - with several processes only
+
+        return Shards(
+            crew,
+            self._job_for,
+            self._deliver,
+            self._counts_records,
+            lambda: self._account.records,
+        )
+
+    def _job_for(self, variant: Variant, place: "Place") -> "Job | None":
+        """Return what others are to do with rows of a file, None if nothing."""
+        destination = self.destination
+        if destination is None or self._bulk_of(variant, destination) is None:
+            return None
+        if self._options.on_loss is OnLoss.FAIL:
+            return None
+        from harpia_formats.conversion.fast.shard_worker import Job, prepare  # noqa: PLC0415 - for large files only
+
+        source, origin = variant.format, place.origin
+        job = Job(
+            # Others have another working folder.
+            "" if isinstance(origin, Remote) else str(origin.absolute()),
+            source.id,
+            source.dialects.index(variant.dialect),
+            destination.target.id,
+            destination.pairing.choices,
+            destination.separator,
+            self._options.max_row_bytes,
+            place.folder,
+            origin if isinstance(origin, Remote) else None,
+            place.sight,
+            tells_apart=destination.tells_apart,
+        )
+        # Only processes that begin as copies of this one know what is prepared here.
+        if place.folder and self._judge is not None and self._bulk is not None:
+            prepare(job, self._judge, self._bulk)
+        return job
+
+    def _counts_records(self) -> bool:
+        """Tell whether rows may get the number of their record for an id."""
+        return self.destination is not None and self.destination.pairing.needs_id
+
+    def _deliver(
+        self, done: "Done", rows: Iterable[bytes], start: Cursor, before: int
+    ) -> None:
+        """Take what became of a range."""
+        assert self.destination is not None  # noqa: S101 - without it there are no jobs
+        account = self._account
+        path, losses = account.counts[-1].path, account.losses
+        for paths, notes, (offset, line, record), counted in done.shapes:
+            times = counted if isinstance(counted, int) else 0
+            if not isinstance(counted, int):
+                self._plans[counted] = paths, notes
+
+            def place(
+                offset: int = offset, line: int = line, record: int = record
+            ) -> RowPlace:
+                at = Cursor(start.offset + offset, start.line + line)
+                number = before + record + 1
+                return RowPlace(path, at.line, 1, 2, at.offset, number)
+
+            losses.add(paths, notes, place, times)
+        for plan, times in done.plans:
+            self._followed[plan] += times
+        self.destination.add_block(rows, done.count, done.keys)
+        account.records += done.records
+
+    def end_file(self) -> None:
+        """Count what plans were followed for in the present file, and forget them."""
+        counted = list(self._bulk.counted()) if self._bulk is not None else []
+        counted += [(*self._plans[key], times) for key, times in self._followed.items()]
+        for paths, notes, times in counted:
+            self._account.losses.add(paths, notes, lambda: None, times)
+        self._bulk = self._judge = None
+        self._plans.clear()
+        self._followed.clear()

@@ -1,0 +1,86 @@
+"""Score the answers of a record that have no score."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.metrics import Measure, measure_of
+from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.record import Output, Record, Score
+
+#: The metrics whose score of 1 says that an answer is right.
+FILLING = ("em", "f1")
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """Gives each answer without a score that of one metric."""
+
+    name: str
+    measure: Measure
+
+    def __call__(self, record: Record, notes: Notes) -> Record:
+        """Return `record` with a score for each answer.
+
+        Raises `Unconvertible` where there is nothing to compare an answer with.
+        """
+        outputs = [self._scored(record, each, notes) for each in record.outputs]
+        return replace(record, outputs=outputs)
+
+    def _scored(self, record: Record, output: Output, notes: Notes) -> Output:
+        scores = output.scores or [Score()]
+        if all(each.value is not UNSET for each in scores):
+            return output
+        answer = answer_of(output)
+        if answer is None or not record.references:
+            lacking, name = ("an answer", "outputs.text")
+            if answer is not None:
+                lacking, name = ("a reference", "references")
+            reason = f"the record has no score, and {self.name} needs {lacking}"
+            help_ = f"give it with --set {name}=VALUE"
+            raise Unconvertible("outputs.scores.value", reason, help_)
+        (value,) = self.measure.scores(
+            self.measure.statistics(answer, record.references)
+        )
+        notes.defaulted("outputs.scores.value", f"--score {self.name}")
+        filled = [
+            each if each.value is not UNSET else self._filled(each, value, notes)
+            for each in scores
+        ]
+        return replace(output, scores=filled)
+
+    def _filled(self, score: Score, value: float | None, notes: Notes) -> Score:
+        changes: dict[str, Any] = {"value": value}
+        if score.is_correct is UNSET:
+            notes.defaulted("outputs.scores.is_correct", "whether the score is 1")
+            changes["is_correct"] = value == 1.0
+        for name, given in (
+            ("metric", self.name),
+            ("signature", self.measure.signature),
+        ):
+            if getattr(score, name) is UNSET:
+                path = f"outputs.scores.{name}"
+                notes.defaulted(path, f"--score {self.name}")
+                changes[name] = given
+        return replace(score, **changes)
+
+
+def answer_of(output: Output) -> str | None:
+    """Return the text of an answer, that of the last turn where it is several."""
+    if isinstance(output.text, str):
+        return output.text
+    for each in reversed(output.turns or []):
+        if each.get("role") == "assistant" and isinstance(each.get("content"), str):
+            return str(each["content"])
+    return None
+
+
+def filling_of(name: str) -> Filling:
+    """Return what scores by the metric called `name`; raises `ConversionError`."""
+    if name not in FILLING:
+        known = ", ".join(FILLING)
+        raise ConversionError(f"no metric is called {name!r} (known: {known})")
+    return Filling(name, measure_of(name, {}))

@@ -1,0 +1,1 @@
+"""One record of several rows, out of core."""

@@ -1,0 +1,58 @@
+"""Carry what is around the records over, and note what of it is lost."""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from harpia_formats.conversion.destination import Destination
+from harpia_formats.conversion.report import FileLosses
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Fate, Note, Notes
+from harpia_formats.model.record import Header
+
+
+def header_row(
+    destination: Destination,
+    files: Sequence[FileLosses],
+    headers: Sequence[Sequence[Header]],
+) -> Row:
+    """Return the header that is written, and note what is lost of those of `files`."""
+    chosen = _chosen(files, headers)
+    if chosen is None:
+        return {}
+    file, header = chosen
+    notes = Notes()
+    row: Row = {}
+    names = [
+        each for each in header.__struct_fields__ if getattr(header, each) is not UNSET
+    ]
+    if destination.outputs.headed and not destination.written:
+        for name in names:
+            notes.dropped(f"header.{name}", "there is no record to carry it")
+    else:
+        spoke = destination.spoke
+        if spoke.write_header is not None:
+            row = spoke.write_header(header, notes)
+        held = {each.partition(".")[0] for each in spoke.header_fields}
+        for name in names:
+            if name not in held:
+                notes.dropped(f"header.{name}")
+    paths = tuple(f"header.{each}" for each in names)
+    file.losses.add(paths, tuple(notes.said), lambda: None)
+    return row
+
+
+def _chosen(
+    files: Sequence[FileLosses], headers: Sequence[Sequence[Header]]
+) -> tuple[FileLosses, Header] | None:
+    """Return the first header with its file; note that others are dropped."""
+    given = [
+        (file, header)
+        for file, own in zip(files, headers, strict=False)
+        for header in own
+    ]
+    for file, header in given[1:]:
+        if header != given[0][1]:
+            note = Note(Fate.DROPPED, "header", "another one came first")
+            file.losses.add((), (note,), lambda: None)
+    return given[0] if given else None

@@ -1,0 +1,1 @@
+"""What a conversion lost: counted, told and tabled."""

@@ -1,0 +1,132 @@
+"""Which key of each record format is which field of a record, in Markdown."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_formats.mapping.extras import KEY
+from harpia_formats.mapping.fields import shown_default
+from harpia_formats.model.adapter import Field, Many, Spoke
+from harpia_formats.model.format import Format
+from harpia_formats.registry import record_formats, spoke_of
+
+_head = """\
+# Which key is which field
+
+Written by `harpia-formats formats --mapping`. Each table tells for one format which key
+of its rows is which field of a [record](record.md), what a row has where a record has
+nothing for it, and how one value becomes the other. `required` is what has to be given
+with `--set`, or with `--score`, where a record lacks it.
+"""
+_columns = ("key", "field", "must it be there", "how")
+_references = {
+    Many.NONE: "no reference",
+    Many.ONE: "one reference",
+    Many.OF_ONE_MODEL: "several references",
+    Many.ALL: "several references",
+}
+_outputs = {
+    Many.NONE: "no answer",
+    Many.ONE: "one answer",
+    Many.OF_ONE_MODEL: "several answers of one model",
+    Many.ALL: "several answers of several models",
+}
+_scores = {
+    Many.NONE: "no score",
+    Many.ONE: "one score",
+    Many.OF_ONE_MODEL: "several scores",
+    Many.ALL: "several scores",
+}
+
+
+def mapping_page() -> str:
+    """Return the tables of all record formats, in the order of their list."""
+    tables = (mapping_table(each) for each in record_formats().values())
+    return "\n".join([_head, *tables])
+
+
+def mapping_table(format_: Format) -> str:
+    """Return the table of one format under its heading."""
+    spoke = spoke_of(format_)
+    rows = [_row(_columns), _row("---" for _ in _columns)]
+    rows += [_row(_cells(each)) for each in spoke.fields]
+    about = [f"- {each}" for each in _about(spoke)]
+    head = f"## `{format_.id}`: {format_.title}"
+    return "\n".join([head, "", *rows, "", *about, ""])
+
+
+def _row(cells: Iterable[str]) -> str:
+    escaped = (each.replace("|", r"\|") for each in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def _cells(field: Field) -> tuple[str, ...]:
+    key = f"`{field.name}`"
+    return key, f"`{field.hub}`", _demand(field), "; ".join(_words(field))
+
+
+def _demand(field: Field) -> str:
+    """Return what a row has where a record has nothing for it."""
+    if field.default is not UNSET:
+        return f"`{shown_default(field.default).removeprefix('is ')}` if unknown"
+    if field.required and field.hub == "id":
+        return "the number of the record if unknown"
+    return "required" if field.required else ""
+
+
+def _words(field: Field) -> Iterator[str]:
+    if field.codec is not None:
+        yield field.codec.words
+    if field.note:
+        yield field.note
+
+
+def _about(spoke: Spoke) -> Iterator[str]:
+    """Yield what else is to be known of rows of a format."""
+    holds = spoke.holds
+    parts = [_references[holds.references], _outputs[holds.outputs]]
+    if holds.outputs is not Many.NONE:
+        parts.append(f"{_scores[holds.scores]} of an answer")
+    yield f"A row holds {_listed(parts)}."
+    if holds.messages or holds.turns:
+        asked = "may be a chat" if holds.messages else "is one text"
+        came = "may be a conversation" if holds.turns else "is one text"
+        if holds.outputs is Many.NONE:
+            yield f"What is asked {asked}."
+        else:
+            yield f"What is asked {asked}; what is answered {came}."
+    if spoke.vendor != "record":
+        yield f"Other keys are in `extra.{spoke.vendor}` of the record."
+    if spoke.header_fields:
+        fields = _listed([f"`header.{each}`" for each in spoke.header_fields])
+        yield f"What stands around the rows is {fields}."
+    if spoke.room is not None:
+        where = ".".join((*spoke.room, KEY))
+        text = ", as JSON text" if spoke.room_of_text else ""
+        yield f"`--keep-extra` puts what has no place into `{where}`{text}."
+    if spoke.straight:
+        names = _listed([f"`{each}`" for each in spoke.straight])
+        yield f"Rows of the dialects {names} are read, and not written."
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def mapping_as_dict(format_: Format) -> dict[str, Any]:
+    """Return the table of one format as programs get it."""
+    return {
+        "id": format_.id,
+        "fields": [
+            {
+                "key": each.name,
+                "field": each.hub,
+                "required": each.required,
+                "default": None if each.default is UNSET else each.default,
+                "has_default": each.default is not UNSET,
+                "how": list(_words(each)),
+            }
+            for each in spoke_of(format_).fields
+        ],
+    }

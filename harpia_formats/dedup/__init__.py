@@ -1,0 +1,1 @@
+"""Ids and digests: which records are there twice, in bounded memory."""

@@ -1,0 +1,1 @@
+"""Which format and dialect a file is in."""

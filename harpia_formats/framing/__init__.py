@@ -1,0 +1,1 @@
+"""From bytes to rows: JSON Lines, JSON arrays, columns."""

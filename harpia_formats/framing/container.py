@@ -1,0 +1,215 @@
+"""Which container a stream of bytes is, told from its beginning."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import msgspec
+
+from harpia_formats.framing.lines import (
+    BOM,
+    JSON_SPACE,
+    ROW_LIMIT,
+    WINDOW,
+    Cursor,
+    Feed,
+    Flaw,
+    Frames,
+    document_rows,
+    is_blank,
+    line_rows,
+)
+from harpia_formats.framing.next_value import State, read_item
+
+
+class Layout(StrEnum):
+    """How a file is put together, whatever its records mean."""
+
+    LINES = "JSON Lines"
+    ARRAY = "a JSON array"
+    #: One object, or several, over several lines.
+    OBJECT = "a JSON object"
+    #: One object in one line: a document, or the only row of JSON Lines.
+    ONE_LINE = "a JSON object in one line"
+    #: A line that is too long to tell whether others follow.
+    LONG_LINE = "a long line"
+    #: Anything else.
+    TEXT = "text"
+    EMPTY = "nothing"
+
+
+_space = re.compile(rb"[ \t\r\n]*+")
+_comments = re.compile(rb"(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*+", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Opening:
+    """A stream of bytes whose container is known, with nothing cut from it yet."""
+
+    feed: Feed
+    layout: Layout
+    #: Position of the first byte of `feed.data`.
+    start: Cursor
+    #: Position behind a byte order mark.
+    beginning: Cursor
+    #: What is wrong before the first record.
+    flaws: list[Flaw] = field(default_factory=list)
+
+
+def opening_of(blocks: Iterable[bytes]) -> Opening:
+    """Read the beginning of the `blocks` of a file, and tell their container."""
+    feed = Feed(iter(blocks))
+    feed.fill(len(BOM))
+    start = beginning = Cursor()
+    flaws = []
+    if feed.data.startswith(BOM):
+        flaws.append(Flaw("bom", start, len(BOM)))
+        feed.data = feed.data[len(BOM) :]
+        start = beginning = Cursor(len(BOM))
+    while is_blank(feed.data) and feed.grow():
+        if is_blank(feed.data) and len(feed.data) > WINDOW:
+            start, feed.data = start.after(feed.data), b""
+    if is_blank(feed.data):
+        flaws.append(Flaw("empty", beginning))
+        return Opening(feed, Layout.EMPTY, start, beginning, flaws)
+    return Opening(feed, _layout_of(feed), start, beginning, flaws)
+
+
+def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
+    """Yield the rows of `blocks` in chunks, and what is wrong around them.
+
+    The container is recognised by content. Nothing larger than a block, a window
+    and a row is held in memory; a row beyond `limit` bytes becomes a flaw.
+    """
+    opening = opening_of(blocks)
+    yield from opening.flaws
+    yield from rows_of(opening, limit)
+
+
+def rows_of(opening: Opening, limit: int) -> Frames:
+    """Return the rows of what is opened, cut by its container."""
+    layout = opening.layout
+    if layout is Layout.EMPTY:
+        return iter(())
+    if layout is Layout.ARRAY:
+        from harpia_formats.framing.array import array_rows  # noqa: PLC0415 - only arrays need it
+
+        return array_rows(opening.feed, opening.start, limit)
+    if layout is Layout.LONG_LINE:
+        layout = Layout.OBJECT if _is_document(opening.feed, limit) else layout
+        # What was read to tell would be cut into a single chunk.
+        opening.feed.give_back(WINDOW)
+    rows = document_rows if layout is Layout.OBJECT else line_rows
+    return rows(opening.feed, opening.start, limit)
+
+
+def _layout_of(feed: Feed) -> Layout:
+    """Tell the container that `feed` begins with."""
+    first = feed.data.lstrip(JSON_SPACE)[:1]
+    if first == b"[":
+        return Layout.LINES if _is_array_a_line(feed) else Layout.ARRAY
+    if first != b"{":
+        return _behind_comment(feed)
+    if not _holds_a_line(feed):
+        return Layout.LONG_LINE
+    if _is_document(feed, WINDOW):
+        return Layout.OBJECT
+    return Layout.ONE_LINE if _is_one_line(feed) else Layout.LINES
+
+
+def _behind_comment(feed: Feed) -> Layout:
+    """Tell whether a document stands behind comments, which JSON has not."""
+    feed.fill(WINDOW)
+    rest = behind_comments(feed.data)
+    if len(rest) < len(feed.data) and rest.startswith((b"{", b"[")):
+        layout = _layout_of(Feed(iter(()), rest))
+        # An array is taken as a whole too, for its comment to be told once.
+        if layout in {Layout.OBJECT, Layout.ARRAY}:
+            return Layout.OBJECT
+    return Layout.TEXT
+
+
+def behind_comments(data: bytes) -> bytes:
+    """Return `data` without white space and comments in front."""
+    found = _comments.match(data)
+    return data[found.end() :] if found else data
+
+
+def _holds_a_line(feed: Feed) -> bool:
+    """Tell whether the first line ends within a window, or with the data."""
+    while not _first_lines(feed.data)[2] and len(feed.data) < WINDOW:
+        if not feed.grow(WINDOW):
+            return True
+    return _first_lines(feed.data)[2]
+
+
+def _is_one_line(feed: Feed) -> bool:
+    """Tell whether all of `feed` is one line."""
+    return not _first_lines(feed.data)[1] and not feed.grow()
+
+
+def _is_array_a_line(feed: Feed) -> bool:
+    """Tell whether the first line is a whole array and another value follows it."""
+    feed.fill(WINDOW)
+    first, second, _ = _first_lines(feed.data[:WINDOW])
+    return second.startswith((b"[", b"{")) and _complaint(first) is None
+
+
+def _is_document(feed: Feed, limit: int) -> bool:
+    """Tell whether an object begins that is spread over several lines.
+
+    A first line that was cut off is told from one by the next: in a document it
+    continues the object, in JSON Lines it begins another.
+    """
+    first, second, is_whole = _first_lines(feed.data)
+    while not is_whole and len(feed.data) < limit and feed.grow(limit):
+        first, second, is_whole = _first_lines(feed.data)
+    # With its newline, a line that ends inside of a string is broken, not cut off.
+    if not second or _complaint(first + b"\n") != "Input data was truncated":
+        return False
+    if not second.startswith((b"{", b"[")):
+        return True
+    if _goes_on(feed):
+        return True
+    is_open = first.rstrip(JSON_SPACE).endswith((b"{", b"[", b",", b":"))
+    return is_open and _complaint(second) is not None
+
+
+def _goes_on(feed: Feed) -> bool:
+    """Tell whether an object that the first line leaves open is closed further on.
+
+    One that is still open in a window goes on if more than two lines are in it.
+    """
+    while True:
+        data = feed.data.strip(JSON_SPACE)
+        state, _ = read_item(data, 0)
+        if state is not State.OPEN:
+            return state is not State.BROKEN
+        if len(feed.data) >= WINDOW or not feed.grow(WINDOW):
+            return data.count(b"\n") > 1
+
+
+def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
+    """Return the first two lines of `data` that are not blank, and whether both end."""
+    # What is behind them may be megabytes, and is not copied.
+    data = data.lstrip(JSON_SPACE)
+    end = data.find(b"\n")
+    if end < 0:
+        return data, b"", False
+    space = _space.match(data, end)
+    begin = space.end() if space else end
+    second = data.find(b"\n", begin)
+    is_whole = second >= 0
+    return data[:end], data[begin : second if is_whole else None], is_whole
+
+
+def _complaint(text: bytes) -> str | None:
+    """Return what the parser says against `text`, if anything."""
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except msgspec.DecodeError as error:
+        return str(error)
+    except RecursionError:
+        return "too deep"
+    return None

@@ -1,0 +1,58 @@
+"""The records of a file by their numbers, as far as their container goes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from harpia_formats.framing.columns import Slices
+from harpia_formats.framing.lines import Chunk, Cursor, Flaw, is_blank
+
+_decode = msgspec.json.Decoder().decode
+_not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A record with the chunk that it is a row of."""
+
+    #: From 1; blank lines have none, and rows beyond the limit have.
+    number: int
+    chunk: Chunk
+    row: int
+
+    @property
+    def start(self) -> Cursor:
+        """Where in the file it begins."""
+        return self.chunk.start_of(self.row)
+
+    @property
+    def text(self) -> bytes:
+        """The bytes of the record."""
+        return self.chunk.rows[self.row]
+
+    def value(self) -> Any:
+        """Return the decoded record, None if it does not parse."""
+        return decoded(self.text)
+
+
+def decoded(text: bytes) -> Any:
+    """Return the value of a JSON text, None if it does not parse."""
+    try:
+        return _decode(text)
+    except _not_json:
+        return None
+
+
+def records_of(frames: Slices) -> Iterator[Numbered]:
+    """Yield each record of `frames` in order."""
+    number = 0
+    for frame in frames:
+        if isinstance(frame, Flaw):
+            number += frame.record
+        elif isinstance(frame, Chunk):
+            for row, text in enumerate(frame.rows):
+                if not is_blank(text):
+                    number += 1
+                    yield Numbered(number, frame, row)

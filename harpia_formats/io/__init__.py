@@ -1,0 +1,1 @@
+"""Bytes in and out: files, standard streams, compression, remote stores."""

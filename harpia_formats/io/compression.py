@@ -1,0 +1,207 @@
+"""Decompression, recognised by the first bytes, in bounded memory."""
+
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from harpia_formats.io.reader import BLOCK, SourceError, Steady
+
+#: Bytes that bzip2, xz and zstd give at a time: more is not lost at a fault.
+STEP = 4 * 1024
+#: Bytes of memory that xz may take (`xz -9` needs 65 MiB); zstd has the same limit.
+MEMORY = 128 * 1024 * 1024
+
+
+class _Decompressor(Protocol):
+    """What the decompressors of bz2, lzma and zstd have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class _Gzip:
+    """The same for gzip; keeps all data up to the byte that is wrong."""
+
+    __slots__ = ("_failure", "_full", "_inflate")
+
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(wbits=31)
+        self._full = False
+        self._failure: zlib.error | None = None
+
+    @property
+    def eof(self) -> bool:
+        return self._inflate.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not (self._full or self._inflate.unconsumed_tail or self._failure)
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inflate.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        if self._failure:
+            raise self._failure
+        data = self._inflate.unconsumed_tail or data
+        before = self._inflate.copy()
+        try:
+            piece = self._inflate.decompress(data, max_length)
+        except zlib.error as error:
+            self._failure = error
+            self._inflate = before
+            return b"".join(self._salvage(data))
+        self._full = len(piece) == max_length
+        return piece
+
+    def _salvage(self, data: bytes) -> Iterator[bytes]:
+        """Yield what `data` gives byte by byte up to the failure, known to come."""
+        for each in range(len(data)):
+            try:
+                yield self._inflate.decompress(data[each : each + 1])
+            except zlib.error:
+                return
+
+
+#: What makes a decompressor, and what that raises.
+_Loaded = tuple[Callable[[], _Decompressor], type[Exception]]
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """One kind of compression."""
+
+    name: str
+    suffix: str
+    #: The first bytes of its data, one of these.
+    magics: tuple[bytes, ...]
+    #: Bytes to ask a decompressor for; what one call gives is lost if it fails.
+    step: int
+    load: Callable[[], _Loaded]
+    #: What to say where it cannot be imported.
+    missing: str
+
+
+def _load_gzip() -> _Loaded:
+    return _Gzip, zlib.error
+
+
+def _load_bzip2() -> _Loaded:
+    import bz2  # noqa: PLC0415 - start-up time
+
+    return bz2.BZ2Decompressor, OSError
+
+
+def _load_xz() -> _Loaded:
+    import lzma  # noqa: PLC0415 - start-up time
+
+    return lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MEMORY), lzma.LZMAError
+
+
+def _load_zstd() -> _Loaded:
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415 - start-up time
+    else:
+        from backports import zstd  # noqa: PLC0415 - an extra
+
+    return zstd.ZstdDecompressor, zstd.ZstdError
+
+
+_SKIPPABLE = tuple(bytes((each, 0x2A, 0x4D, 0x18)) for each in range(0x50, 0x60))
+_NO_MODULE = "needs a Python that was built with"
+_EXTRA = 'needs the extra "zstd": pip install "harpia-formats[zstd]"'
+CODECS = (
+    Codec("gzip", ".gz", (b"\x1f\x8b",), BLOCK, _load_gzip, f"{_NO_MODULE} zlib"),
+    Codec("bzip2", ".bz2", (b"BZh",), STEP, _load_bzip2, f"{_NO_MODULE} bz2"),
+    Codec("xz", ".xz", (b"\xfd7zXZ\x00",), STEP, _load_xz, f"{_NO_MODULE} lzma"),
+    Codec("zstd", ".zst", (b"\x28\xb5\x2f\xfd", *_SKIPPABLE), STEP, _load_zstd, _EXTRA),
+)
+LONGEST_MAGIC = max(len(magic) for each in CODECS for magic in each.magics)
+
+
+def codec_of(name: str, head: bytes) -> Codec | None:
+    """Return the compression of data that begins with `head`, none if it has none."""
+    found = next((each for each in CODECS if head.startswith(each.magics)), None)
+    for each in CODECS:
+        if head and each is not found and name.lower().endswith(each.suffix):
+            reason = f"is not {each.name} data although its name ends in {each.suffix}"
+            raise SourceError(name, reason)
+    return found
+
+
+class Members:
+    """Compressed data: one or more members, streams or frames behind each other."""
+
+    __slots__ = ("_codec", "_decompressor", "_error", "_name", "_new", "_raw", "_rest")
+
+    def __init__(self, name: str, codec: Codec, raw: Steady) -> None:
+        self._name = name
+        self._codec = codec
+        self._raw = raw
+        try:
+            self._new, self._error = codec.load()
+        except ImportError as error:
+            raise SourceError(name, codec.missing) from error
+        self._decompressor = self._new()
+        #: Compressed bytes that were read but not yet handed over.
+        self._rest = b""
+
+    def pull(self, size: int) -> bytes:
+        """Return some of the data, at most `size` bytes, none at the end."""
+        while not (piece := self._step(min(size, self._codec.step))):
+            if self._decompressor.eof and not self._next_member():
+                return b""
+        return piece
+
+    def _step(self, size: int) -> bytes:
+        data = b""
+        if self._decompressor.eof:
+            return data
+        if self._decompressor.needs_input:
+            data = self._rest or self._raw.read(BLOCK)
+            self._rest = b""
+            if not data:
+                raise SourceError(self._name, "compressed data is truncated")
+        try:
+            return self._decompressor.decompress(data, size)
+        except self._error as error:
+            raise SourceError(self._name, _fault(error)) from error
+
+    def _next_member(self) -> bool:
+        """Go to the next member behind padding, if there is one."""
+        rest = self._decompressor.unused_data
+        while not (rest := rest.lstrip(b"\0")):
+            rest = self._raw.read(BLOCK)
+            if not rest:
+                return False
+        if len(rest) < LONGEST_MAGIC:
+            rest += self._raw.read(BLOCK)
+        if not rest.startswith(self._codec.magics):
+            raise SourceError(self._name, self._garbage(rest))
+        self._rest = rest
+        self._decompressor = self._new()
+        return True
+
+    def _garbage(self, rest: bytes) -> str:
+        if any(each.startswith(rest) for each in self._codec.magics):
+            return "compressed data is truncated"
+        name = self._codec.name
+        return f"there is something that is not {name} behind the compressed data"
+
+
+def _fault(error: Exception) -> str:
+    """Return in plain words what a decompressor complains of."""
+    complaint = str(error).lower()
+    if "memory" in complaint:
+        return "compressed data needs too much memory to decompress"
+    if "data check" in complaint or "checksum" in complaint:
+        return "compressed data is corrupt (checksum does not match)"
+    return "compressed data is corrupt"

@@ -1,0 +1,1 @@
+"""Remote files: reading, writing, listing, and their errors."""

@@ -1,0 +1,60 @@
+"""A second look at a source; one that cannot be read twice is copied on the way."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from types import TracebackType
+from typing import IO, Self
+
+from harpia_formats.io.reader import BLOCK, SourceError
+from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.source import Source, open_source
+
+#: Bytes of a copy that are held in memory before they go to the disk.
+HELD = 8 * 1024 * 1024
+
+
+class SecondLook:
+    """Returns the blocks of a source once more, for `with`."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._stack = ExitStack()
+        #: Where the bytes are to be copied while they are read; None if they need not.
+        self.copy: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        if not is_lasting(self._source):
+            copy = SpooledTemporaryFile(HELD)
+            self.copy = self._stack.enter_context(copy)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the blocks, as far as the source could be read."""
+        copy = self.copy
+        if copy is not None:
+            copy.seek(0)
+            yield from iter(lambda: copy.read(BLOCK), b"")
+            return
+        try:
+            with open_source(self._source) as reader:
+                yield from reader
+        except SourceError:  # told by the first look
+            return
+
+
+def is_lasting(source: Source) -> bool:
+    """Tell whether a source can be read as often as one likes; a pipe cannot."""
+    origin = source.origin
+    if isinstance(origin, Path):
+        return origin.is_file()
+    return isinstance(origin, (bytes, Remote))

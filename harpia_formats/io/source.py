@@ -1,0 +1,206 @@
+"""Bytes in: from files, standard input and memory, compressed or not."""
+
+import io
+import os
+import stat
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Protocol, Self, cast
+
+from harpia_formats.io.compression import LONGEST_MAGIC, Members, codec_of
+from harpia_formats.io.reader import BLOCK, SourceError, Steady, plain
+from harpia_formats.io.remote.file import Remote
+
+STANDARD_INPUT = "<stdin>"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where bytes come from."""
+
+    #: As shown to the user.
+    name: str
+    #: A regular file or FIFO, a remote file, bytes in memory, or an open binary stream.
+    origin: Path | Remote | bytes | BinaryIO
+
+
+def open_source(source: Source, size: int = BLOCK) -> "Reader":
+    """Open `source` for one pass in decompressed blocks of `size` bytes.
+
+    Raise `SourceError` if it cannot be opened, `ValueError` if `size` is below 1.
+    """
+    if size < 1:
+        raise ValueError(f"a block of {size} bytes")
+    return Reader(source, size)
+
+
+class Measured(Protocol):
+    """Something that is read, as far as a progress bar wants to know."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, as shown to the user."""
+
+    @property
+    def total(self) -> int | None:
+        """Its bytes, if they are known."""
+
+    @property
+    def consumed(self) -> int:
+        """Those that were taken so far."""
+
+
+class Reader:
+    """The decompressed bytes of one source, in blocks, once.
+
+    All blocks but the last have the full size.  Iterating raises `SourceError`
+    where nothing more can be read, after the last good data: gzip data is kept up
+    to the byte that is wrong, of other corrupt data less than `STEP` bytes before
+    the fault are lost.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_consumed",
+        "_size",
+        "_source",
+        "_stream",
+        "file",
+        "name",
+        "total",
+    )
+
+    def __init__(self, source: Source, size: int = BLOCK) -> None:
+        self._source = source
+        #: As shown to the user.
+        self.name = source.name
+        self._size = size
+        self._stream = _stream_of(source)
+        self._consumed = 0
+        #: Bytes of the file as it lies on the disk; none if unknown, as of a pipe.
+        self.total = _size_of(source, self._stream)
+        #: The file that holds these very bytes and is read in ranges, known with the
+        #: first block; none if they are compressed, or from somewhere else.
+        self.file: Path | Remote | None = None
+        self._blocks = self._read_blocks()
+
+    @property
+    def consumed(self) -> int:
+        """Bytes taken so far, before decompression."""
+        return self._consumed
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._blocks
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._blocks.close()
+        if self._stream is not self._source.origin:
+            self._stream.close()
+
+    def _read_blocks(self) -> Generator[bytes, None, None]:
+        raw = Steady(self._pull)
+        codec = codec_of(self.name, raw.peek(LONGEST_MAGIC))
+        data = Steady(Members(self.name, codec, raw).pull) if codec else raw
+        encoding = wide_encoding(data.peek(4))
+        if encoding is not None:
+            marked = b"\xff\xfe" in data.peek(4) or b"\xfe\xff" in data.peek(4)
+            raise SourceError(self.name, _advice(encoding, marked=marked))
+        origin = self._source.origin
+        has_ranges = isinstance(origin, Remote) and origin.ranged
+        is_file = isinstance(origin, Path) or has_ranges
+        if codec is None and is_file and self.total is not None:
+            self.file = cast("Path | Remote", origin)
+        while block := data.read(self._size):
+            yield block
+
+    def _pull(self, size: int) -> bytes:
+        # A buffered `read` would wait until it has all; `read1` returns what is there.
+        read = getattr(self._stream, "read1", self._stream.read)
+        try:
+            piece: bytes = read(size)
+        except OSError as error:
+            raise SourceError(self.name, plain(error)) from error
+        self._consumed += len(piece)
+        return piece
+
+
+def wide_encoding(head: bytes) -> str | None:
+    """Return the name of the encoding if `head`, four bytes, is UTF-16 or UTF-32.
+
+    Source: byte order marks, else the pattern of zeros in RFC 4627, section 3.
+    """
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    return _ZEROS.get(tuple(each == 0 for each in head))
+
+
+_MARKS = (  # the longer first: one begins with the other
+    (b"\xff\xfe\x00\x00", "UTF-32LE"),
+    (b"\x00\x00\xfe\xff", "UTF-32BE"),
+    (b"\xff\xfe", "UTF-16LE"),
+    (b"\xfe\xff", "UTF-16BE"),
+)
+_ZEROS: dict[tuple[bool, ...], str] = {
+    (True, True, True, False): "UTF-32BE",
+    (False, True, True, True): "UTF-32LE",
+    (True, False, True, False): "UTF-16BE",
+    (False, True, False, True): "UTF-16LE",
+}
+
+
+def _advice(encoding: str, *, marked: bool) -> str:
+    # With the byte order named, iconv would keep the mark as a character.
+    name = encoding[:-2] if marked else encoding
+    order = "little endian" if encoding.endswith("LE") else "big endian"
+    return (
+        f"is {encoding[:-2]} ({order}), not UTF-8; "
+        f"convert it with: iconv -f {name} -t UTF-8"
+    )
+
+
+def _stream_of(source: Source) -> BinaryIO:
+    origin = source.origin
+    if isinstance(origin, bytes):
+        return io.BytesIO(origin)
+    if isinstance(origin, Path):
+        try:
+            return origin.open("rb", buffering=0)
+        except OSError as error:
+            raise SourceError(source.name, plain(error)) from error
+    if isinstance(origin, Remote):
+        return cast("BinaryIO", origin.open())
+    if not _waits(origin):
+        reason = "is in non-blocking mode, where a pause looks like the end"
+        raise SourceError(source.name, reason)
+    return origin
+
+
+def _waits(stream: BinaryIO) -> bool:
+    """Return whether reading from `stream` waits for data, as far as is known."""
+    try:
+        return os.get_blocking(stream.fileno())
+    except (AttributeError, OSError):  # no file behind it; or Windows before 3.12
+        return True
+
+
+def _size_of(source: Source, stream: BinaryIO) -> int | None:
+    if isinstance(source.origin, bytes):
+        return len(source.origin)
+    if isinstance(source.origin, Remote):
+        return source.origin.size
+    try:
+        status = os.fstat(stream.fileno())
+    except (AttributeError, OSError):  # no file behind it
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -1,0 +1,1 @@
+"""Between the rows of a format and the record of the hub."""

@@ -1,0 +1,169 @@
+"""Which column of a table holds which field of a record."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:  # most maps are none
+    from harpia_formats.conversion.options import ConvertOptions
+    from harpia_formats.model.adapter import Spoke
+
+Item = TypeVar("Item")
+
+#: The fields of a record that a column can give.
+FIELDS = tuple(
+    "id prompt system references gt choices contexts category source response model "
+    "reasoning score".split()
+)
+#: The paths of those that are not their names.
+_paths = {
+    "response": "outputs.text",
+    "model": "outputs.model",
+    "reasoning": "outputs.reasoning",
+    "score": "outputs.scores.value",
+}
+#: Formats whose columns can have any names.
+MAPPED = ("csv", "haystack")
+
+
+class MapError(Exception):
+    """A map of columns that means nothing; carries the part and the reason."""
+
+    def __init__(self, part: str, reason: str) -> None:
+        super().__init__(part, reason)
+        self.part = part
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.part!r}: {self.reason}"
+
+
+def parsed(parts: Iterable[str]) -> dict[str, str]:
+    """Return the column of each field, of parts such as `prompt=question`.
+
+    Raises `MapError`.
+    """
+    columns: dict[str, str] = {}
+    for part in parts:
+        name, sign, column = part.strip().partition("=")
+        if not sign or not column:
+            raise MapError(part, "write it as FIELD=COLUMN")
+        if name in columns:
+            raise MapError(part, f"{name} has a column already, {columns[name]}")
+        columns[name] = column
+    checked(columns)
+    return columns
+
+
+def checked(columns: Mapping[str, str]) -> None:
+    """Raise `MapError` unless every name is that of a field."""
+    fields: dict[str, str] = {}
+    for name, column in columns.items():
+        if column in fields:
+            reason = f"the column is that of {fields[column]} already"
+            raise MapError(f"{name}={column}", reason)
+        fields[column] = name
+        if name not in FIELDS:
+            from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+
+            near = nearest(name, FIELDS)
+            hint = f"; did you mean {near}?" if near else ""
+            known = ", ".join(FIELDS)
+            raise MapError(name, f"no field is called {name}{hint} (known: {known})")
+
+
+def names_in(
+    spoke: "Spoke", format_: str, columns: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what the columns that `spoke` writes are called, by their own names.
+
+    Raises `MapError` for a field that has no column in the format.
+    """
+    names: dict[str, str] = {}
+    for name, column in columns.items():
+        path = _paths.get(name, name)
+        own = [each.name for each in spoke.fields if each.hub == path]
+        if not own:
+            raise MapError(f"{name}={column}", f"{format_} has no column for {name}")
+        names |= dict.fromkeys(own, column)
+    return names
+
+
+def own_of(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the own name, the first of several, of what is called otherwise."""
+    own: dict[str, str] = {}
+    for name, column in names.items():
+        own.setdefault(column, name)
+    return own
+
+
+def mapped_format(inputs: Iterable[Any]) -> str | None:
+    """Return which format with columns of any names inputs are seen to be, if one.
+
+    A stream can be read only once, so nothing is seen of it.
+    """
+    from harpia_formats.detection.detect_files import looked_at  # noqa: PLC0415 - for maps only
+
+    seen = [
+        each
+        for each in inputs
+        if isinstance(each, (bytes, str, PathLike)) and each != "-"
+    ]
+    return next(
+        (each.format for each in looked_at(seen) if each.format in MAPPED), None
+    )
+
+
+def is_map_of_output(inputs: Iterable[Any], to: str, options: "ConvertOptions") -> bool:
+    """Tell whether the map of columns is that of what is written.
+
+    It is that of the input where that is said, or for Haystack seen, to have columns
+    of any names.
+    """
+    if not options.columns or to not in MAPPED or options.from_ in MAPPED:
+        return False
+    return to == "csv" or options.from_ is not None or mapped_format(inputs) is None
+
+
+def check_unique(names: Iterable[str]) -> None:
+    """Raise `MapError` where two columns would have one name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            reason = "two columns would have this name; choose another one"
+            raise MapError(name, reason)
+
+
+def check_there(columns: Iterable[str], there: Iterable[str], path: str) -> None:
+    """Raise `MapError` unless the columns of a map are there."""
+    known = list(there)
+    for each in columns:
+        if each not in known:
+            from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+
+            near = nearest(each, known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise MapError(each, f"{path} has no such column{hint}")
+
+
+def renamed(row: Mapping[str, Item], names: Mapping[str, str]) -> dict[str, Item]:
+    """Return `row` with some columns under other names.
+
+    Raises `MapError` where two of its columns would be one.
+    """
+    found: dict[str, Item] = {}
+    for column, value in row.items():
+        name = names.get(column, column)
+        if name in found:
+            reason = "two columns would have this name; map the other one, too"
+            raise MapError(name, reason)
+        found[name] = value
+    return found
+
+
+def with_columns(schema: Any, columns: Mapping[str, str]) -> Any:
+    """Return `schema`, with the mapped columns as ones that must be there."""
+    if not columns or not isinstance(schema, dict):
+        return schema
+    required = [*schema.get("required", []), *columns.values()]
+    return {**schema, "required": list(dict.fromkeys(required))}

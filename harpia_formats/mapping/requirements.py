@@ -1,0 +1,108 @@
+"""What a format must have and another one never has: told before anything is read."""
+
+from collections.abc import Collection
+
+from harpia_formats.model.adapter import Field, Many, Spoke
+from harpia_formats.model.format import Format
+from harpia_formats.model.record import KINDS
+
+#: Fields that others can give.
+_given_by = {
+    "prompt": ("messages",),
+    "messages": ("prompt",),
+    "outputs.text": ("outputs.turns", "outputs"),
+    "outputs.turns": ("outputs.text", "outputs"),
+    "outputs.model": ("outputs",),
+    "outputs": ("outputs.text", "outputs.turns"),
+}
+#: What a metric gives.
+_of_scores = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
+
+
+class ConversionError(Exception):
+    """A conversion that cannot be done, and why; nothing is written."""
+
+
+def check_needs(  # noqa: PLR0913 - two formats, and what is given beside
+    source: Format,
+    source_spoke: Spoke,
+    target: Format,
+    target_spoke: Spoke,
+    constants: Collection[str],
+    *,
+    scored: bool,
+) -> None:
+    """Raise `ConversionError` if no row of `source` can become one of `target`."""
+    missing = [
+        each
+        for each in target_spoke.fields
+        if _is_missing(each, source_spoke, constants, scored=scored)
+    ]
+    missing += _missing_answer(source_spoke, target_spoke, constants, missing)
+    if not missing:
+        return
+    names = [each.name for each in missing]
+    cures = [f"--set {each.name}=VALUE" for each in missing]
+    if {each.hub for each in missing} & _of_scores and not scored:
+        cures = [
+            f"--set {each.name}=VALUE" for each in missing if each.hub not in _of_scores
+        ]
+        cures.append("--score em or --score f1 for the score")
+    raise ConversionError(
+        f"{target.id} needs {_listed(names)}, which {source.id} does not have; "
+        f"give {_listed(cures)}"
+    )
+
+
+def _missing_answer(
+    source: Spoke, target: Spoke, constants: Collection[str], missing: list[Field]
+) -> list[Field]:
+    """Return where the answer goes, if there is none for what rows say of one."""
+    asked = any(
+        each.required and each.hub.startswith("outputs.") for each in target.fields
+    )
+    if not asked or holds_answers(source) or "outputs.text" in constants:
+        return []
+    answer = (each for each in target.fields if each.hub == "outputs.text")
+    return [each for each in answer if each not in missing][:1]
+
+
+def _is_missing(
+    given: Field, source: Spoke, constants: Collection[str], *, scored: bool
+) -> bool:
+    if not given.required or given.hub == "id" or given.hub in constants:
+        return False
+    if scored and given.hub in _of_scores:
+        return False
+    return not any(
+        source.carried(each) or each in constants
+        for each in (given.hub, *_given_by.get(given.hub, ()))
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def holds_answers(spoke: Spoke) -> bool:
+    """Tell whether rows have room for what models answered."""
+    return spoke.holds.outputs is not Many.NONE
+
+
+def paths_named(name: str, spoke: Spoke) -> str | None:
+    """Return the path of the field that `name` means, None if it means none.
+
+    It is a key of the format's rows, the path of a field, or the last part of one.
+    """
+    for each in spoke.fields:
+        if name in (each.name, each.hub) and each.hub in KINDS:
+            return each.hub
+    if name in KINDS:
+        return name
+    for start in ("params.", "metadata."):
+        if name.startswith(start):
+            return name
+    ends = [each.hub for each in spoke.fields if each.path[-1] == name]
+    ends += [each for each in KINDS if each.rpartition(".")[2] == name]
+    named = {"response": "outputs.text", "score": "outputs.scores.value"}
+    return next((each for each in ends if each in KINDS), named.get(name))

@@ -1,0 +1,57 @@
+"""Which format is written where a name stands for several."""
+
+from harpia_formats.mapping.requirements import ConversionError, holds_answers
+from harpia_formats.model.format import Format
+from harpia_formats.model.record import Record
+from harpia_formats.registry import (
+    FAMILIES,
+    all_formats,
+    formats_named,
+    record_formats,
+    spoke_of,
+)
+from harpia_formats.text.spelling import nearest
+
+#: Records that are looked at for an answer.
+LOOKED_AT = 1_000
+
+
+def targets_named(name: str) -> tuple[Format, ...]:
+    """Return the record formats that `name` stands for, the default first.
+
+    Raises `ConversionError` for one that cannot be written.
+    """
+    known = record_formats()
+    if name not in FAMILIES and name not in all_formats():
+        named = [each for each in all_formats().values() if name in each.aliases]
+        if not named:
+            names = [*FAMILIES, *known]
+            near = nearest(name, names)
+            hint = f"; did you mean {near}?" if near else ""
+            listed = ", ".join(names)
+            raise ConversionError(
+                f"no format is called {name!r}{hint} (known: {listed})"
+            )
+    found = tuple(each for each in formats_named(name) if each.spoke)
+    if not found:
+        listed = ", ".join(known)
+        raise ConversionError(f"{name} is a document, not records (known: {listed})")
+    return found
+
+
+def is_told_by_answers(formats: tuple[Format, ...]) -> bool:
+    """Tell whether which of `formats` is written depends on the records."""
+    return len({holds_answers(spoke_of(each)) for each in formats}) > 1
+
+
+def fitting(formats: tuple[Format, ...], *, answered: bool) -> Format:
+    """Return the first of `formats` that has room for answers, or for none."""
+    return next(
+        (each for each in formats if holds_answers(spoke_of(each)) is answered),
+        formats[0],
+    )
+
+
+def has_answer(record: Record) -> bool:
+    """Tell whether a record holds what a model answered."""
+    return bool(record.outputs)

@@ -1,0 +1,1 @@
+"""The plain data that all stages speak of; imports nothing but itself."""

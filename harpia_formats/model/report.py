@@ -1,0 +1,199 @@
+"""What a validation came to: exact counts, and examples up to a cap."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from harpia_formats.model.problem import Problem, Severity
+
+SCHEMA = "harpia-formats/report/1"
+
+
+@dataclass(slots=True)
+class FileCount:
+    """The exact counts of one file."""
+
+    path: str
+    #: The format that its records were judged by; none if none was recognised.
+    format: str | None = None
+    #: The dialect of it, empty for the one that is documented first.
+    dialect: str = ""
+    records: int = 0
+    #: Records with at least one error.
+    invalid: int = 0
+    #: Records on which the schema engine reached no verdict.
+    undetermined: int = 0
+    errors: int = 0
+    warnings: int = 0
+    notes: int = 0
+    #: Bytes read, after decompression.
+    bytes: int = 0
+    #: Whether the file was read to its end.
+    complete: bool = False
+    #: Why it was not, where that was not asked for.
+    reason: str | None = None
+    #: Whether only S201 is shown of its findings, because it has another shape.
+    folded: bool = False
+
+    @property
+    def valid(self) -> int:
+        """Records without an error."""
+        return self.records - self.invalid - self.undetermined
+
+    def count(self, severity: Severity, times: int = 1) -> None:
+        """Count problems of `severity`."""
+        if severity is Severity.ERROR:
+            self.errors += times
+        elif severity is Severity.WARNING:
+            self.warnings += times
+        else:
+            self.notes += times
+
+
+@dataclass(slots=True)
+class Group:
+    """Equal findings in one file: one code at one pointer, of one key."""
+
+    path: str
+    code: str
+    name: str
+    severity: Severity
+    #: Pointer with array indices as `*`.
+    pointer: str
+    count: int
+    line: int
+    column: int
+    record: int | None
+    #: The key that is missing there, if the findings are of one.
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a validation."""
+
+    files: tuple[FileCount, ...]
+    groups: tuple[Group, ...]
+    #: The examples that were kept, in order.
+    problems: tuple[Problem, ...] = field(repr=False)
+
+    @property
+    def errors(self) -> int:
+        """Errors in all files."""
+        return sum(each.errors for each in self.files)
+
+    @property
+    def warnings(self) -> int:
+        """Warnings in all files."""
+        return sum(each.warnings for each in self.files)
+
+    @property
+    def failures(self) -> tuple[FileCount, ...]:
+        """Files that could not be read to their end."""
+        return tuple(each for each in self.files if each.reason is not None)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every file was read and no error was found."""
+        undetermined = any(each.undetermined for each in self.files)
+        return not (self.errors or self.failures or undetermined)
+
+    def raise_for_errors(self) -> None:
+        """Raise `ValidationFailed` unless the report is `ok`."""
+        if not self.ok:
+            raise ValidationFailed(self)
+
+    def summary(self) -> dict[str, int]:
+        """Return the sums over all files, by the report contract."""
+        counts = "records valid invalid undetermined errors warnings notes bytes"
+        sums = {
+            key: sum(getattr(each, key) for each in self.files)
+            for key in counts.split()
+        }
+        return {"files": len(self.files), **sums}
+
+
+class ValidationFailed(Exception):  # noqa: N818 - reads as what happened
+    """Data has errors, or could not be read."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report)
+        self.report = report
+
+    def __str__(self) -> str:
+        report = self.report
+        sentences = [f"{each.path}: {each.reason}" for each in report.failures[:1]]
+        if report.errors:
+            noun = "error" if report.errors == 1 else "errors"
+            sentences.append(f"{report.errors:,} {noun}{_first_error(report)}")
+        return "; ".join(sentences) or "some records have no verdict"
+
+
+def _first_error(report: Report) -> str:
+    for each in report.problems:
+        if each.severity is Severity.ERROR:
+            place = f"{each.place.path}:{each.place.line}:{each.place.column}"
+            return f", first {place} {each.code}: {each.message}"
+    return ""
+
+
+def problem_as_dict(problem: Problem) -> dict[str, Any]:
+    """Return `problem` by the report contract."""
+    place = problem.place
+    fix = problem.fix
+    return {
+        "path": place.path,
+        "line": place.line,
+        "column": place.column,
+        "end_column": place.end_column,
+        "byte_offset": place.byte_offset,
+        "record": place.record,
+        "record_id": place.record_id,
+        "pointer": place.pointer,
+        "code": problem.code,
+        "name": problem.name,
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "because": [
+            {
+                "pointer": each.pointer,
+                "value": each.value,
+                "line": each.line,
+                "column": each.column,
+            }
+            for each in problem.because
+        ],
+        "help": problem.help,
+        "schema_pointer": problem.schema_pointer,
+        "fix": fix and {"kind": fix.kind, "pointer": fix.pointer, "value": fix.value},
+    }
+
+
+def group_as_dict(group: Group) -> dict[str, Any]:
+    """Return `group` by the report contract."""
+    first = {"line": group.line, "column": group.column, "record": group.record}
+    return {
+        "path": group.path,
+        "code": group.code,
+        "pointer": group.pointer,
+        "key": group.key,
+        "count": group.count,
+        "first": first,
+    }
+
+
+def file_as_dict(file: FileCount) -> dict[str, Any]:
+    """Return `file` by the report contract."""
+    return {
+        "path": file.path,
+        "format": file.format,
+        "dialect": file.dialect,
+        "records": file.records,
+        "valid": file.valid,
+        "invalid": file.invalid,
+        "undetermined": file.undetermined,
+        "errors": file.errors,
+        "warnings": file.warnings,
+        "notes": file.notes,
+        "complete": file.complete,
+        "reason": file.reason,
+    }

@@ -1,0 +1,1 @@
+"""JSON and CSV text: where values are, and what is wrong with it."""

@@ -1,0 +1,249 @@
+"""Cut a stream of CSV bytes into records, each field with its exact place.
+
+No record is swallowed by another's fault: where a quote is not closed, or a record
+is too long, reading goes on behind the physical line in which that began. A carriage
+return alone ends a record, as it does for Python's csv, and with it the line that is
+passed over; it is reported once for each line that a line feed ends.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from harpia_formats.framing.lines import WINDOW, Cursor, Feed
+from harpia_formats.parsing.csv_errors import (
+    Wrong,
+    lone_carriage_return,
+    not_closed,
+    not_doubled,
+    too_long,
+    too_many_fields,
+    wrong_within,
+)
+from harpia_formats.parsing.csv_fields import (
+    STEP,
+    Cut,
+    Ending,
+    TableField,
+    cut_record,
+    fields_of,
+    last_character,
+    line_break,
+    whole_records,
+)
+
+#: Bytes of its line that a fault shows, on either side of its place.
+AROUND = 512
+
+_line_end = re.compile(rb"\r?\n|\r|")
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A record: the header, or a row below it."""
+
+    start: Cursor
+    #: Its bytes without its line end.
+    data: bytes
+    fields: tuple[TableField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlank:
+    """A line with nothing on it, which is no record."""
+
+    start: Cursor
+
+
+@dataclass(frozen=True, slots=True)
+class TableFault:
+    """Something wrong with the table, and what is passed over because of it."""
+
+    #: The code of the rule that it breaks.
+    code: str
+    #: Where it is.
+    start: Cursor
+    #: Code points to mark from there on.
+    width: int
+    message: str
+    help: str
+    #: A piece of the physical line around its place.
+    data: bytes
+    #: Where in `data` it is.
+    at: int
+    #: The bytes of the file that are passed over, as offsets.
+    passed: range
+    #: Whether a record is lost to it.
+    record: bool = True
+
+
+Piece = TableRow | TableBlank | TableFault
+
+
+def table_rows(feed: Feed, start: Cursor, limit: int) -> Iterator[Piece]:
+    """Yield the records of `feed` in order, blank lines, and what is wrong.
+
+    `start` is where `feed.data` begins in the file, behind a byte order mark if there
+    is one. The header is a record like any other. A record of more than `limit` bytes
+    is passed over; never more than a few times that, or a few windows, are held.
+    """
+    return _Table(feed, start, limit).run()
+
+
+@dataclass(slots=True)
+class _Table:
+    """How far a table has been cut into records."""
+
+    feed: Feed
+    #: Position of the next byte.
+    start: Cursor
+    limit: int
+    #: Index of the next byte in `feed.data`.
+    at: int = 0
+    #: Whether the blocks are at their end.
+    ended: bool = False
+    #: The last line on which a carriage return alone ended a record.
+    carriage_line: int = 0
+
+    def run(self) -> Iterator[Piece]:
+        """Yield all pieces up to the end of the file."""
+        while self._hold(STEP):
+            before = self.start
+            yield from self._plain_records()
+            if self.start == before:
+                yield from self._next_record()
+
+    def _hold(self, size: int) -> bool:
+        """Have the next `size` bytes, as far as there are any; tell whether there are.
+
+        A whole window is taken together, so that bytes are seldom moved.
+        """
+        if len(self.feed.data) - self.at < size and not self.ended:
+            self.feed.data = self.feed.data[self.at :]
+            self.at = 0
+            self.ended = not self.feed.fill(max(size, WINDOW))
+        return self.at < len(self.feed.data)
+
+    def _consume(self, size: int) -> None:
+        """Go on behind the next `size` bytes."""
+        end = self.at + size
+        self.start = self.start.after(self.feed.data[self.at : end])
+        self.at = end
+
+    def _plain_records(self) -> Iterator[Piece]:
+        """Yield the records that are held whole, up to the first that is unusual."""
+        data, start, at = self.feed.data, self.start, self.at
+        for raws, line_end in whole_records(data, at):
+            size = sum(map(len, raws)) + len(raws) - 1
+            record = data[at : at + size]
+            if size > self.limit or b"\0" in record:
+                break
+            try:
+                fields = fields_of(raws)
+            except UnicodeDecodeError:
+                break
+            yield TableRow(start, record, fields) if size else TableBlank(start)
+            size += len(line_end)
+            line = start.line + 1 + record.count(b"\n")
+            start, at = Cursor(start.offset + size, line), at + size
+        self.start, self.at = start, at
+
+    def _next_record(self) -> Iterator[Piece]:
+        """Yield the next record, whatever it is, and what is wrong with it."""
+        cut = self._next_cut()
+        self._hold(cut.size + AROUND)
+        size = cut.size
+        if cut.ending is Ending.WHOLE:
+            yield self._whole(cut)
+        else:
+            fault, begin = self._fault(self._wrong_with(cut)), self.start.offset
+            self._consume(cut.last)
+            self._pass_line()
+            yield replace(fault, passed=range(begin, self.start.offset))
+            size = 0
+        yield from self._line_end(size)
+
+    def _next_cut(self) -> Cut:
+        """Cut the next record into fields, as far as it is to be held."""
+        while True:
+            data, at = self.feed.data, self.at
+            held = min(len(data) - at, self._reach)
+            final = self.ended and at + held == len(data)
+            cut = cut_record(data, at, at + held, final=final)
+            if cut.ending is not Ending.OPEN or final or held == self._reach:
+                return cut
+            self._hold(min(2 * held, self._reach))
+
+    @property
+    def _reach(self) -> int:
+        """How many bytes are searched for the end of a record."""
+        return max(self.limit, WINDOW) + 1
+
+    def _whole(self, cut: Cut) -> Piece:
+        """Return the record that `cut` holds."""
+        data = self.feed.data[self.at : self.at + cut.size]
+        if wrong := wrong_within(data, self.limit):
+            return self._fault(wrong, 0, cut.size)
+        row = TableRow(self.start, data, fields_of(cut.raws))
+        return row if data else TableBlank(self.start)
+
+    def _wrong_with(self, cut: Cut) -> Wrong:
+        """Return why `cut` did not come to the end of the record."""
+        if cut.ending is Ending.CROWDED:
+            return too_many_fields()
+        data, stop = self.feed.data, self.at + cut.size
+        opening = self.at + cut.last
+        line = self.start.line + data.count(b"\n", self.at, opening)
+        spread = 0 <= line_break(data, opening) < stop
+        if cut.ending is Ending.BROKEN and not spread:
+            return not_doubled(cut.size)
+        if cut.ending is Ending.BROKEN:
+            line += data.count(b"\n", opening, stop)
+            how = f"the next one, in line {line}, has text behind it"
+        elif cut.size < self._reach:
+            how = "the file ends"
+        elif cut.quoted and spread:
+            how = f"it is still open after {stop - opening:,} bytes"
+        else:
+            return too_long(self.limit)
+        return not_closed(cut.last, how)
+
+    def _fault(self, wrong: Wrong, begin: int = 0, end: int = 0) -> TableFault:
+        """Put what is wrong in its place; the bytes passed over are the record's."""
+        data, place, offset = self.feed.data, self.at + wrong.at, self.start.offset
+        first = max(self.at, place - AROUND)
+        first = max(first, data.rfind(b"\n", first, place) + 1)
+        behind, _, _ = data[place : place + AROUND].partition(b"\n")
+        return TableFault(
+            code=wrong.code,
+            start=self.start.after(data[self.at : place]),
+            width=wrong.width,
+            message=wrong.message,
+            help=wrong.help,
+            data=data[first:place] + behind,
+            at=place - first,
+            passed=range(offset + begin, offset + end),
+            record=wrong.record,
+        )
+
+    def _pass_line(self) -> None:
+        """Go on to the end of the physical line, without holding it."""
+        while True:
+            data = self.feed.data
+            end = line_break(data, self.at)
+            if end >= 0 or self.ended:
+                break
+            self._consume(last_character(data, self.at) - self.at)
+            self._hold(WINDOW)
+        self._consume((end if end >= 0 else len(data)) - self.at)
+
+    def _line_end(self, size: int) -> Iterator[TableFault]:
+        """Go on behind `size` bytes and the line end; say if it is a lone return."""
+        self._hold(size + AROUND)
+        end = _line_end.match(self.feed.data, self.at + size)
+        line_end = end[0] if end else b""
+        line = self.start.line + self.feed.data.count(b"\n", self.at, self.at + size)
+        if line_end == b"\r" and line != self.carriage_line:
+            self.carriage_line = line
+            yield self._fault(lone_carriage_return(size), size, size + 1)
+        self._consume(size + len(line_end))

@@ -1,0 +1,1 @@
+"""JSON Schemas: loading, validators, and typed decoders made of them."""

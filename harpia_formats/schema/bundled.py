@@ -1,0 +1,33 @@
+"""The schemas that ship with us, as they are written."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # few installations need it
+    from importlib.resources.abc import Traversable
+
+_SUFFIX = ".schema.json"
+
+
+@cache
+def schema_ids() -> tuple[str, ...]:
+    """Return the id of every schema, such as `eee@0.2.0` or `report-1`, sorted."""
+    names = (each.name for each in _folder().iterdir())
+    return tuple(sorted(each.removesuffix(_SUFFIX) for each in names))
+
+
+def schema_text(identifier: str) -> bytes:
+    """Return the schema with this id, which must be one of `schema_ids`."""
+    return (_folder() / f"{identifier}{_SUFFIX}").read_bytes()
+
+
+@cache
+def _folder() -> "Path | Traversable":
+    here = Path(__file__).parents[1]
+    for each in (here / "_schemas", here.parent / "schemas"):
+        if each.is_dir():
+            return each
+    from importlib.resources import files  # noqa: PLC0415 - takes long; only for zip files
+
+    return files("harpia_formats") / "_schemas"

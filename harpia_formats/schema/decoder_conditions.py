@@ -1,0 +1,168 @@
+"""The conditional part of a schema, as checks on the types of a row's fields."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import UnsetType
+
+from harpia_formats.schema.decoder_types import (
+    ANNOTATIONS,
+    Location,
+    TypeBuilder,
+    Unsuitable,
+    text_type,
+    type_names,
+)
+
+#: Types that fields of a row must have, by attribute.
+Demands = dict[str, frozenset[type]]
+#: Tells whether a decoded row meets what its types do not say.
+Check = Callable[[Any], bool]
+
+
+_kinds: dict[str, frozenset[type]] = {
+    "array": frozenset({list}),
+    "boolean": frozenset({bool}),
+    "integer": frozenset({int}),
+    "null": frozenset({type(None)}),
+    "number": frozenset({int, float}),
+    "string": frozenset({str}),
+}
+
+
+def asked_members(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Return the members that conditions of `schema` speak of."""
+    asked: set[str] = set()
+    for each in schema.get("allOf", ()):
+        then = each.get("then", {}) if isinstance(each, dict) else {}
+        if isinstance(then, dict):
+            asked |= {*then.get("properties", {}), *then.get("required", ())}
+    return frozenset(asked)
+
+
+def conditions_of(schema: Mapping[str, Any], builder: TypeBuilder) -> tuple[Check, ...]:
+    """Return the conditional part of `schema`, one check for each field asked."""
+    demands: dict[str, dict[str, Demands]] = {}
+    for each in schema.get("allOf", ()):
+        key, values = _question_of(each, schema)
+        known = demands.setdefault(key, _answers_of(schema, key))
+        wanted = _demands_of(each["then"], builder)
+        for value in known.keys() & values:
+            for name, kinds in wanted.items():
+                known[value][name] = known[value].get(name, kinds) & kinds
+    attributes = builder.attributes.get((), {})
+    return (
+        *(_condition(attributes[key], answers) for key, answers in demands.items()),
+        *(_containing(path, node, builder) for path, node in builder.contained.items()),
+    )
+
+
+def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
+    """Return the check that an array of a row has an object with one of some values.
+
+    Raises `Unsuitable` where `contains` asks for anything else.
+    """
+    items = builder.attributes.get((*location, "*"))
+    if len(location) != 1 or items is None or not isinstance(node, dict):
+        raise Unsuitable("an array contains something else than objects")
+    if node.keys() - ANNOTATIONS != {"type", "required", "properties"}:
+        raise Unsuitable("an item that is contained has more than a key")
+    properties = node["properties"]
+    if node["type"] != "object" or list(properties) != node["required"]:
+        raise Unsuitable("an item that is contained has optional keys")
+    if len(properties) != 1:
+        raise Unsuitable("an item that is contained has several keys")
+    ((key, wanted),) = properties.items()
+    if key not in items or wanted.keys() not in ({"const"}, {"enum"}):
+        raise Unsuitable("an item that is contained has a key of any value")
+    values = wanted["enum"] if "enum" in wanted else [wanted["const"]]
+    if not all(isinstance(each, str) for each in values):
+        raise Unsuitable("an item that is contained has a value that is not text")
+    return _has_item(builder.attributes[()][location[0]], items[key], tuple(values))
+
+
+def _has_item(member: str, attribute: str, values: tuple[str, ...]) -> Check:
+    def holds(row: Any) -> bool:
+        array = getattr(row, member)
+        if type(array) is not list:
+            return True
+        return any(getattr(each, attribute) in values for each in array)
+
+    return holds
+
+
+def _condition(asked: str, answers: Mapping[str, Demands]) -> Check:
+    """Return the check that fields have types that suit the value of one field."""
+    demands = {value: tuple(wanted.items()) for value, wanted in answers.items()}
+
+    def holds(row: Any) -> bool:
+        for name, kinds in demands[getattr(row, asked)]:
+            if type(getattr(row, name)) not in kinds:
+                return False
+        return True
+
+    return holds
+
+
+def _answers_of(schema: Mapping[str, Any], key: str) -> dict[str, Demands]:
+    node = schema.get("properties", {}).get(key, {})
+    if key not in schema.get("required", ()) or text_type(node) is str:
+        raise Unsuitable("a condition asks for a field that may be anything")
+    return {value: {} for value in node.get("enum", [node.get("const")])}
+
+
+def _question_of(part: Any, schema: Mapping[str, Any]) -> tuple[str, set[str]]:
+    """Return the field and the values that the `if` of `part` asks for."""
+    if not isinstance(part, dict) or part.keys() != {"if", "then"}:
+        raise Unsuitable("allOf holds more than if and then")
+    asked = part["if"]
+    if not isinstance(asked, dict) or asked.keys() != {"properties"}:
+        raise Unsuitable("a condition asks for more than a field")
+    if len(asked["properties"]) != 1:
+        raise Unsuitable("a condition asks for several fields")
+    ((key, node),) = asked["properties"].items()
+    if not isinstance(node, dict) or node.keys() not in ({"const"}, {"enum"}):
+        raise Unsuitable("a condition asks for more than a value")
+    if schema.get("properties", {}).get(key, {}).get("type") != "string":
+        raise Unsuitable("a condition asks for a field that is not text")
+    values = node["enum"] if "enum" in node else [node["const"]]
+    if not all(isinstance(v, str) for v in values):
+        raise Unsuitable("a condition asks for more than text")
+    return key, set(values)
+
+
+def _demands_of(then: Any, builder: TypeBuilder) -> Demands:
+    """Return the types that `then` allows, by attribute of the row."""
+    if not isinstance(then, dict) or not then.keys() <= {"required", "properties"}:
+        raise Unsuitable("a condition demands more than fields")
+    required = set(then.get("required", ()))
+    properties = then.get("properties", {})
+    declared = builder.attributes[()].keys()
+    if required - declared:
+        raise Unsuitable("a condition requires a field that is not declared")
+    demands = {}
+    # A member that is not declared is a ghost: the lane refuses a row that has it.
+    for key in (required | properties.keys()) & declared:
+        kinds = _kinds_of(properties.get(key, {}), builder.classes.get((key,), dict))
+        absent = frozenset() if key in required else frozenset({UnsetType})
+        demands[builder.attributes[()][key]] = kinds | absent
+    return demands
+
+
+def _kinds_of(node: Any, object_class: type) -> frozenset[type]:
+    """Return the classes that a node of only `type` and `not` allows."""
+    kinds = _kinds | {"object": frozenset({object_class})}
+    every = frozenset().union(*kinds.values())
+    if not isinstance(node, dict) or not node.keys() <= {"type", "not"} | ANNOTATIONS:
+        raise Unsuitable("a condition demands more than a type")
+    allowed = every
+    if "type" in node:
+        allowed = frozenset().union(*(kinds[each] for each in type_names(node)))
+    refused = node.get("not")
+    if refused is None:
+        return allowed
+    if not isinstance(refused, dict) or refused.keys() != {"type"}:
+        raise Unsuitable("a condition refuses more than a type")
+    if set(type_names(refused)) & {"integer", "number"}:
+        raise Unsuitable("a condition refuses a kind of number")
+    return allowed - frozenset().union(*(kinds[each] for each in type_names(refused)))

@@ -1,0 +1,36 @@
+"""Which schema speaks of what in a file of a dialect."""
+
+from typing import Any
+
+from harpia_formats.model.format import Container, Dialect
+from harpia_formats.model.problem import Path
+from harpia_formats.schema.load import Schema, built_in_schema
+
+
+def document_schema(dialect: Dialect, *, strict: bool = False) -> dict[str, Any]:
+    """Return the schema of a dialect as it is written."""
+    return built_in_schema((strict and dialect.strict) or dialect.schema)
+
+
+def record_schema(dialect: Dialect, *, strict: bool = False) -> Schema:
+    """Return the schema of a single record of a dialect."""
+    schema = document_schema(dialect, strict=strict)
+    if not dialect.rows_at:
+        return schema
+    items: Schema = schema["properties"][dialect.rows_at]["items"]
+    return items
+
+
+def item_schema(schema: Schema, path: Path) -> Schema:
+    """Return what `schema` says of the items of the array at `path`."""
+    for each in path:
+        if not isinstance(schema, dict):
+            return True
+        rest = schema.get("additionalProperties", True)
+        schema = schema.get("properties", {}).get(each, rest)
+    return schema.get("items", True) if isinstance(schema, dict) else True
+
+
+def is_whole(dialect: Dialect) -> bool:
+    """Tell whether a record of a dialect is a whole value of its own."""
+    return dialect.container in {Container.ROWS, Container.DOCUMENT}

@@ -1,0 +1,198 @@
+"""Sums of statistics over answers, and the scores and intervals that come of them."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from harpia_formats.metrics import Measure
+from harpia_formats.metrics.metric import Statistics
+from harpia_formats.scoring.bootstrap import LEAST, Resampling
+from harpia_formats.scoring.scores import Group, Measuring, MetricScore, Spread
+
+#: The statistics of one answer by one metric with its own scores, or why it has none.
+Outcome = tuple[Statistics, tuple[float | None, ...]] | str
+
+#: A text to which every metric has something to say.
+_ANY = "1 2 3 4 5 6"
+
+
+def width_of(measure: Measure) -> int:
+    """Return how many statistics a measure has."""
+    return len(measure.statistics(_ANY, [_ANY]))
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What one metric came to so far."""
+
+    measuring: Measuring
+    count: int = 0
+    unscored: int = 0
+    sums: list[float] = field(default_factory=list)
+    spreads: list[Spread] = field(default_factory=list)
+
+    def add(self, outcomes: Sequence[Outcome]) -> None:
+        """Add what some answers came to."""
+        scored = [each for each in outcomes if not isinstance(each, str)]
+        self.unscored += len(outcomes) - len(scored)
+        self.count += len(scored)
+        if not scored:
+            return
+        found = [sum(each) for each in zip(*(one for one, _ in scored), strict=True)]
+        before = self.sums or [0.0] * len(found)
+        self.sums = [a + b for a, b in zip(before, found, strict=True)]
+        own = zip(*(values for _, values in scored), strict=True)
+        spreads = self.spreads or [Spread()] * len(self.measuring.names)
+        self.spreads = [
+            _spread(spread, [each for each in values if each is not None])
+            for spread, values in zip(spreads, own, strict=True)
+        ]
+
+    def scores(
+        self, intervals: Sequence[tuple[float, float] | None]
+    ) -> tuple[MetricScore, ...]:
+        """Return the scores, each with its interval."""
+        measure, names = self.measuring.measure, self.measuring.names
+        values = measure.scores(self.sums) if self.sums else (None,) * len(names)
+        spreads = self.spreads or [Spread()] * len(names)
+        return tuple(
+            MetricScore(
+                metric=self.measuring.asked.called,
+                name=name,
+                value=value,
+                signature=measure.signature,
+                scale=measure.scale,
+                is_mean=measure.is_mean,
+                count=self.count,
+                unscored=self.unscored,
+                interval=interval,
+                spread=spread,
+            )
+            for name, value, interval, spread in zip(
+                names, values, intervals, spreads, strict=True
+            )
+        )
+
+
+def _spread(spread: Spread, values: list[float]) -> Spread:
+    if not values:
+        return spread
+    ends = [each for each in (spread.minimum, spread.maximum) if each is not None]
+    count, total = len(values), math.fsum(values)
+    mean = total / count
+    squares = math.fsum((each - mean) ** 2 for each in values)
+    if spread.count:
+        # Chan and others, Updating Formulae, 1979.
+        apart = mean - spread.sum / spread.count
+        both = spread.count + count
+        squares += spread.squares + apart * apart * spread.count * count / both
+    return Spread(
+        spread.count + count,
+        spread.sum + total,
+        spread.sum_squares + math.fsum(each * each for each in values),
+        squares,
+        min(*values, *ends) if len(values) + len(ends) > 1 else values[0],
+        max(*values, *ends) if len(values) + len(ends) > 1 else values[0],
+    )
+
+
+@dataclass(slots=True)
+class GroupSums:
+    """What some answers came to so far, by all metrics."""
+
+    key: Mapping[str, str]
+    measuring: tuple[Measuring, ...]
+    #: None where no intervals are asked for, or where they cannot be had.
+    resampling: Resampling | None
+    #: How many statistics each metric has.
+    widths: tuple[int, ...] = ()
+    records: int = 0
+    answers: int = 0
+    _sums: list[_Sums] = field(default_factory=list)
+    _last: int = -1
+    #: The statistics of the last record, which may have more answers.
+    _row_of_last: list[float] = field(default_factory=list)
+    #: By metric, records of which an answer was scored, and the last of them.
+    _scored: list[int] = field(default_factory=list)
+    _last_scored: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._sums = [_Sums(each) for each in self.measuring]
+        self._scored = [0] * len(self.measuring)
+        self._last_scored = [-1] * len(self.measuring)
+
+    def add(self, answers: Sequence[tuple[int, tuple[Outcome, ...]]]) -> None:
+        """Add answers: the number of the record of each, and what it came to."""
+        if self.resampling is not None:
+            self._resample(answers)
+        for record, _ in answers:
+            self.records += record != self._last
+            self._last = record
+        self.answers += len(answers)
+        columns = zip(*(each for _, each in answers), strict=True)
+        for sums, outcomes in zip(self._sums, columns, strict=True):
+            sums.add(outcomes)
+
+    def _resample(self, answers: Sequence[tuple[int, tuple[Outcome, ...]]]) -> None:
+        """Hand on records that are complete; what is drawn is records, not answers."""
+        numbers: list[int] = []
+        rows: list[list[float]] = []
+        last = self._last
+        for record, outcomes in answers:
+            row = list(self._row(outcomes))
+            if record == last:
+                row = [a + b for a, b in zip(self._row_of_last, row, strict=True)]
+            elif last >= 0:
+                numbers.append(last)
+                rows.append(self._row_of_last)
+            last, self._row_of_last = record, row
+            for at, outcome in enumerate(outcomes):
+                if not isinstance(outcome, str) and self._last_scored[at] != record:
+                    self._last_scored[at] = record
+                    self._scored[at] += 1
+        if rows and self.resampling is not None:
+            self.resampling.add_at(numbers, rows)
+
+    def _row(self, outcomes: tuple[Outcome, ...]) -> Iterable[float]:
+        """Return the statistics by all metrics; without any they count for nothing."""
+        for outcome, width in zip(outcomes, self.widths, strict=True):
+            yield from (0.0,) * width if isinstance(outcome, str) else outcome[0]
+
+    def group(self, level: float) -> Group:
+        """Return the scores."""
+        intervals = self._intervals(level)
+        scores = []
+        for sums in self._sums:
+            count = len(sums.measuring.names)
+            scores.append(sums.scores(intervals[:count]))
+            intervals = intervals[count:]
+        return Group(
+            self.key, self.records, self.answers, tuple(chain.from_iterable(scores))
+        )
+
+    def _intervals(self, level: float) -> list[tuple[float, float] | None]:
+        if self.resampling is not None and self._row_of_last:
+            self.resampling.add_at([self._last], [self._row_of_last])
+            self._row_of_last = []
+        if self.resampling is None:
+            return [None] * sum(len(each.names) for each in self.measuring)
+        found = self.resampling.interval(self._all_scores, level)
+        counts = [
+            count
+            for count, each in zip(self._scored, self.measuring, strict=True)
+            for _ in each.names
+        ]
+        return [
+            limits if count >= LEAST else None
+            for limits, count in zip(found, counts, strict=True)
+        ]
+
+    def _all_scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
+        """Return the scores by all metrics, of their statistics one after the other."""
+        found: list[float | None] = []
+        at = 0
+        for each, width in zip(self.measuring, self.widths, strict=True):
+            found += each.measure.scores(sums[at : at + width])
+            at += width
+        return tuple(found)

@@ -1,0 +1,236 @@
+"""Compare scores that records have already, where they were worked out alike."""
+
+from collections import Counter
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+
+from harpia_formats.io.inputs import Input
+from harpia_formats.mapping.select_model import Models
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.record import Record, Score
+from harpia_formats.model.report import Report
+from harpia_formats.reading.reader import Reading
+from harpia_formats.reading.record_stream import Taken
+from harpia_formats.scoring.bootstrap import paired, why_not
+from harpia_formats.scoring.compare_runs import ComparedScore, asked_in, digest
+from harpia_formats.scoring.options import ScoreOptions
+
+#: What a score is called that does not name its metric.
+UNNAMED = "score"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """What a comparison of stored scores came to."""
+
+    compared: tuple[ComparedScore, ...]
+    reports: tuple[Report, Report]
+    #: Scores that only one of the two has.
+    only_first: int
+    only_second: int
+    said: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether both were read whole and compared."""
+        is_whole = all(each.ok for each in self.reports)
+        return is_whole and all(each.comparison for each in self.compared)
+
+
+@dataclass(slots=True)
+class _Stored:
+    """The scores of one data set, by metric and by what they are of."""
+
+    reading: Reading
+    models: Models
+    by_id: bool = True
+    values: dict[str, dict[tuple[bytes, bytes], float]] = field(default_factory=dict)
+    signatures: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def problems(self) -> Generator[Problem, None, None]:
+        """Read all scores; yield what is wrong with the data."""
+        yield from self.reading.problems(self._receive, lambda *_: None, lambda _: None)
+        self.models.check()
+
+    def _receive(self, taken: Taken) -> None:
+        record = self.models.of(taken.record)
+        self.by_id = self.by_id and record.id is not UNSET
+        seen: Counter[str] = Counter()
+        for output in record.outputs:
+            for score in output.scores or []:
+                self._take(record, score, seen)
+
+    def _take(self, record: Record, score: Score, seen: Counter[str]) -> None:
+        value = _number_of(score.value)
+        if value is None:
+            return
+        name = _name_of(score)
+        number = seen[name]
+        seen[name] += 1
+        by_id, by_prompt = (
+            digest(each, number) for each in (f"{record.id}", asked_in(record))
+        )
+        found = self.values.setdefault(name, {})
+        if (by_id, by_prompt) in found:
+            raise ScoreError(
+                f"two records with the same id have a score of {name}: {record.id!r}"
+            )
+        found[by_id, by_prompt] = value
+        signature = "" if score.signature is UNSET else score.signature
+        self.signatures.setdefault(name, {})[signature] = None
+
+    def of(self, name: str, *, by_id: bool) -> dict[bytes, float]:
+        """Return the scores of one metric, by what they are paired by."""
+        return {
+            key if by_id else asked: value
+            for (key, asked), value in self.values[name].items()
+        }
+
+
+def _number_of(value: object) -> float | None:
+    """Return the value of a score as a number, None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def _name_of(score: Score) -> str:
+    for each in (score.metric, score.evaluation_name):
+        if each is not UNSET:
+            return each
+    return UNNAMED
+
+
+class StoredComparison:
+    """One comparison: iterate for the problems, then ask for the report.
+
+    Raises `ScoreError` for scores with unlike signatures, unless it is forced.
+    """
+
+    def __init__(
+        self,
+        first: Iterable[Input],
+        second: Iterable[Input],
+        options: ScoreOptions,
+        models: tuple[str | None, str | None] = (None, None),
+        *,
+        force: bool = False,
+    ) -> None:
+        if why_not():
+            raise ScoreError(f"scores are not compared: {why_not()}")
+        self._options, self._force = options, force
+        self._said: list[str] = []
+        self._sides = tuple(
+            _Stored(
+                Reading(
+                    inputs,
+                    options.from_,
+                    columns=options.columns,
+                    fail_fast=not options.skip_invalid,
+                    max_row_bytes=options.max_row_bytes,
+                    progress=options.progress,
+                ),
+                Models(model or options.model),
+            )
+            for inputs, model in zip((first, second), models, strict=True)
+        )
+
+    def __iter__(self) -> Generator[Problem, None, None]:
+        """Read both; yield what is wrong."""
+        for each in self._sides:
+            yield from each.problems()
+
+    def report(self) -> StoredReport:
+        """Return what came of it; raises `ScoreError` if nothing can be compared."""
+        first, second = self._sides
+        reports = first.reading.tally.report(), second.reading.tally.report()
+        if any(
+            each.failures or not (each.ok or self._options.skip_invalid)
+            for each in reports
+        ):
+            return StoredReport((), reports, 0, 0)
+        by_id = first.by_id and second.by_id
+        compared, only = [], [0, 0]
+        for name in self._names():
+            self._check(name)
+            ours, theirs = (each.of(name, by_id=by_id) for each in self._sides)
+            both = [key for key in ours if key in theirs]
+            only[0] += len(ours) - len(both)
+            only[1] += len(theirs) - len(both)
+            if both:
+                compared.append(self._compared(name, both, ours, theirs))
+        if not compared:
+            raise ScoreError("the two have no score of the same metric and record")
+        return StoredReport(
+            tuple(compared), reports, only[0], only[1], tuple(self._said)
+        )
+
+    def _names(self) -> list[str]:
+        first, second = self._sides
+        wanted = self._options.metrics
+        names = [each for each in first.values if each in second.values]
+        if not names:
+            known = [", ".join(each.values) or "none" for each in self._sides]
+            raise ScoreError(
+                "the two have no scores of the same metric (the first has: "
+                f"{known[0]}; the second: {known[1]}); without --stored they are "
+                "worked out"
+            )
+        missing = [each for each in wanted if each not in names]
+        if missing:
+            raise ScoreError(
+                f"the two have no scores of {missing[0]} (they have: "
+                f"{', '.join(names)})"
+            )
+        return [each for each in names if not wanted or each in wanted]
+
+    def _check(self, name: str) -> None:
+        """Raise `ScoreError` if scores were not worked out alike."""
+        ours, theirs = (list(each.signatures[name]) for each in self._sides)
+        if ours == theirs and len(ours) == 1 and ours[0]:
+            return
+        shown = [
+            " and ".join(each or "none" for each in side) for side in (ours, theirs)
+        ]
+        message = (
+            f"{name} was not worked out alike, as far as its signatures tell: "
+            f"{shown[0]} in the first, {shown[1]} in the second"
+        )
+        if not self._force:
+            raise ScoreError(f"{message}; --force compares all the same")
+        self._said.append(message)
+
+    def _compared(
+        self,
+        name: str,
+        both: list[bytes],
+        ours: dict[bytes, float],
+        theirs: dict[bytes, float],
+    ) -> ComparedScore:
+        options = self._options
+        one = [(ours[key], 1.0) for key in both]
+        other = [(theirs[key], 1.0) for key in both]
+        (comparison,) = paired(
+            one,
+            other,
+            lambda sums: (sums[0] / sums[1] if sums[1] else None,),
+            replicates=options.replicates,
+            seed=options.seed,
+            level=options.level,
+        )
+        signature = next(iter(self._sides[0].signatures[name]))
+        return ComparedScore(
+            name,
+            name,
+            sum(a for a, _ in one) / len(one),
+            sum(b for b, _ in other) / len(other),
+            comparison,
+            signature,
+            len(both),
+        )

@@ -1,0 +1,73 @@
+"""Which group of answers an answer is in."""
+
+from dataclasses import dataclass
+
+from msgspec import UNSET
+
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.scoring.options import GROUPED
+from harpia_formats.text.spelling import nearest
+
+#: Groups of one run; each of them takes memory.
+MOST = 1_000
+#: What a field is called that an answer does not have.
+NONE = "(none)"
+_metadata = "metadata."
+
+
+@dataclass(frozen=True, slots=True)
+class Grouper:
+    """Tells groups by the values of fields; raises `ScoreError` for unknown ones."""
+
+    by: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for each in self.by:
+            is_member = each.startswith(_metadata) and each != _metadata
+            if each not in GROUPED and not is_member:
+                near = nearest(each, GROUPED)
+                hint = f"; did you mean {near}?" if near else ""
+                known = ", ".join((*GROUPED, f"{_metadata}NAME"))
+                raise ScoreError(f"scores are not grouped by {each!r}{hint} ({known})")
+
+    def key_of(self, record: Record, output: Output) -> tuple[str, ...]:
+        """Return the value of each field, as text."""
+        return tuple(_value_of(each, record, output) for each in self.by)
+
+    def check(self, groups: int) -> None:
+        """Raise `ScoreError` for more groups than anybody reads."""
+        if groups > MOST:
+            raise ScoreError(
+                f"there are more than {MOST:,} groups by {', '.join(self.by)}"
+            )
+
+
+def _value_of(name: str, record: Record, output: Output) -> str:
+    value = _found(name, record, output)
+    if value is UNSET or value is None:
+        return NONE
+    return value if isinstance(value, str) else encode(value).decode()
+
+
+def score_in(record: Record, output: Output) -> Score:
+    """Return the first score that an answer came with.
+
+    Where several answers stand in one row, what it says of their score is with the
+    first of them.
+    """
+    with_scores = (each.scores for each in (output, *record.outputs) if each.scores)
+    return next(with_scores, [Score()])[0]
+
+
+def _found(name: str, record: Record, output: Output) -> object:
+    if name == "model":
+        return output.model
+    if name == "evaluation_name":
+        return score_in(record, output).evaluation_name
+    if name.startswith(_metadata):
+        metadata = record.metadata or {}
+        return metadata.get(name.removeprefix(_metadata), UNSET)
+    found: object = getattr(record, name)
+    return found

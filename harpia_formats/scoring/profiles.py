@@ -1,0 +1,46 @@
+"""Which profiles there are: ours, and those of vendors."""
+
+from harpia_formats.metrics import METRICS
+from harpia_formats.model.metric_profile import Asked, Profile, ScoreError
+from harpia_formats.registry import vendor_profile, vendor_profiles
+from harpia_formats.text.spelling import nearest
+
+_squad = {"normalisation": "squad", "references": "max"}
+
+#: Every metric of the core by its name, as it is defined without parameters.
+DEFAULT = Profile(
+    id="default",
+    summary="The field's usual definitions, the best over all references; BLEU is "
+    "sacrebleu's corpus BLEU on a scale from 0 to 100.",
+    metrics={name: (Asked(name),) for name in METRICS},
+    usual=("em", "f1"),
+)
+SQUAD = Profile(
+    id="squad",
+    summary="SQuAD v1.1: the best over all references, on a scale from 0 to 100.",
+    metrics={
+        "em": (Asked("em", _squad | {"scale": "0-100"}, names=("exact_match",)),),
+        "f1": (Asked("f1", _squad | {"scale": "0-100", "empty": "v1"}),),
+    },
+    usual=("em", "f1"),
+)
+
+
+_ours = {each.id: each for each in (DEFAULT, SQUAD)}
+
+
+def profile_names() -> tuple[str, ...]:
+    """Return the names of all profiles, ours first."""
+    return (*_ours, *vendor_profiles())
+
+
+def profile_named(name: str) -> Profile:
+    """Return the profile of this name; raises `ScoreError`."""
+    if name in _ours:
+        return _ours[name]
+    if name in vendor_profiles():
+        return vendor_profile(name)
+    known = profile_names()
+    near = nearest(name, known)
+    hint = f"; did you mean {near}?" if near else ""
+    raise ScoreError(f"no profile is called {name!r}{hint} (known: {', '.join(known)})")

@@ -1,0 +1,80 @@
+"""The files that results are written to, all of them or none."""
+
+from os import PathLike, fspath
+from os.path import lexists
+from pathlib import Path
+
+from harpia_formats.conversion.options import Output
+from harpia_formats.conversion.output_files import check_output, standard_output
+from harpia_formats.io.sink import Sink, SinkError, StreamSink, sink_for
+from harpia_formats.io.urls import beside, is_url, masked
+from harpia_formats.scoring.results.format import Write
+
+
+class ResultFiles:
+    """The files of a run, which are there only once all of them are written."""
+
+    def __init__(self, output: Output, *, overwrite: bool) -> None:
+        self.name: str | None = None
+        self._stream = output
+        if isinstance(output, (str, PathLike)):
+            self._stream = None
+            if fspath(output) != "-":
+                self.name = fspath(output)
+        self._overwrite = overwrite
+        self._sinks: dict[str | None, Sink] = {}
+
+    def check(self) -> None:
+        """Raise `SinkError` if the first file is there already."""
+        check_output(self.name, overwrite=self._overwrite)
+
+    def write(self, data: bytes) -> None:
+        """Write some bytes of the first file; raises `SinkError`."""
+        sink = self._sinks.get(self.name)
+        if sink is None:
+            sink = self._sinks[self.name] = self._opened()
+        sink.write(data)
+
+    def _opened(self) -> Sink:
+        if self.name is not None:
+            return sink_for(self.name)
+        if self._stream is None or isinstance(self._stream, (str, PathLike)):
+            return StreamSink(standard_output())
+        return StreamSink(self._stream)
+
+    def beside(self, name: str) -> Write:
+        """Return what writes another file, in the folder of the first.
+
+        Raises `SinkError` where it is there already, or where nothing tells the folder.
+        """
+        if self.name is None:
+            raise SinkError(name, "has no folder to be in; name a file with --output")
+        place = beside(self.name, name)
+        check_output(place, overwrite=self._overwrite)
+        sink = self._sinks[place] = sink_for(place)
+        return sink.write
+
+    def commit(self) -> tuple[str, ...]:
+        """Put the files into their places; return their names.
+
+        Raises `SinkError`; then none of them is there that was not there before.
+        """
+        names = tuple(name for name in self._sinks if name is not None)
+        local = [each for each in names if not is_url(each)]
+        new = [Path(each) for each in local if not lexists(each)]
+        try:
+            for sink in self._sinks.values():
+                sink.finish()
+            for sink in self._sinks.values():
+                sink.commit()
+        except SinkError:
+            self.discard()
+            for each in new:
+                each.unlink(missing_ok=True)
+            raise
+        return tuple(map(masked, names))
+
+    def discard(self) -> None:
+        """Leave nothing of what was written."""
+        for sink in self._sinks.values():
+            sink.discard()

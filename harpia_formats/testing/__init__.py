@@ -1,0 +1,1 @@
+"""Support for tests of formats, ours and those of plug-ins."""

@@ -1,0 +1,1 @@
+"""Words for people: spelling, descriptions, and text made harmless."""

@@ -1,0 +1,1 @@
+"""From files to problems and a report."""

@@ -1,0 +1,1 @@
+"""From a refused row to a sentence with a place."""

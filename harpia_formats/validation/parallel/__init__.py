@@ -1,0 +1,1 @@
+"""The validation of one or many files by several processes."""

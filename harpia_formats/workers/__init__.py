@@ -1,0 +1,1 @@
+"""Processes, executors and clusters, which know nothing of our data."""

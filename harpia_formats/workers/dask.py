@@ -1,0 +1,154 @@
+"""A cluster of Dask as an engine: `dask://host:port`."""
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from harpia_formats.io.urls import all_masked, masked
+from harpia_formats.workers.engine import GONE, Engine, EngineError
+
+#: Seconds until a scheduler answers, and until it has a worker.
+CONNECTING, WAITING = 10, 120
+#: Seconds for which the number of workers is taken for what it was.
+COUNTED = 1.0
+
+
+@contextmanager
+def dask_engine(name: str) -> Generator[Engine, None, None]:
+    """Connect to the scheduler at `name`, for `with`; raises `EngineError`."""
+    with _in_silence():
+        yield from _engine_at(name)
+
+
+def _engine_at(name: str) -> Generator[Engine, None, None]:
+    client = _connected(name)
+    try:
+        # Equal calls must not be taken for one, which is the default.
+        executor = client.get_executor(pure=False)
+        engine = engine_of_client(executor, masked(name))
+        _check_workers(engine, client)
+        yield engine
+    finally:
+        client.close()
+
+
+def engine_of_client(executor: Any, name: str) -> Engine:
+    """Return an executor of Dask as an engine."""
+    client = executor._client  # noqa: SLF001 - only the client knows the workers
+    return Engine(
+        executor,
+        _Width(client, name),
+        is_near=False,
+        name=name,
+        ask=_asking(client),
+        is_gone=lambda: client.status not in {"running", "connecting"},
+    )
+
+
+@contextmanager
+def _in_silence() -> Generator[None, None, None]:
+    """Keep Dask from logging what we say in a sentence, such as a cluster that is gone.
+
+    It goes on logging where others use it, once this run has ended.
+    """
+    import distributed  # noqa: F401, PLC0415 - an extra; it sets the levels of its logs
+
+    loggers = [
+        logging.getLogger(name)
+        for name in ("distributed", *logging.root.manager.loggerDict)
+        if name.partition(".")[0] == "distributed"
+    ]
+    levels = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for each, level in zip(loggers, levels, strict=True):
+            each.setLevel(level)
+
+
+@dataclass(slots=True)
+class _Width:
+    """Counts the threads of all workers, now and then."""
+
+    client: Any
+    name: str
+    _count: int = 1
+    _at: float = 0
+
+    def __call__(self) -> int:
+        """Return how many there were of late; raises `EngineError`."""
+        now = time.monotonic()
+        if not self._at or now - self._at > COUNTED:
+            try:
+                self._count = max(1, sum(self.client.nthreads().values()))
+            except Exception as error:
+                raise EngineError(self.name, GONE) from error
+            self._at = now
+        return self._count
+
+
+def _asking(client: Any) -> Callable[..., Mapping[str, Any]]:
+    def ask(run: Callable[..., Any], *given: Any) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = client.run(run, *given, on_error="return")
+        return {f"the worker {each}": answer for each, answer in found.items()}
+
+    return ask
+
+
+def _connected(name: str) -> Any:
+    from distributed import Client  # noqa: PLC0415 - an extra
+
+    address = f"tcp://{name.partition('://')[2]}"
+    try:
+        client: Any = Client  # it has no types
+        return client(address, timeout=CONNECTING, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = f"there is no scheduler to connect to within {CONNECTING} s"
+        raise EngineError(masked(name), reason) from error
+
+
+def _check_workers(engine: Engine, client: Any) -> None:
+    """Raise `EngineError` unless there is a worker, and all have what we have."""
+    try:
+        client.wait_for_workers(1, timeout=WAITING)
+    except TimeoutError as error:
+        reason = f"no worker has come to the scheduler within {WAITING} s"
+        raise EngineError(engine.name, reason) from error
+    ours = version("harpia-formats"), (sys.version_info[0], sys.version_info[1])
+
+    # A function within a function is sent as it is: a worker may lack our package.
+    def installed() -> tuple[str, tuple[int, int]]:
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - runs elsewhere
+        from sys import version_info  # noqa: PLC0415 - likewise
+
+        try:
+            found = version("harpia-formats")
+        except PackageNotFoundError:
+            found = ""
+        return found, (version_info[0], version_info[1])
+
+    for worker, theirs in engine.asked(installed).items():
+        if theirs != ours:
+            raise EngineError(engine.name, _difference(worker, theirs, ours))
+
+
+def _difference(worker: str, theirs: Any, ours: tuple[str, tuple[int, int]]) -> str:
+    if not isinstance(theirs, tuple):
+        return f"{worker} does not answer: {all_masked(str(theirs))}"
+    found, python = theirs
+    if not found:
+        return f"{worker} has no harpia-formats; install {ours[0]} wherever workers run"
+    if found != ours[0]:
+        return f"{worker} has harpia-formats {found}, not {ours[0]}"
+    return f"{worker} has Python {_dotted(python)}, not {_dotted(ours[1])}"
+
+
+def _dotted(numbers: tuple[int, int]) -> str:
+    return ".".join(map(str, numbers))

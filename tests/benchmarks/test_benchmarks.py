@@ -1,0 +1,407 @@
+"""The benchmark: the rows it generates, and how it measures and judges."""
+
+import hashlib
+import importlib
+import importlib.util
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema
+import pytest
+
+import harpia_formats
+
+ROOT = Path(__file__).parents[2]
+BENCHMARKS = ROOT / "benchmarks"
+SCHEMA = json.loads((ROOT / "schemas" / "eee@0.2.0.schema.json").read_bytes())
+MODULES = tuple(each.stem for each in BENCHMARKS.glob("*.py"))
+#: Of the first 300 rows; another value makes old measurements incomparable.
+DIGEST = "a3ebd1f8c639e46a17b23ef368603a12e129d50a428cbfd57039491271eefb28"
+COUNT = 1000
+#: Likewise of each format that is converted.
+NEMO_DIGEST = "d61e56cb1858fb4d7caf35cc6e2522bb67164d5e0d6795ce8c49844d8255e7e4"
+TENCENT_DIGEST = "a669a67503f92e59b9a538a749838ec00a345931fe9fec478c1ce1205e2fa5d2"
+ROW_DIGESTS = {"nemo-output": NEMO_DIGEST, "tencent-outputs": TENCENT_DIGEST}
+
+
+def loaded(name: str) -> ModuleType:
+    """Return a benchmark's module that needs no other, by its path."""
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+generate = loaded("generate")
+measure = loaded("measure")
+LINES: list[bytes] = list(generate.rows(COUNT))
+ROWS: list[dict[str, Any]] = [json.loads(each) for each in LINES]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """Import the command with the modules beside it, and forget them all again."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    yield importlib.import_module("validate")
+    for each in MODULES:
+        sys.modules.pop(each, None)
+
+
+@pytest.fixture
+def conversions(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """Import the benchmark of conversions, likewise."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    yield importlib.import_module("convert")
+    for each in MODULES:
+        sys.modules.pop(each, None)
+
+
+def share(found: int) -> float:
+    """Return a number of rows as a share of all."""
+    return found / COUNT
+
+
+def text_of(row: dict[str, Any]) -> str:
+    """Return a row as JSON in which only what must be escaped is."""
+    return json.dumps(row, ensure_ascii=False)
+
+
+def test_generates_the_same_bytes_for_the_same_seed() -> None:
+    """The first rows are byte for byte what they were when they were measured."""
+    first = b"".join(islice(generate.rows(COUNT), 300))
+    assert hashlib.sha256(first).hexdigest() == DIGEST
+
+
+def test_generates_other_bytes_for_another_seed() -> None:
+    """The seed decides what the rows hold."""
+    assert list(generate.rows(20, seed=1)) != LINES[:20]
+
+
+def test_begins_a_long_file_as_a_short_one() -> None:
+    """A file of fewer rows is the beginning of one of more rows."""
+    assert list(generate.rows(20)) == LINES[:20]
+
+
+def test_writes_one_record_a_line(tmp_path: Path) -> None:
+    """The file holds exactly the lines generated, each ended by a line feed."""
+    path = tmp_path / "rows.jsonl"
+    generate.write_rows(path, 20)
+    assert path.read_bytes().splitlines(keepends=True) == LINES[:20]
+
+
+def test_rows_have_the_size_that_is_claimed() -> None:
+    """A row takes 2.3 to 2.9 kB in the mean."""
+    assert 2300 < sum(map(len, LINES)) / COUNT < 2900
+
+
+def test_four_rows_in_ten_are_not_ascii() -> None:
+    """About 40 % of the rows hold text beyond ASCII, however it is spelled."""
+    found = sum(not text_of(each).isascii() for each in ROWS)
+    assert share(found) == pytest.approx(0.4, abs=0.05)
+
+
+def test_some_rows_spell_what_is_not_ascii_as_escapes() -> None:
+    """About 4 % of the rows are of ASCII bytes but not of ASCII text."""
+    pairs = zip(LINES, ROWS, strict=True)
+    found = sum(line.isascii() and not text_of(row).isascii() for line, row in pairs)
+    assert share(found) == pytest.approx(0.04, abs=0.03)
+
+
+def test_two_rows_in_ten_have_escapes() -> None:
+    """About 20 % of the rows hold quotes, backslashes, tabs or line breaks."""
+    found = sum("\\" in text_of(each) for each in ROWS)
+    assert share(found) == pytest.approx(0.2, abs=0.05)
+
+
+def test_two_rows_in_ten_have_an_unknown_key_and_nested_metadata() -> None:
+    """About 20 % of the rows hold a key the schema does not know, and deep metadata."""
+    found = [each for each in ROWS if set(each) - set(SCHEMA["properties"])]
+    assert share(len(found)) == pytest.approx(0.2, abs=0.05)
+    assert all(each["metadata"]["tags"][1]["deep"] for each in found)
+
+
+def test_rows_are_of_three_interaction_types() -> None:
+    """Half of the rows are single turns, a quarter each are the two other types."""
+    kinds = Counter(each["interaction_type"] for each in ROWS)
+    assert set(kinds) == {"single_turn", "multi_turn", "agentic"}
+    assert share(kinds["single_turn"]) == pytest.approx(0.5, abs=0.06)
+    assert share(kinds["agentic"]) == pytest.approx(0.25, abs=0.05)
+
+
+def test_rows_come_in_several_key_orders() -> None:
+    """Each of four orders of the known keys is met often."""
+    plain = [tuple(each) for each in ROWS if "run_label" not in each]
+    orders = Counter(plain)
+    assert len(orders) == 4
+    assert min(orders.values()) > len(plain) / 10
+
+
+def test_rows_are_valid_by_the_reference() -> None:
+    """The reference implementation finds no fault in the rows."""
+    validator = jsonschema.Draft7Validator(SCHEMA)
+    assert all(validator.is_valid(each) for each in ROWS[:150])
+
+
+def test_rows_are_valid_by_ours() -> None:
+    """We find nothing in the rows, and recognise their format."""
+    report = harpia_formats.validate(b"".join(LINES))
+    assert report.ok
+    assert report.problems == ()
+    assert (report.files[0].format, report.files[0].records) == ("eee@0.2.0", COUNT)
+
+
+@pytest.mark.parametrize("bad", [0.1, 1.0])
+@pytest.mark.parametrize(
+    ("fault", "codes"),
+    [
+        ("wrong type", {"S102"}),
+        ("wrong key", {"S103"}),
+        ("broken condition", {"C201"}),
+    ],
+)
+def test_makes_as_many_rows_bad_as_asked(
+    bad: float, fault: str, codes: set[str]
+) -> None:
+    """The asked share of the rows is refused, each for the one reason asked for."""
+    data = b"".join(generate.rows(COUNT, bad=bad, fault=fault))
+    report = harpia_formats.validate(data, format="eee@0.2.0")
+    file = report.files[0]
+
+    assert share(file.invalid) == pytest.approx(bad, abs=0.03)
+    assert file.errors == file.invalid
+    assert {each.code for each in report.problems} == codes
+
+
+def python(code: str) -> tuple[str, ...]:
+    """Return a command that runs Python code."""
+    return sys.executable, "-S", "-c", code
+
+
+def test_measures_every_run_of_every_candidate() -> None:
+    """Each candidate gets as many wall times as there were runs, and a name."""
+    pause = measure.Candidate("pause", python("import time; time.sleep(0.1)"))
+    nothing = measure.Candidate("nothing", python(""))
+    found = measure.compare([pause, nothing], 2, memory=False)
+    assert list(found) == ["pause", "nothing"]
+    assert [len(each.seconds) for each in found.values()] == [2, 2]
+    assert found["pause"].median > 0.1
+    assert found["pause"].peak is None
+
+
+def test_takes_turns(tmp_path: Path) -> None:
+    """Every candidate runs once before any of them runs again."""
+    log = tmp_path / "log"
+    code = "open({!r}, 'a').write({!r})"
+    candidates = [
+        measure.Candidate(each, python(code.format(str(log), each))) for each in "abc"
+    ]
+    measure.compare(candidates, 2, memory=False)
+    assert log.read_text() == "abcabc"
+
+
+def test_refuses_a_run_that_ends_otherwise_than_it_should() -> None:
+    """A command with another exit code than expected is no measurement."""
+    failing = measure.Candidate("failing", python("raise SystemExit(2)"), 1)
+    with pytest.raises(measure.UnexpectedExit, match="exit code 2, not 1, from: "):
+        measure.seconds_of(failing)
+
+
+def test_scales_what_a_sample_does_but_not_its_start() -> None:
+    """The time of a sample beyond its start-up is multiplied."""
+    sample = measure.Sample(python(""), 100)
+    pause = python("import time; time.sleep(0.05)")
+    seconds = measure.seconds_of(measure.Candidate("pause", pause, 0, sample))
+    assert 3 < seconds < 15
+
+
+@pytest.mark.skipif(not measure.MEMORY_IS_TOLD, reason="this system tells no PSS")
+def test_counts_the_memory_of_children() -> None:
+    """The peak holds what a process and its child hold at the same time."""
+    hold = "import time; held = bytearray(40_000_000); time.sleep(0.4)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {hold!r}])"
+    parent = f"held = bytearray(30_000_000); {parent}"
+    peak = measure.peak_of(measure.Candidate("family", python(parent)))
+    assert 70e6 < peak < 110e6
+
+
+@pytest.mark.skipif(not measure.MEMORY_IS_TOLD, reason="this system tells no PSS")
+def test_a_process_that_ended_takes_no_memory() -> None:
+    """A process that is not there has no memory and no children."""
+    gone = 2**22 + 1
+    assert measure.family_of(gone) == [gone]
+    assert measure.memory_of([gone]) == 0
+
+
+def test_a_generated_file_is_reused_only_if_it_is_whole(
+    command: ModuleType, tmp_path: Path
+) -> None:
+    """A file that is there is kept; one that is cut or foreign is written anew."""
+    path = command.generated_file(tmp_path, 20)
+    whole = path.read_bytes()
+    before = path.stat().st_mtime_ns
+    assert command.generated_file(tmp_path, 20).stat().st_mtime_ns == before
+    for spoiled in (whole[: len(whole) // 2], b"x" + whole):
+        path.write_bytes(spoiled)
+        assert command.generated_file(tmp_path, 20).read_bytes() == whole
+
+
+@pytest.mark.usefixtures("command")
+def test_a_table_lines_up() -> None:
+    """The cells of a table are padded, words to the left and numbers to the right."""
+    tables = importlib.import_module("tables")
+    lines = tables.table(["what", "s"], [["a", "10.5"], ["longer", "1"]]).splitlines()
+    assert lines == [
+        "| what   |    s |",
+        "| ------ | ---: |",
+        "| a      | 10.5 |",
+        "| longer |    1 |",
+    ]
+
+
+def test_asks_for_rows_and_runs_that_can_be_measured(
+    command: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Too few rows to hold a bad one in a hundred are refused as wrong usage."""
+    with pytest.raises(SystemExit):
+        command.arguments_of(["--rows", "10"])
+    assert "at least 1,000 rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", list(ROW_DIGESTS))
+def test_generates_the_same_rows_to_convert(conversions: ModuleType, name: str) -> None:
+    """The first rows of a format are byte for byte what they were when measured."""
+    rows = list(conversions.generate_rows.rows(name, 300))
+
+    assert hashlib.sha256(b"".join(rows)).hexdigest() == ROW_DIGESTS[name]
+    assert list(conversions.generate_rows.rows(name, 300, seed=1)) != rows
+    assert list(conversions.generate_rows.rows(name, 20)) == rows[:20]
+
+
+@pytest.mark.parametrize("name", list(ROW_DIGESTS))
+def test_rows_to_convert_are_valid(conversions: ModuleType, name: str) -> None:
+    """We find nothing in the rows, recognise their format, and they have their size."""
+    rows = list(conversions.generate_rows.rows(name, 300))
+    report = harpia_formats.validate(b"".join(rows))
+
+    assert report.ok
+    assert report.problems == ()
+    assert (report.files[0].format, report.files[0].records) == (name, 300)
+    assert 1700 < sum(map(len, rows)) / 300 < 2300
+
+
+def test_answers_to_convert_are_of_several_models(conversions: ModuleType) -> None:
+    """Rows of Tencent have one or two models with one or two answers each."""
+    rows = conversions.generate_rows.rows("tencent-outputs", 200)
+    answers = [json.loads(each)["model_outputs"] for each in rows]
+
+    assert {len(each) for each in answers} == {1, 2}
+    assert {len(each["responses"]) for of in answers for each in of} == {1, 2}
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_scripts_write_what_ours_writes(
+    conversions: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: int
+) -> None:
+    """Both scripts of a pair convert to the same rows as ours, to be compared with."""
+    monkeypatch.setattr(conversions, "PROVEN", 90)
+    pair = conversions.PAIRS[place]
+    conversions.prove(pair, tmp_path)
+    rows = conversions.rows_in(tmp_path / f"ours{pair.suffix}")
+
+    assert len(rows) >= 90
+    assert rows == conversions.rows_in(tmp_path / f"script-1{pair.suffix}")
+
+
+def test_refuses_a_script_that_writes_something_else(
+    conversions: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A script with another output is no peer, whether rows differ or lack."""
+    monkeypatch.setattr(conversions, "PROVEN", 20)
+    pair = conversions.PAIRS[2]
+    for good, bad, row in (
+        ("str(number)", "str(number + (number == 8))", 7),
+        ("enumerate(lines, 1)", "enumerate(list(lines)[:-1], 1)", 20),
+    ):
+        assert good in pair.body
+        spoiled = replace(pair, body=pair.body.replace(good, bad))
+        with pytest.raises(SystemExit, match=f"json differs at row {row}$"):
+            conversions.prove(spoiled, tmp_path)
+
+
+def conversion_results(
+    conversions: ModuleType, seconds: tuple[float, ...], peak: int | None
+) -> Any:
+    """Return results of one pair: ours with two workers and one, and the scripts."""
+    mine = (conversions.OURS, conversions.SERIAL)
+    names = (*mine, conversions.PLAIN, conversions.QUICK)
+    return {
+        "a to b": {
+            name: conversions.Measurement(name, (each,), peak)
+            for name, each in zip(names, seconds, strict=True)
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("seconds", "peak", "met"),
+    [
+        ((1.0, 1.7, 3.0, 1.0), 200_000_000, ["yes", "yes", "yes", "yes"]),
+        ((1.0, 1.7, 2.9, 1.0), 199_000_000, ["yes", "no", "yes", "yes"]),
+        ((1.0, 1.6, 3.0, 0.9), 201_000_000, ["no", "yes", "no", "no"]),
+        ((1.0, 1.7, 3.0, 1.0), None, ["yes", "yes", "yes", "no"]),
+    ],
+)
+def test_judges_the_floors_of_conversions(
+    conversions: ModuleType,
+    seconds: tuple[float, ...],
+    peak: int | None,
+    met: list[str],
+) -> None:
+    """A floor is met up to its limit, and never by what was not measured."""
+    results = conversion_results(conversions, seconds, peak)
+    lines = conversions.floors_table(results).splitlines()[2:]
+
+    assert [each.split()[-2] for each in lines] == met
+    assert len(conversions.missed(results)) == met.count("no")
+
+
+def test_writes_what_was_measured_of_conversions(conversions: ModuleType) -> None:
+    """The document holds the ratios, the seconds, and how to repeat it."""
+    results = conversion_results(conversions, (1.0, 1.8, 4.0, 2.0), 100_000_000)
+    text = conversions.document(results, 90, 3, "2.0 kB (a)")
+
+    assert "| script with json   |         0.25 |" in text
+    assert "| script with orjson |         0.50 |" in text
+    assert "A record takes 2.0 kB (a)." in text
+    assert "`python benchmarks/convert.py --rows 90 --runs 3`" in text
+
+
+def test_rows_to_convert_are_generated_once(
+    conversions: ModuleType, tmp_path: Path
+) -> None:
+    """A file that is there is kept; one that is cut is written anew."""
+    pair = conversions.PAIRS[1]
+    path = conversions.generated(pair, 20, tmp_path)
+    whole = path.read_bytes()
+    before = path.stat().st_mtime_ns
+    assert conversions.generated(pair, 20, tmp_path).stat().st_mtime_ns == before
+    path.write_bytes(whole[: len(whole) // 2])
+    assert conversions.generated(pair, 20, tmp_path).read_bytes() == whole
+
+
+def test_asks_for_rows_that_can_be_converted(
+    conversions: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No rows are refused as wrong usage."""
+    with pytest.raises(SystemExit):
+        conversions.arguments_of(["--rows", "0"])
+    assert "at least one row" in capsys.readouterr().err

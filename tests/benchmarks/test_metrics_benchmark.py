@@ -1,0 +1,104 @@
+"""The benchmark of the metrics: its pairs, its proof, and how it judges."""
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sacrebleu", reason="the extra score is not installed")
+pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
+pytest.importorskip("rouge_score", reason="rouge-score is not installed")
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+MODULES = ("candidates", "generate", "measure", "score", "tables")
+
+
+@pytest.fixture
+def scoring(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """Import the benchmark with the modules beside it, and forget them all again."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    yield importlib.import_module("score")
+    for each in MODULES:
+        sys.modules.pop(each, None)
+
+
+def test_pairs_are_what_is_claimed(scoring: ModuleType) -> None:
+    """Texts have 100 words, of which three in ten differ, and some are not ASCII."""
+    rows = [json.loads(each) for each in scoring.pairs(300)]
+    words = [
+        (row["outputs"][0]["text"].split(), row["references"][0].split())
+        for row in rows
+    ]
+    same = sum(a == b for one, other in words for a, b in zip(one, other, strict=True))
+    beyond = sum(not each["references"][0].isascii() for each in rows)
+
+    assert {len(each) for pair in words for each in pair} == {100}
+    assert same / 30_000 == pytest.approx(0.7, abs=0.05)
+    assert beyond / 300 == pytest.approx(0.4, abs=0.1)
+    assert list(scoring.pairs(9)) == list(islice(scoring.pairs(300), 9))
+
+
+def test_the_script_scores_as_ours_does(
+    scoring: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The proof runs, and refuses a script with another score."""
+    monkeypatch.setattr(scoring, "PROVEN", 20)
+    scoring.prove(tmp_path)
+    monkeypatch.setattr(scoring.math, "isclose", lambda *_, **__: False)
+
+    with pytest.raises(SystemExit, match="em: ours is"):
+        scoring.prove(tmp_path)
+
+
+def results(scoring: ModuleType, seconds: float, peak: int | None) -> Any:
+    """Return results in which the script took one second, and a tenth 100 MB."""
+    found = {
+        scoring.OURS: scoring.Measurement(scoring.OURS, (seconds,), peak),
+        scoring.SCRIPT: scoring.Measurement(scoring.SCRIPT, (1.0,), 1),
+        scoring.FEWER: scoring.Measurement(scoring.FEWER, (0.1,), 100_000_000),
+    }
+    return dict.fromkeys(scoring.GROUPS, found)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "peak", "met"),
+    [
+        (0.19, 109_000_000, ["yes", "yes", "yes"]),
+        (0.25, 109_000_000, ["yes", "no", "yes"]),
+        (0.34, 111_000_000, ["no", "no", "no"]),
+        (0.1, None, ["yes", "yes", "no"]),
+    ],
+)
+def test_floors_are_judged(
+    scoring: ModuleType, seconds: float, peak: int | None, met: list[str]
+) -> None:
+    """A floor is met up to its limit, and never by what was not measured."""
+    given = results(scoring, seconds, peak)
+    lines = scoring.floors_table(given).splitlines()[2:]
+
+    assert [each.split()[-2] for each in lines] == met
+    assert len(scoring.missed(given)) == met.count("no")
+
+
+def test_what_was_measured_is_written(scoring: ModuleType) -> None:
+    """The document holds the ratios, and how to repeat it."""
+    text = scoring.document(results(scoring, 0.2, 100_000_000), 90, 3)
+
+    assert "| script  |                         0.20 |        0.20 |" in text
+    assert "`python benchmarks/score.py --pairs 90 --runs 3`" in text
+
+
+def test_no_pairs_are_wrong_usage(
+    scoring: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At least one pair is needed."""
+    with pytest.raises(SystemExit):
+        scoring.arguments_of(["--pairs", "0"])
+
+    assert "at least one pair" in capsys.readouterr().err

@@ -1,0 +1,185 @@
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harpia_formats import detect
+from harpia_formats.detection.result import SCHEMA, detected_as_dict
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+COMMAND = [sys.executable, "-m", "harpia_formats", "detect"]
+#: Seconds; longer than anything here takes, and shorter than anyone waits.
+PATIENCE = 30
+QUESTION = b'{"messages":[{"role":"user","content":"Oi"}]}\n'
+ANSWERED = b'{"messages":[],"model_outputs":[]}\n'
+
+Result = subprocess.CompletedProcess[bytes]
+
+
+def run(*arguments: object, cwd: Path | None = None, stdin: bytes = b"") -> Result:
+    """Run the command with the arguments given."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def lines_of(result: Result) -> list[str]:
+    """Return the lines of the table, each without its trailing newline."""
+    return result.stdout.decode().splitlines()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a folder with a question, a mixed file, and one of no known format."""
+    (tmp_path / "ask.jsonl").write_bytes(QUESTION * 2)
+    mixed = QUESTION * 87 + ANSWERED * 12 + b'{"zz":1}\n'
+    (tmp_path / "mixed.jsonl").write_bytes(mixed)
+    (tmp_path / "odd.json").write_bytes(b'{"prompts":"Oi","category":"a"}')
+    return tmp_path
+
+
+def test_each_file_has_an_aligned_line(data: Path) -> None:
+    """In a pipe a file is a line: path, format, confidence, why, container."""
+    (data / "日本.csv").write_text("prompt,answer\nOi,Olá\n", "utf-8")
+    result = run("ask.jsonl", "日本.csv", cwd=data)
+
+    assert (result.returncode, result.stderr) == (0, b"")
+    first, second = lines_of(result)
+    why, where = "`messages` in 2 of 2 records", "`prompt` and `answer` in the header"
+    assert first == f"ask.jsonl  {'tencent-messages':20}  100 %  {why:35}  JSON Lines"
+    assert second == f"日本.csv   tencent-csv (answer)  100 %  {where}  a table"
+
+
+def test_mixed_file_is_said_to_be_so(data: Path) -> None:
+    """Below a mixed file it is said what the other records are."""
+    first, *notes = lines_of(run("mixed.jsonl", cwd=data))
+
+    assert "  87 %  `messages` in 87 of 100 records  " in first
+    assert notes == [
+        "  also 12 records are tencent-outputs",
+        "  also 1 record is in no known format",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("alike", "others", "share"), [(999, 1, 99), (57, 43, 57), (2, 1, 66)]
+)
+def test_share_is_rounded_down(data: Path, alike: int, others: int, share: int) -> None:
+    """A share that is not quite all is not said to be all, and a whole one is exact."""
+    rows = QUESTION * alike + ANSWERED * others
+    (data / "shares.jsonl").write_bytes(rows)
+
+    assert f"  {share} %  " in lines_of(run("shares.jsonl", cwd=data))[0]
+
+
+def test_ambiguous_file_is_said_to_be_so() -> None:
+    """Where a file may be in another format too, that is named below it."""
+    rows = (FIXTURES / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
+    scores = b'{"groups":{"g":{"metrics":{"f1":{"scores":{}}}}},'
+    result = run("-", stdin=scores + rows.splitlines()[0].removeprefix(b"{"))
+
+    assert result.returncode == 0
+    assert lines_of(result)[0].startswith("<stdin>  eee@0.2.0  100 %  ")
+    assert lines_of(result)[1:] == ["  may be nemo-results too"]
+
+
+def test_unknown_file_ends_with_1(data: Path) -> None:
+    """Of a file in no known format it is said what it lacks, and the exit code is 1."""
+    result = run("odd.json", "ask.jsonl", cwd=data)
+    first, second, known = lines_of(result)
+
+    assert (result.returncode, result.stderr) == (1, b"")
+    assert first.split()[:3] == ["odd.json", "unknown", "-"]
+    assert "nemo-input lacks prompt" in second
+    assert "--format" not in second
+    assert known.startswith("ask.jsonl  tencent-messages")
+
+
+def test_unreadable_file_ends_with_2(data: Path) -> None:
+    """A file that cannot be read is one line on standard error, and the code is 2."""
+    result = run("ask.jsonl", "odd.json", "aks.jsonl", cwd=data)
+
+    assert result.returncode == 2
+    assert len(lines_of(result)) == 3
+    reason = "error: aks.jsonl: does not exist; did you mean ask.jsonl?\n"
+    assert result.stderr.decode() == reason
+
+
+def test_nothing_but_an_unreadable_file(data: Path) -> None:
+    """Where nothing could be read, nothing is on standard output."""
+    result = run("nope*.json", cwd=data)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.count(b"\n") == 1
+
+
+def test_json_is_that_of_the_api(data: Path) -> None:
+    """The JSON form is what the API says, under the name of its contract."""
+    names = ["mixed.jsonl", "odd.json", "nope.json"]
+    result = run(*(data / each for each in names), "--output-format", "json")
+    files = [detected_as_dict(each) for each in detect(*(data / e for e in names))]
+
+    assert result.returncode == 2
+    assert json.loads(result.stdout) == {"schema": SCHEMA, "files": files}
+
+
+def test_names_cannot_command_the_terminal(data: Path) -> None:
+    """Control characters of a name are shown as escapes in both forms."""
+    name = "\x1b]0;owned\x07\n[bold]x.jsonl"
+    (data / name).write_bytes(QUESTION)
+    for form in ("text", "json"):
+        told = run(name, "--output-format", form, cwd=data).stdout
+        assert b"\x1b" not in told
+        assert b"\x07" not in told
+        assert b"[bold]x.jsonl" in told
+    assert len(lines_of(run(name, cwd=data))) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["x.json", "--output-format", "xml"]])
+def test_usage_error_is_told(arguments: list[str]) -> None:
+    """A command line that makes no sense ends with 2 and no traceback."""
+    result = run(*arguments)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert b"Traceback" not in result.stderr
+
+
+def on_terminal(*arguments: object, cwd: Path, **variables: str) -> str:
+    """Return what the command writes to a terminal of 100 columns."""
+    terminal, end = pty.openpty()
+    own = {key: each for key, each in os.environ.items() if key != "NO_COLOR"}
+    sizes = {"COLUMNS": "100", "LINES": "24", "TERM": "xterm-256color"}
+    with subprocess.Popen(  # noqa: S603 - the command is ours
+        [*COMMAND, *map(str, arguments)],
+        stdout=end,
+        cwd=cwd,
+        env=own | sizes | variables,
+    ) as process:
+        process.wait(PATIENCE)
+    os.close(end)
+    shown = os.read(terminal, 65_536).decode()
+    os.close(terminal)
+    return shown
+
+
+def test_terminal_gets_a_table_with_a_header(data: Path) -> None:
+    """On a terminal the columns have names, in bold, and no line is too long."""
+    (data / "[red]ask.jsonl").write_bytes(QUESTION)
+    shown = on_terminal("mixed.jsonl", "[red]ask.jsonl", cwd=data)
+    plain = on_terminal("mixed.jsonl", "[red]ask.jsonl", cwd=data, NO_COLOR="1")
+
+    assert "\x1b[1m" in shown
+    assert "\x1b[31m" not in shown
+    assert plain.split()[:5] == ["Path", "Format", "Sure", "Why", "Container"]
+    assert "[red]ask.jsonl" in plain
+    assert "also 12 records are tencent-outputs" in " ".join(plain.split())
+    assert all(len(each) <= 100 for each in plain.splitlines())

@@ -1,0 +1,99 @@
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from harpia_formats.registry import FAMILIES, all_formats
+from harpia_formats.schema.bundled import schema_ids
+
+COMMAND = [sys.executable, "-m", "harpia_formats", "formats"]
+
+
+def output_of(*arguments: str) -> str:
+    """Return what the command writes, which must go well."""
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *arguments], capture_output=True, check=True, timeout=30
+    )
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def listed() -> dict[str, Any]:
+    """Return the formats as programs get them."""
+    whole: dict[str, Any] = json.loads(output_of("--output-format", "json"))
+    return whole
+
+
+def test_every_format_has_a_line_under_its_vendor() -> None:
+    """The text lists each format below whose it is, with title and aliases."""
+    lines = output_of().splitlines()
+    vendor = ""
+    found = {}
+    for line in lines:
+        if not line.startswith(" "):
+            vendor = line
+        elif not line.startswith("    "):
+            found[line.split()[0]] = (vendor, line)
+
+    for each in all_formats().values():
+        of_vendor, line = found[each.id]
+        assert of_vendor == each.vendor
+        assert each.title in line
+        assert all(alias in line for alias in each.aliases)
+
+
+def test_every_dialect_has_a_line_below_its_format() -> None:
+    """A dialect that has a name stands right below its format."""
+    lines = output_of().splitlines()
+    for each in all_formats().values():
+        (at,) = (n for n, line in enumerate(lines) if line.split()[0] == each.id)
+        names = [dialect.name for dialect in each.dialects if dialect.name]
+        shown = [line.split()[0] for line in lines[at + 1 : at + 1 + len(names)]]
+
+        assert shown == [f"({name})" for name in names]
+
+
+def test_families_are_listed_last() -> None:
+    """Names that stand for several formats are said with their members."""
+    tail = output_of().splitlines()[-len(FAMILIES) :]
+
+    for line, (name, members) in zip(tail, FAMILIES.items(), strict=True):
+        assert line.split()[0] == name
+        assert line.endswith(", ".join(members))
+
+
+def test_columns_are_aligned() -> None:
+    """In a pipe the second column begins at one place in all lines."""
+    rows = [each for each in output_of().splitlines() if each.startswith("  ")]
+    titles = {each.find(" an ") for each in rows if " an object" in each}
+
+    assert len({each.index("JSON Lines") for each in rows if "JSON L" in each}) == 1
+    assert titles
+
+
+def test_json_holds_every_format(listed: dict[str, Any]) -> None:
+    """Programs get the formats in the order of their table, and the families."""
+    formats = listed["formats"]
+
+    assert [each["id"] for each in formats] == list(all_formats())
+    for told, known in zip(formats, all_formats().values(), strict=True):
+        assert told["vendor"] == known.vendor
+        assert told["title"] == known.title
+        assert told["family"] == known.family
+        assert told["aliases"] == list(known.aliases)
+        names = [each["name"] for each in told["dialects"]]
+        assert names == [each.name for each in known.dialects]
+    assert listed["families"] == {key: [*each] for key, each in FAMILIES.items()}
+
+
+def test_json_names_schemas_that_ship(listed: dict[str, Any]) -> None:
+    """Each dialect names its schema and its strict one, which both can be printed."""
+    dialects = [each for one in listed["formats"] for each in one["dialects"]]
+
+    for each in dialects:
+        assert {each["schema"], each["strict_schema"]} <= set(schema_ids())
+        assert isinstance(each["documented"], bool)
+        assert each["container"]

@@ -1,0 +1,178 @@
+"""Options of `validate` on how strict it is, and on what else it reads."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.registry import all_rules
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+COMMAND = [sys.executable, "-m", "harpia_formats"]
+RULES = all_rules()
+#: Seconds; longer than anything here takes, and shorter than anyone waits.
+PATIENCE = 30
+
+Result = subprocess.CompletedProcess[bytes]
+
+
+def run(*arguments: object, cwd: Path | None = None) -> Result:
+    """Run the command line with the arguments given."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        cwd=cwd,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def codes(*arguments: object, cwd: Path | None = None) -> set[str]:
+    """Return the codes that a validation finds."""
+    result = run("validate", *arguments, "--output-format", "json", cwd=cwd)
+    report: dict[str, Any] = json.loads(result.stdout)
+    return {each["code"] for each in report["problems"]}
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    """Return a folder with the examples of rules across two files."""
+    for code, ending in (("E201", "jsonl"), ("H201", "json")):
+        (tmp_path / f"{code}.bad.{ending}").write_bytes(RULES[code].bad)
+        (tmp_path / f"{code}.good.{ending}").write_bytes(RULES[code].good)
+        (tmp_path / f"{code}.other").write_bytes(RULES[code].beside)
+    return tmp_path
+
+
+def test_commands_are_listed_on_the_help_page() -> None:
+    """The help page names the commands in the order in which they are met."""
+    page = run("--help").stdout.decode()
+    places = [page.index(f" {each} ") for each in "validate detect formats".split()]
+    places += [page.index(f" {each} ") for each in ("schema", "rule")]
+
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("command", ["detect", "formats", "schema"])
+def test_command_has_a_help_page(command: str) -> None:
+    """Each command has a page of its own, also where no other is imported."""
+    result = run(command, "--help")
+
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert f"harpia-formats {command}" in result.stdout.decode()
+
+
+def test_strict_holds_files_to_the_document() -> None:
+    """What is tolerated with a note is an error with --strict."""
+    path = FIXTURES / "nemo-output" / "valid" / "N101-without-category.jsonl"
+
+    assert run("validate", path).returncode == 0
+    assert run("validate", path, "--strict").returncode == 1
+    assert codes(path, "--strict") == {"S101"}
+
+
+def test_strict_refuses_a_dialect_that_is_not_documented() -> None:
+    """A dialect of the wild is said to be one, or refused if strict."""
+    path = FIXTURES / "nemo-output" / "valid" / "flat.jsonl"
+
+    assert codes(path) == {"S202"}
+    assert codes(path, "--strict") == {"S201"}
+
+
+def test_lint_checks_more(tmp_path: Path) -> None:
+    """Doubts that are not checked by default are with --lint, or if selected."""
+    lint = next(each for each in RULES.values() if each.lint)
+    path = tmp_path / "doubtful.jsonl"
+    path.write_bytes(lint.bad)
+    arguments = (path, "--format", lint.judged_by)
+
+    assert codes(*arguments) == set()
+    assert codes(*arguments, "--lint") == {lint.code}
+    assert codes(*arguments, "--select", lint.code) == {lint.code}
+
+
+@pytest.mark.parametrize(
+    ("option", "code", "name"),
+    [
+        ("--aggregate", "E201", "jsonl"),
+        ("--with", "E201", "jsonl"),
+        ("--with", "H201", "json"),
+    ],
+)
+def test_other_file_is_checked_against(
+    pair: Path, option: str, code: str, name: str
+) -> None:
+    """With the other file given, a file that disagrees with it has an error."""
+    arguments = ("validate", option, f"{code}.other")
+    bad = run(*arguments, f"{code}.bad.{name}", cwd=pair)
+    good = run(*arguments, f"{code}.good.{name}", cwd=pair)
+
+    assert (bad.returncode, good.returncode) == (1, 0)
+    assert f" {code} ".encode() in bad.stdout
+    assert run("validate", f"{code}.bad.{name}", cwd=pair).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ("nope.json", "nope.json: "),
+        ("H201.good.json", "H201.good.json: "),
+        ("H201.other", "which none of the files belongs to"),
+    ],
+)
+def test_other_file_that_is_of_no_use_is_one_line(
+    pair: Path, other: str, words: str
+) -> None:
+    """A file that nothing can be checked against ends with 2 and says so in a line."""
+    result = run("validate", "E201.good.jsonl", "--with", other, cwd=pair)
+
+    assert result.returncode == 2
+    (line,) = (each for each in result.stderr.decode().splitlines() if "error:" in each)
+    assert words in line
+    assert "Traceback" not in line
+
+
+def test_dialect_is_in_the_summary() -> None:
+    """The line of a file names its dialect behind its format."""
+    path = FIXTURES / "nemo-output" / "valid" / "flat.jsonl"
+    plain = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
+    told = run("validate", path, plain).stderr.decode()
+
+    assert "(nemo-output, flat)" in told
+    assert "(nemo-output)" in told
+
+
+def test_tables_of_a_folder_are_judged(tmp_path: Path) -> None:
+    """A folder's CSV files are among its data files."""
+    (tmp_path / "t.csv").write_bytes(b"system,prompt,response\n,Oi,Ol\xc3\xa1\n")
+    result = run("validate", tmp_path)
+
+    assert result.returncode == 0
+    assert b"t.csv: 1 record, valid (tencent-csv)" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("columns", "code", "found"),
+    [
+        ("prompt=q,gt=a", 0, set()),
+        ("prompt=q,gt=answer", 1, {"S101"}),
+        ("prompt", 2, None),
+        ("prmpt=q", 2, None),
+    ],
+)
+def test_columns_are_mapped(
+    tmp_path: Path, columns: str, code: int, found: set[str] | None
+) -> None:
+    """Columns that are mapped must be there, and a map must mean something."""
+    (tmp_path / "t.csv").write_bytes(b"q,a\n1 + 1,2\n")
+    arguments = ("t.csv", "--map", columns)
+    result = run("validate", *arguments, cwd=tmp_path)
+
+    assert result.returncode == code
+    if found is not None:
+        assert codes(*arguments, cwd=tmp_path) == found
+    else:
+        assert result.stderr.startswith(b"error: '")

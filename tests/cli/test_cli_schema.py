@@ -1,0 +1,109 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harpia_formats import validate
+from harpia_formats.schema.bundled import schema_ids
+from harpia_formats.schema.load import built_in_schema
+from harpia_formats.schema.to_python import as_python
+
+SCHEMAS = Path(__file__).parents[2] / "schemas"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+COMMAND = [sys.executable, "-m", "harpia_formats", "schema"]
+
+Result = subprocess.CompletedProcess[bytes]
+
+
+def run(*arguments: str) -> Result:
+    """Run the command with the arguments given."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *arguments], capture_output=True, check=False, timeout=30
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ("eee@0.2.0", "eee@0.2.0"),
+        ("eee@0.2.2", "eee@0.3.0"),
+        ("nemo-output", "nemo-output"),
+        ("nemo-output --strict", "nemo-output-strict"),
+        ("nemo-output --dialect flat", "nemo-output-flat"),
+        ("nemo-output --dialect flat --strict", "nemo-output-flat-strict"),
+        ("eee-aggregate --dialect 0.2.0", "eee-aggregate@0.2.0"),
+        ("eee@0.3.0 --strict", "eee@0.3.0"),
+        ("nemo-output-flat", "nemo-output-flat"),
+        ("report-1", "report-1"),
+        ("detection-1", "detection-1"),
+    ],
+)
+def test_schema_is_printed_as_it_is(arguments: str, name: str) -> None:
+    """A format, an alias or a schema gives the very bytes of a file in schemas/."""
+    result = run(*arguments.split())
+
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout == (SCHEMAS / f"{name}.schema.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder", "name"),
+    [
+        ("harpia-output", "harpia-output", "two-metrics.json"),
+        ("harpia --dialect instances", "harpia", "H101-camel-array.json"),
+    ],
+)
+def test_schema_of_rows_is_that_of_a_row(
+    tmp_path: Path, arguments: str, folder: str, name: str
+) -> None:
+    """Where the records of a dialect are rows, its schema judges a row."""
+    path = tmp_path / "row.json"
+    path.write_bytes(run(*arguments.split()).stdout)
+    report = validate(FIXTURES / folder / "valid" / name, schema=path)
+
+    assert report.ok
+    assert report.files[0].records > 1
+
+
+def test_module_is_printed() -> None:
+    """With --as-python the validator of the schema is printed, the same each time."""
+    name = "tencent-messages-strict"
+    results = [run("tencent-messages", "--strict", "--as-python") for _ in range(2)]
+    expected = as_python(name, built_in_schema(name))
+
+    assert {each.returncode for each in results} == {0}
+    assert {each.stdout.decode() for each in results} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("nemo-outptu", "did you mean nemo-output?"),
+        ("../pyproject", "no format is called '../pyproject'"),
+        ("nemo", "name one of them: nemo-input, nemo-output"),
+        ("nemo-output --dialect flta", "known: flat, reference"),
+        ("nemo-input --dialect flat", "nemo-input has no dialect called 'flat'"),
+        ("report-1 --strict", "report-1 is a schema"),
+        ("nemo-output-flat --dialect flat", "nemo-output-flat is a schema"),
+    ],
+)
+def test_what_there_is_not_is_one_line(arguments: str, words: str) -> None:
+    """A format, dialect or schema that there is not ends with 2 and says what is."""
+    result = run(*arguments.split())
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.startswith(b"error: ")
+    assert result.stderr.count(b"\n") == 1
+    assert words in result.stderr.decode()
+
+
+def test_every_file_among_the_schemas_can_be_asked_for() -> None:
+    """The ids are those of the files in schemas/, each with a draft-07 schema."""
+    files = {each.name for each in SCHEMAS.iterdir()}
+
+    assert {f"{each}.schema.json" for each in schema_ids()} == files
+    for each in schema_ids():
+        draft = json.loads((SCHEMAS / f"{each}.schema.json").read_bytes())["$schema"]
+        assert "draft-07" in draft

@@ -1,0 +1,352 @@
+"""`harpia-formats roundtrip`, and `roundtrip` of the API."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from harpia_formats import roundtrip
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.registry import record_formats
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "fixtures"
+COMMAND = [sys.executable, "-m", "harpia_formats", "roundtrip"]
+#: Longer than anything here takes, and shorter than anyone waits.
+PATIENCE = 30
+
+
+def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run `roundtrip` with the arguments given."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def lines_of(*rows: Any) -> bytes:
+    """Return rows as lines of JSON."""
+    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+
+
+CHAT = {
+    "messages": [{"role": "user", "content": "q"}],
+    "ref_answer": "r",
+    "id": "a",
+    "model_outputs": [
+        {"model_name": "m1", "responses": [{"content": "x"}]},
+        {"model_name": "m2", "responses": [{"content": "y"}]},
+    ],
+}
+INSTANCE = {
+    "id": "1",
+    "input": "q",
+    "expected-output": ["r", "s"],
+    "actual-output": "a",
+}
+
+
+@pytest.mark.parametrize("source", record_formats())
+def test_every_fixture_comes_back_through_our_own_records(source: str) -> None:
+    """Each valid fixture is as it was, but for what its own format fills in."""
+    # One file of Haystack has the names of two components, of which one is kept.
+    filled_in = {"category", "source", "outputs.model", "header.extra"}
+    for file in sorted((FIXTURES / source / "valid").iterdir()):
+        report = roundtrip(file, via="record", from_=source)
+
+        assert report.records > 0 or source in {"harpia", "tencent-csv"}, file.name
+        assert set(report.fields) <= filled_in, file.name
+        for each in report.fields.values():
+            assert each.example is not None
+            assert each.path == "header.extra" or each.example.left is UNSET
+
+
+@pytest.mark.parametrize("via", record_formats())
+@pytest.mark.parametrize("source", ["harpia", "nemo-output", "tencent-outputs"])
+def test_what_differs_is_never_more_than_there_is(source: str, via: str) -> None:
+    """Through any format there is a count of every record, and no traceback."""
+    given = {
+        "evaluation_id": "e",
+        "outputs.scores.value": 1,
+        "outputs.scores.is_correct": True,
+        "evaluation_name": "n",
+        "outputs.model": "m",
+        "outputs.text": "a",
+        "references": ["r"],
+    }
+    file = FIXTURES / source / "valid" / "array.json"
+    if not file.exists():
+        file = FIXTURES / source / "valid" / "answers.json"
+    report = roundtrip(file, via=via, constants=given)
+
+    assert report.records > 0
+    assert 0 <= report.differing <= report.records
+    assert all(each.count <= report.records for each in report.fields.values())
+
+
+def test_what_does_not_come_back_has_its_count_and_place() -> None:
+    """Each field that differs has a line with both values, and how often."""
+    rows = [INSTANCE | {"id": str(each)} for each in range(3)]
+    rows[1] = rows[1] | {"expected-output": ["r"]}
+    result = run("--via", "nemo", stdin=lines_of(*rows))
+    lines = result.stdout.decode().splitlines()
+
+    assert result.returncode == 1
+    assert '<stdin>:1:1: references: ["r","s"] became ["r"] (2 records)' in lines
+    assert '<stdin>:1:1: id: "0" became "1" (3 records)' in lines
+    assert b"3 records through nemo-output, 3 differ" in result.stderr
+
+
+def test_what_comes_back_is_no_difference() -> None:
+    """A record that another format holds whole comes back, and the code is 0."""
+    result = run("--via", "csv", stdin=lines_of(INSTANCE))
+
+    assert (result.returncode, result.stdout) == (0, b"")
+    assert b"1 records through csv, 0 differ" in result.stderr
+
+
+def test_expanded_rows_come_together_again() -> None:
+    """Several answers that become rows of one each are one record again."""
+    report = roundtrip(
+        lines_of(CHAT),
+        via="eee",
+        constants={"evaluation_id": "e", "evaluation_name": "n"},
+        score="em",
+    )
+
+    assert set(report.fields) <= {
+        "outputs.interaction_type",
+        "outputs.attribution",
+        "outputs.scores.value",
+        "outputs.scores.is_correct",
+    }
+
+
+def test_the_header_is_compared_too() -> None:
+    """Metrics that another format cannot hold are a difference."""
+    document = {"instances": [INSTANCE], "metrics": [{"id": "BLEU-NLTK"}]}
+    lost = roundtrip(json.dumps(document).encode(), via="csv")
+    kept = roundtrip(json.dumps(document).encode(), via="record")
+
+    assert (lost.ok, lost.differing, list(lost.fields)) == (
+        False,
+        0,
+        ["header.metrics"],
+    )
+    assert kept.ok
+
+
+def test_a_record_that_cannot_go_there_differs() -> None:
+    """A record that the other format cannot say is counted, with the reason."""
+    unasked = {"messages": [{"role": "system", "content": "s"}], "ref_answer": "r"}
+    asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
+    result = run("--via", "tencent-csv", stdin=lines_of(unasked, asked))
+
+    assert result.returncode == 1
+    assert b"<stdin>:1:1: messages: no message is of the user" in result.stdout
+    assert b"2 records through tencent-csv, 1 differ" in result.stderr
+
+
+def test_a_row_that_is_not_valid_ends_it() -> None:
+    """An invalid row is named with its place, and the code is 1."""
+    result = run("--via", "csv", stdin=lines_of(INSTANCE, {"id": "2", "input": 7}))
+
+    assert result.returncode == 1
+    assert b"<stdin>:2:" in result.stderr
+
+
+def test_extra_fields_come_back_where_there_is_room() -> None:
+    """With --keep-extra what a format has no place for comes back from it."""
+    row = INSTANCE | {"id": "é", "note": {"deep": [1]}}
+    constants = {"evaluation_id": "e", "evaluation_name": "n", "outputs.model": "m"}
+    given = {"via": "eee", "constants": constants, "score": "em"}
+    without = roundtrip(lines_of(row), **given)  # type: ignore[arg-type]  # as named
+    kept = roundtrip(lines_of(row), keep_extra=True, **given)  # type: ignore[arg-type]  # as named
+
+    assert "extra.harpia.note" in without.fields
+    assert "extra.harpia.note" not in kept.fields
+    assert "references" not in kept.fields
+
+
+def test_a_need_is_told_here_too() -> None:
+    """What the other format never has is one sentence, as in a conversion."""
+    with pytest.raises(ConversionError, match='score="em" or score="f1"'):
+        roundtrip(lines_of(INSTANCE), via="eee")
+    result = run("--via", "nem", stdin=lines_of(INSTANCE))
+
+    assert result.returncode == 2
+    assert b"did you mean nemo?" in result.stderr
+
+
+# The way back
+
+
+def test_what_the_way_back_lacks_is_named_with_its_cure() -> None:
+    """Where the way back ends, the line says which options go on, all at once."""
+    result = run("--via", "haystack", stdin=lines_of(CHAT))
+    line = result.stdout.decode()
+
+    assert result.returncode == 1
+    assert line.startswith("<stdin>:1:1: outputs.model: on the way back: ")
+    assert "give --set model_outputs.model_name=VALUE" in line
+
+
+@pytest.mark.parametrize(
+    "name", ["model_outputs.model_name", "model_name", "outputs.model", "model"]
+)
+def test_constants_give_what_is_lost_on_the_way_there(name: str) -> None:
+    """The option that is named cures it, and a right value is no difference."""
+    one = CHAT | {"model_outputs": CHAT["model_outputs"][:1]}
+    right = roundtrip(lines_of(one), via="haystack", constants={name: "m1"})
+    wrong = roundtrip(lines_of(one), via="haystack", constants={name: "other"})
+    example = wrong.fields["outputs.model"].example
+
+    assert right.ok, right.fields
+    assert list(wrong.fields) == ["outputs.model"]
+    assert example is not None
+    assert (example.left, example.right) == ("m1", "other")
+
+
+def test_constants_give_nothing_that_a_record_did_not_have() -> None:
+    """What a record lacked is not filled in on the way back, so that it is the same."""
+    bare = {"prompt": "q", "outputs": []}
+    rows = lines_of(bare, bare | {"category": "c"})
+    constants = {"category": "c"}
+    report = roundtrip(rows, via="haystack", from_="record", constants=constants)
+
+    assert report.ok, report.fields
+
+
+def test_scores_are_filled_in_on_the_way_back() -> None:
+    """A metric gives a score that the other format has no place for."""
+    row = {
+        "schema_version": "instance_level_eval_0.2.0",
+        "evaluation_id": "e",
+        "model_id": "m",
+        "evaluation_name": "n",
+        "sample_id": "1",
+        "interaction_type": "single_turn",
+        "input": {"raw": "q", "reference": "r"},
+        "output": {"raw": "r"},
+        "answer_attribution": [],
+        "evaluation": {"score": 0.0, "is_correct": False},
+    }
+    given = {"evaluation_id": "e", "evaluation_name": "n"}
+    without = roundtrip(lines_of(row), via="nemo", constants=given)
+    scored = roundtrip(lines_of(row), via="nemo", constants=given, score="em")
+
+    assert 'score="em"' in without.fields["outputs.scores.value "].reason
+    assert {"outputs.scores.value", "outputs.scores.is_correct"} <= set(scored.fields)
+    assert "outputs.scores.evaluation_id" not in scored.fields
+    with pytest.raises(ConversionError, match="neither harpia nor nemo-output"):
+        roundtrip(lines_of(INSTANCE), via="nemo", score="em")
+
+
+def test_a_constant_that_neither_format_has_is_refused() -> None:
+    """A field of neither format is one sentence and exit 2."""
+    result = run("--via", "haystack", "--set", "promt=x", stdin=lines_of(CHAT))
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert b"no field is called 'promt'" in result.stderr
+
+
+def test_each_record_counts_once_for_a_field() -> None:
+    """A field that differs in two answers of one record differs in one record."""
+    constants = {"model": "other"}
+    report = roundtrip(lines_of(CHAT), via="haystack", constants=constants)
+
+    assert report.fields["outputs.model"].count == 1
+
+
+# The options of `convert`
+
+
+def test_answers_of_one_model_are_taken() -> None:
+    """With --model the answers of others are no part of what comes back."""
+    rows = lines_of(CHAT)
+    every = run("--via", "nemo", stdin=rows)
+    one = roundtrip(rows, via="csv", model="m2")
+    lost = roundtrip(rows, via="haystack", model="m2", constants={"model": "m2"})
+
+    assert every.returncode == 1
+    assert one.ok
+    assert lost.ok
+
+
+@pytest.mark.parametrize("via", ["csv", "nemo-output", "harpia"])
+def test_a_model_that_is_absent_is_told_with_those_that_are_there(via: str) -> None:
+    """No answer of the model is one sentence that names the models, and exit 2."""
+    result = run("--via", via, "--model", "m3", stdin=lines_of(CHAT))
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert b"no answer is of the model 'm3' (there are: 'm1', 'm2')" in result.stderr
+
+
+def test_a_record_without_the_model_says_whose_answers_it_has() -> None:
+    """Where only some records have the model, the others say what they have."""
+    other = CHAT | {"model_outputs": CHAT["model_outputs"][:1]}
+    report = roundtrip(lines_of(CHAT, other), via="nemo-output", model="m2")
+    reasons = [each.reason for each in report.fields.values() if each.reason]
+
+    assert reasons == ["no answer of the record is of the model 'm2' (there are: 'm1')"]
+
+
+def test_columns_of_a_table_are_mapped() -> None:
+    """--map names the columns of a CSV file that is read, or that it goes through."""
+    table = b"question,gold\nq,r\n"
+    columns = {"prompt": "question", "references": "gold"}
+    read = roundtrip(table, via="nemo-input", columns=columns)
+    mapped = ["--map", "prompt=question,references=gold"]
+    there = run("--via", "csv", "--from", "harpia", *mapped, stdin=lines_of(INSTANCE))
+    one_of_two = roundtrip(
+        lines_of(INSTANCE | {"question": "x"}),
+        via="csv",
+        from_="harpia",
+        columns=columns,
+    )
+
+    with pytest.raises(ConversionError, match="columns is for csv"):
+        roundtrip(lines_of(INSTANCE), via="nemo", from_="harpia", columns=columns)
+    assert read.records == 1
+    assert not {"prompt", "references"} & set(read.fields)
+    assert (there.returncode, there.stdout) == (0, b"")
+    assert one_of_two.ok, one_of_two.fields
+
+
+def test_rows_that_are_not_valid_are_left_out_if_asked() -> None:
+    """With --on-invalid skip the rest is compared, and what is left out is counted."""
+    rows = lines_of(INSTANCE, {"id": "2", "input": 7})
+    result = run("--via", "csv", "--on-invalid", "skip", stdin=rows)
+    report = roundtrip(rows, via="csv", on_invalid="skip")
+    nothing = roundtrip(lines_of({"id": "2", "input": 7}), via="csv", from_="harpia")
+
+    assert result.returncode == 0
+    assert b"<stdin>:2:" in result.stderr
+    assert b"1 records through csv, 0 differ, 1 not valid and left out" in result.stderr
+    assert (report.ok, report.records, report.skipped) == (True, 1, 1)
+    assert not nothing.ok
+
+
+def test_nothing_left_is_no_success() -> None:
+    """Where every row is left out, nothing has come back."""
+    rows = lines_of({"id": "2", "input": 7})
+    result = run("--via", "csv", "-f", "harpia", "--on-invalid", "skip", stdin=rows)
+
+    assert result.returncode == 1
+
+
+def test_rows_are_not_put_aside() -> None:
+    """Only a conversion puts rows aside; here it is refused."""
+    with pytest.raises(ConversionError, match="fail or skip"):
+        roundtrip(lines_of(INSTANCE), via="csv", on_invalid="quarantine")
+    result = run("--via", "csv", "--on-invalid", "quarantine", stdin=b"")
+
+    assert result.returncode == 2
+    assert b"is not one of fail, skip" in result.stderr

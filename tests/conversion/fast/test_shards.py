@@ -1,0 +1,389 @@
+"""Ranges of files: they are whole lines, and come to what the whole file comes to."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.conversion.fast import shard_worker as shards
+from harpia_formats.conversion.fast import shards as sharding
+from harpia_formats.conversion.fast.batch import Bulk
+from harpia_formats.conversion.fast.shard_worker import Done, Job, Parts, converted
+from harpia_formats.conversion.losses.counts import Losses
+from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.run import Conversion
+from harpia_formats.detection.candidates import Variant
+from harpia_formats.framing import split as ranges
+from harpia_formats.framing.split import Range, bytes_of, ranges_of
+from harpia_formats.mapping.choices import Choices, Responses
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.problem import Place
+from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.workers import ordered as order
+from harpia_formats.workers.ordered import ordered
+from harpia_formats.workers.pool import Crew
+
+ROWS = 400
+#: Ranges that begin behind this byte are the end of a process.
+DEADLY = 20_000
+
+
+def row_of(number: int) -> dict[str, Any]:
+    """Return a row of Tencent's, of one of several shapes."""
+    responses = [{"content": f"a {each}"} for each in range(1 + (number % 5 == 2))]
+    row: dict[str, Any] = {
+        "messages": [{"role": "user", "content": f"q {number % 7}"}],
+        "ref_answer": f"r {number}",
+        "model_outputs": [{"model_name": "m", "responses": responses}],
+    }
+    return {**row, "id": f"x#{number}"} if number % 3 == 1 else row
+
+
+def lines_of(count: int) -> bytes:
+    """Return rows as lines."""
+    rows = (json.dumps(row_of(each)) for each in range(count))
+    return "".join(f"{each}\n" for each in rows).encode()
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have ranges of a few rows each, and forget what was worked with before."""
+    monkeypatch.setattr(ranges, "RANGE", 4000)
+    monkeypatch.setattr(ranges, "PIECE", 600)
+    monkeypatch.setattr(shards, "_present", SimpleNamespace(worker=None))
+
+
+def job_of(path: Path, target: str = "nemo-output", **given: Any) -> Job:
+    """Return the work of converting Tencent's rows."""
+    folder = path.parent / "rows"
+    folder.mkdir(exist_ok=True)
+    choices = given.pop("choices", Choices())
+    values = {"source": "tencent-outputs", "max_row_bytes": 100_000, **given}
+    return Job(
+        path=str(path),
+        dialect=0,
+        target=target,
+        choices=choices,
+        separator=b"\n",
+        folder=str(folder),
+        **values,
+    )
+
+
+def works_of(path: Path) -> Iterator[Range]:
+    """Yield the ranges of a file with the records before each."""
+    before = 0
+    for begin, end in ranges_of(path, 0):
+        yield Range(begin, end, before)
+        before += path.read_bytes()[begin:end].count(b"\n")
+
+
+def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
+    """Return the rows for some lines, one record after the other."""
+    format_ = record_formats()[job.source]
+    pairing = Pairing(spoke_of(record_formats()[job.target]), job.choices)
+    bulk = Bulk(Variant(format_, format_.dialects[0]), spoke_of(format_), pairing)
+    rows: list[Any] = []
+    losses = Losses()
+    for number, line in enumerate(data.splitlines(), 1):
+        found, paths, notes = bulk.ordinary(json.loads(line), number)
+        rows += found
+        losses.add(paths, notes, place_of(number))
+    return rows, losses
+
+
+def place_of(number: int) -> Any:
+    """Return what tells the place of a record, by its number alone."""
+    return lambda: Place("f", number, 1, 2, 0, number)
+
+
+def whole(job: Job, work: Range) -> Done:
+    """Return what became of a range that is converted as a whole."""
+    parts = converted(job, work)
+    assert parts is not None
+    ((part, done),) = parts
+    assert done is not None
+    assert (part.begin, part.end, part.before) == (work.begin, work.end, work.before)
+    return done
+
+
+def handed_back(job: Job, path: Path) -> Iterator[Done | None]:
+    """Yield what became of each part of a file."""
+    for work in works_of(path):
+        for _, done in converted(job, work) or [(work, None)]:
+            yield done
+
+
+def add_shapes(losses: Losses, done: Done, plans: dict[Any, Any], before: int) -> None:
+    """Count what is said in a range, as whoever hands out the work does."""
+    for paths, notes, (_, line, record), times in done.shapes:
+        assert line == record
+        counts = times if isinstance(times, int) else 0
+        losses.add(paths, notes, place_of(before + record + 1), counts)
+        if not isinstance(times, int):
+            plans[times] = paths, notes
+    for key, times in done.plans:
+        paths, notes = plans[key]
+        losses.add(paths, notes, lambda: None, times)
+
+
+def counted(losses: Losses) -> Any:
+    """Return all counts and the first place of each loss."""
+    losses.settled()
+    places = {note: (each.count, each.place) for note, each in losses.losses.items()}
+    return losses.carried, places
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(st.binary(max_size=12), max_size=12),
+    size=st.integers(1, 40),
+    ends=st.booleans(),
+)
+def test_ranges_are_whole_lines_and_leave_nothing_out(
+    tmp_path: Path, lines: list[bytes], size: int, *, ends: bool
+) -> None:
+    """Ranges of any size follow each other, and each ends at the end of a line."""
+    data = b"\n".join(lines) + b"\n" * ends
+    path = tmp_path / "lines"
+    path.write_bytes(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "RANGE", size)
+        found = list(ranges_of(path, 0))
+    parts = [bytes_of(path, begin, end) for begin, end in found]
+
+    assert b"".join(parts) == data
+    assert [begin for begin, _ in found] == [0, *(end for _, end in found)][:-1]
+    assert all(each.endswith(b"\n") for each in parts[:-1])
+    assert all(len(each) >= size for each in parts[:-1])
+    assert all(b"\n" not in each[size:-1] for each in parts if len(each) > size)
+
+
+def test_ranges_begin_where_they_are_told_to(tmp_path: Path) -> None:
+    """What is in front of the first range is not looked at."""
+    path = tmp_path / "lines"
+    path.write_bytes(b"ab\ncd\n")
+
+    assert list(ranges_of(path, 3)) == [(3, 6)]
+    assert list(ranges_of(path, 6)) == []
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("target", ["nemo-output", "harpia", "haystack"])
+def test_ranges_come_to_what_the_whole_file_comes_to(
+    tmp_path: Path, target: str
+) -> None:
+    """Rows, counts and first places are those of one record after the other."""
+    data = lines_of(ROWS)
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(data)
+    job = job_of(path, target)
+    expected, expected_losses = serial(data, job)
+    rows: list[Any] = []
+    losses, plans, records = Losses(), dict[Any, Any](), 0
+    for work in works_of(path):
+        done = whole(job, work)
+        assert done.records == done.lines
+        found = [
+            json.loads(each)
+            for each in Path(job.folder, f"rows-{work.block}")
+            .read_bytes()[: done.size]
+            .splitlines()
+        ]
+        assert len(found) == done.count
+        add_shapes(losses, done, plans, records)
+        rows += found
+        records += done.records
+
+    assert records == ROWS
+    assert rows == expected
+    assert counted(losses) == counted(expected_losses)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    "spoiled", [b"\n", b"{}\n", b"{\n", b'{"messages": 1}\n', b" \n"]
+)
+def test_a_range_with_anything_to_say_is_handed_back(
+    tmp_path: Path, spoiled: bytes
+) -> None:
+    """A blank line or an invalid row makes its piece nobody's; all else is done."""
+    path = tmp_path / "rows.jsonl"
+    good = lines_of(60)
+    half = good.index(b"\n", len(good) // 2) + 1
+    path.write_bytes(good[:half] + spoiled + good[half:])
+    job = job_of(path)
+    results: list[tuple[Range, Done | None]] = []
+    losses, plans = Losses(), dict[Any, Any]()
+    rows: list[Any] = []
+    for work in works_of(path):
+        parts = converted(job, work)
+        assert parts is not None
+        results += parts
+        for part, done in parts:
+            if done is not None:
+                data = bytes_of(path, part.begin, part.end)
+                assert done.records == done.lines == data.count(b"\n")
+                add_shapes(losses, done, plans, part.before)
+                block = Path(job.folder, f"rows-{part.block}").read_bytes()
+                kept = block[done.begin : done.begin + done.size].splitlines()
+                rows += map(json.loads, kept)
+    ((undone, _),) = [each for each in results if each[1] is None]
+    left = path.read_bytes()[: undone.begin] + path.read_bytes()[undone.end :]
+    losses.settled()
+
+    assert [each.end for each, _ in results[:-1]] == [
+        each.begin for each, _ in results[1:]
+    ]
+    assert undone.begin <= half < undone.end <= undone.begin + 2 * ranges.PIECE
+    assert rows == serial(left, job)[0]
+    assert losses.carried["references"] == left.count(b"\n")
+
+
+@pytest.mark.usefixtures("small")
+def test_parts_of_a_range_come_with_their_own_rows_where_there_is_no_folder(
+    tmp_path: Path,
+) -> None:
+    """Each part has the bytes of its rows, and none of those of another one."""
+    path = tmp_path / "rows.jsonl"
+    lines = lines_of(60).splitlines(keepends=True)
+    path.write_bytes(
+        b"".join([*lines[:20], b"{}\n", *lines[20:40], b"7\n", *lines[40:]])
+    )
+    job = replace(job_of(path), folder="")
+    parts = converted(job, Range(0, path.stat().st_size))
+    assert parts is not None
+    rows = [
+        [json.loads(each) for each in done.rows.splitlines()]
+        for _, done in parts
+        if done is not None
+    ]
+
+    assert [done is None for _, done in parts] == [False, True, False, True, False]
+    assert [done.size for _, done in parts if done] == [
+        len(done.rows) for _, done in parts if done
+    ]
+    assert [row for each in rows for row in each] == serial(b"".join(lines), job)[0]
+    assert [len(each) for each in rows] == [done.count for _, done in parts if done]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_range_that_cannot_be_converted_is_handed_back(tmp_path: Path) -> None:
+    """Where a record is refused by the choices, its piece is nobody's."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of(60))
+    job = job_of(path, choices=Choices(responses=Responses.FAIL))
+    found = list(handed_back(job, path))
+
+    assert None in found
+    assert all(each.count == each.records for each in found if each is not None)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_range_with_a_long_row_is_handed_back(tmp_path: Path) -> None:
+    """A piece that is longer than a row may be is not judged here."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of(20))
+    job = job_of(path, max_row_bytes=100)
+
+    assert set(handed_back(job, path)) == {None}
+
+
+@pytest.mark.usefixtures("small")
+def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None:
+    """Records of which nothing is to be said count with the fields that they have."""
+    rows = [
+        {"id": f"{each}", "input": "q", "actual-output": "a"}
+        | ({"expected-output": ["r"]} if each % 2 else {})
+        for each in range(200)
+    ]
+    path = tmp_path / "rows.jsonl"
+    data = "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+    path.write_bytes(data)
+    format_ = record_formats()["harpia"]
+    names = [each.name for each in format_.dialects]
+    job = job_of(path, "haystack", source="harpia")
+    job = Job(
+        **{each: getattr(job, each) for each in job.__slots__}
+        | {"dialect": names.index("instances")}
+    )
+    losses = Losses()
+    add_shapes(losses, whole(job, Range(0, len(data))), {}, 0)
+    losses.settled()
+
+    assert losses.carried["references"] == 100
+    assert losses.carried["prompt"] == 200
+
+
+def dying(job: Job, work: Range) -> Parts | None:
+    """Convert a range, but for one in the middle, at which the process dies."""
+    if work.begin > DEADLY:
+        os._exit(1)
+    return converted(job, work)
+
+
+@pytest.mark.usefixtures("small")
+def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
+    """Every range comes back, in order: the first ones done, all others undone."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of(ROWS))
+    job = job_of(path)
+    works = list(works_of(path))
+    with Crew(2) as crew:
+        results = list(ordered(crew, dying, job, works))
+
+    assert [each for each, _ in results] == works
+    assert results[-1][1] is None
+    assert all(done is None for work, done in results if work.begin > DEADLY)
+
+
+def outcome_of(path: Path, target: str, output: Path, jobs: int) -> tuple[bytes, Any]:
+    """Return what a conversion writes, and what it says was lost."""
+    run = Conversion([path], target, output, ConvertOptions(jobs=jobs))
+    assert list(run) == []
+    report = run.report()
+    assert report.ok
+    carried: Counter[str] = Counter()
+    counts: Counter[Any] = Counter()
+    places: dict[Any, Any] = {}
+    for file in report.losses:
+        carried.update(file.losses.carried)
+        for note, each in file.losses.losses.items():
+            counts[note] += each.count
+            places.setdefault(note, each.place)
+    return output.read_bytes(), (carried, counts, places)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("target", ["nemo-output", "harpia"])
+@pytest.mark.parametrize("run", [converted, dying])
+def test_output_is_complete_whatever_becomes_of_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any, target: str
+) -> None:
+    """Output and losses are those of one process, even if others die at their work."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of(ROWS))
+    expected = outcome_of(path, target, tmp_path / "one", 1)
+    handed: list[Any] = []
+
+    def watched(crew: Crew, _: Any, job: Job, works: Any) -> Iterator[Any]:
+        for work, done in ordered(crew, run, job, works):
+            handed.append(done)
+            yield work, done
+
+    monkeypatch.setattr(order, "ordered", watched)
+    monkeypatch.setattr(sharding, "WORTH", 1)
+    monkeypatch.setattr(sharding, "HEAD_BYTES", 4000)
+    found = outcome_of(path, target, tmp_path / "several", 2)
+
+    assert found == expected
+    assert len(handed) > 5
+    assert (None in handed) == (run is dying)

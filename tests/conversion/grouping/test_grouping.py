@@ -1,0 +1,122 @@
+"""Records put together by what they have alike."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from harpia_formats.conversion.grouping import external_group_by as grouping
+from harpia_formats.conversion.grouping.external_group_by import Grouped, Grouping
+from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.record import Output, Record
+
+
+def grouped(key: str, records: list[Record]) -> list[Grouped]:
+    """Return what becomes of records, whose places are their numbers."""
+    groups = Grouping(key)
+    for number, each in enumerate(records):
+        groups.add(each, str(number).encode())
+    return list(groups.groups())
+
+
+def answered(prompt: str, text: str, **more: object) -> Record:
+    """Return a record with one answer."""
+    return Record(prompt=prompt, outputs=[Output(text=text)], **more)  # type: ignore[arg-type]  # as given
+
+
+def test_answers_to_one_prompt_come_together() -> None:
+    """Records with the same prompt are one with all answers, in their order."""
+    records = [answered("b", "1"), answered("a", "2"), answered("b", "3")]
+    first, second = grouped("prompt", records)
+
+    assert [each.text for each in first.record.outputs] == ["1", "3"]
+    assert second.record == records[1]
+    assert (first.place, second.place) == (b"0", b"1")
+    assert [each.fate for each in first.notes.said] == [Fate.MERGED]
+    assert second.notes.said == []
+
+
+def test_another_system_message_is_another_prompt() -> None:
+    """Prompts are the same only with the same system message and chat."""
+    chat = [{"role": "user", "content": "a"}]
+    records = [
+        answered("a", "1"),
+        answered("a", "2", system="s"),
+        answered("a", "3", messages=chat),
+        answered("a", "4", system="s"),
+    ]
+
+    assert [len(each.record.outputs) for each in grouped("prompt", records)] == [
+        1,
+        2,
+        1,
+    ]
+
+
+def test_expanded_ids_are_one_id() -> None:
+    """Rows that one record became have its id again."""
+    records = [answered("a", "1", id=each) for each in ("x#1", "x#2", "y", "x#1#2")]
+    found = grouped("id", records)
+
+    assert [each.record.id for each in found] == ["x", "y", "x#1#2"]
+    assert [len(each.record.outputs) for each in found] == [2, 1, 1]
+
+
+def test_records_that_lack_the_field_stay_alone() -> None:
+    """Nothing is not alike."""
+    records = [Record(outputs=[Output(text=each)]) for each in "ab"]
+
+    for key in ("id", "prompt", "category"):
+        assert [each.record for each in grouped(key, records)] == records
+
+
+def test_what_differs_within_a_group_is_told() -> None:
+    """A field that further rows have otherwise is dropped, and said so."""
+    records = [answered("a", "1", category="x"), answered("a", "2", category="y")]
+    (found,) = grouped("prompt", records)
+    notes = {(each.fate, each.path) for each in found.notes.said}
+
+    assert found.record.category == "x"
+    assert (Fate.DROPPED, "category") in notes
+
+
+@pytest.mark.parametrize("key", ["id", "prompt"])
+@given(keys=st.lists(st.integers(0, 5), max_size=30))
+def test_every_answer_is_in_the_group_of_its_first(key: str, keys: list[int]) -> None:
+    """No answer is lost, and groups stand in the order of first appearance."""
+    records = [
+        Record(id=f"i{each}", prompt=f"p{each}", outputs=[Output(index=at)])
+        for at, each in enumerate(keys)
+    ]
+    found = grouped(key, records)
+
+    assert [each.record.id for each in found] == [
+        f"i{each}" for each in dict.fromkeys(keys)
+    ]
+    assert [[one.index for one in each.record.outputs] for each in found] == [
+        [at for at, other in enumerate(keys) if other == wanted]
+        for wanted in dict.fromkeys(keys)
+    ]
+
+
+def test_groups_go_through_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What memory does not hold comes out in the same order."""
+    monkeypatch.setattr(grouping, "HELD", 100)
+    keys = [number * 7 % 500 for number in range(2_000)]
+    found = grouped("prompt", [answered(f"{each}", "é" * 20) for each in keys])
+
+    assert [each.record.prompt for each in found] == [
+        f"{each}" for each in dict.fromkeys(keys)
+    ]
+    assert {len(each.record.outputs) for each in found} == {4}
+
+
+def test_numbers_keep_their_spelling_in_a_group() -> None:
+    """Values that are put away come back to the digit."""
+    from harpia_formats.model.exact_json import decode, encode  # noqa: PLC0415 - for this one only
+
+    value = decode(b'{"x":1e2,"y":123456789012345678901,"z":-0.0,"w":1.0}')
+    (found,) = grouped("prompt", [Record(prompt="p", metadata=value)])
+
+    assert found.record.metadata is not UNSET
+    assert encode(found.record.metadata) == encode(value)

@@ -1,0 +1,170 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.conversion.losses.field_map_markdown import (
+    mapping_as_dict,
+    mapping_page,
+    mapping_table,
+)
+from harpia_formats.registry import record_formats, spoke_of
+
+FORMATS = record_formats()
+
+
+def rows_of(format_: str) -> list[list[str]]:
+    """Return the cells of the table of a format, without its head."""
+    lines = mapping_table(FORMATS[format_]).splitlines()
+    rows = [each for each in lines if each.startswith("| `")]
+    return [[cell.strip() for cell in each.strip("|").split(" | ")] for each in rows]
+
+
+def run(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    """Return what came of `formats` with `arguments`."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [sys.executable, "-m", "harpia_formats", "formats", *arguments],
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_field_has_its_row(format_: str) -> None:
+    """A table has a row for each field of its format, with key and field."""
+    found = [(each[0].strip("`"), each[1].strip("`")) for each in rows_of(format_)]
+    fields = spoke_of(FORMATS[format_]).fields
+
+    assert [(each.name, each.hub) for each in fields] == found
+
+
+def test_a_row_tells_what_stands_where_nothing_is_known() -> None:
+    """A row says whether a value must be given, or which one is taken."""
+    found = {each[0]: each[2] for each in rows_of("nemo-output")}
+
+    assert found["`response`"] == "required"
+    assert found["`llm_name`"] == '`"offline"` if unknown'
+    assert found["`input.category`"] == '`""` if unknown'
+
+
+def test_an_id_that_must_be_there_is_the_number_of_the_record() -> None:
+    """An id is never asked for, since a record has a number."""
+    found = {each[0]: each[2] for each in rows_of("harpia")}
+
+    assert found["`id`"] == "the number of the record if unknown"
+
+
+def test_a_row_tells_how_a_value_becomes_the_other() -> None:
+    """A row has what its codec does, and the note on the field."""
+    found = {each[0]: each[3] for each in rows_of("harpia")}
+
+    assert found["`actual-output`"] == "null becomes empty text; a list for several"
+
+
+@pytest.mark.parametrize(
+    ("format_", "sentence"),
+    [
+        ("nemo-input", "- A row holds one reference and no answer.\n"),
+        (
+            "record",
+            (
+                "- A row holds several references, several answers of several models "
+                "and several scores of an answer.\n"
+            ),
+        ),
+        ("tencent-messages", "- What is asked may be a chat.\n"),
+        (
+            "eee@0.3.0",
+            "- What is asked is one text; what is answered may be a conversation.\n",
+        ),
+        ("nemo-output", "- Other keys are in `extra.nemo` of the record.\n"),
+        (
+            "harpia",
+            (
+                "- What stands around the rows is `header.metrics` and "
+                "`header.extra.harpia`.\n"
+            ),
+        ),
+        (
+            "eee@0.2.0",
+            (
+                "- `--keep-extra` puts what has no place into "
+                "`metadata.harpia-formats`, as JSON text.\n"
+            ),
+        ),
+        (
+            "haystack",
+            "- `--keep-extra` puts what has no place into `harpia-formats`.\n",
+        ),
+        (
+            "nemo-output",
+            "- Rows of the dialects `flat` and `reference` are read",
+        ),
+    ],
+)
+def test_what_rows_hold_stands_below(format_: str, sentence: str) -> None:
+    """Below a table stands what a row holds, and where the rest goes."""
+    assert sentence in mapping_table(FORMATS[format_])
+
+
+def test_a_bar_in_a_cell_is_no_border() -> None:
+    """Every row has as many cells as the head, whatever is in them."""
+    for format_ in FORMATS:
+        lines = mapping_table(FORMATS[format_]).splitlines()
+        bars = {
+            each.replace(r"\|", "").count("|") for each in lines if each.startswith("|")
+        }
+
+        assert {5} == bars
+
+
+def test_the_page_has_every_format_in_order() -> None:
+    """The page has a heading for each record format, in the order of their list."""
+    heads = [each for each in mapping_page().splitlines() if each.startswith("## ")]
+
+    assert [f"## `{each.id}`: {each.title}" for each in FORMATS.values()] == heads
+
+
+def test_the_command_writes_the_page() -> None:
+    """The command writes the page, byte for byte."""
+    done = run("--mapping")
+
+    assert (done.stderr, done.returncode) == (b"", 0)
+    assert mapping_page() == done.stdout.decode()
+
+
+def test_programs_get_the_same() -> None:
+    """As JSON each format has its fields with what a row says of them."""
+    told: dict[str, Any] = json.loads(
+        run("--mapping", "--output-format", "json").stdout
+    )
+    category = {
+        "key": "category",
+        "field": "category",
+        "required": False,
+        "default": "",
+        "has_default": True,
+        "how": [],
+    }
+
+    assert {"formats": [mapping_as_dict(each) for each in FORMATS.values()]} == told
+    assert category in mapping_as_dict(FORMATS["nemo-input"])["fields"]
+
+
+def test_two_tables_at_once_are_refused() -> None:
+    """A call that asks for two tables is refused with a sentence."""
+    done = run("--mapping", "--pairs")
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"ask for one of them" in done.stderr
+
+
+def test_the_page_that_ships_is_up_to_date() -> None:
+    """`docs/mapping.md` is what the command writes today."""
+    page = Path(__file__).parents[3] / "docs" / "mapping.md"
+
+    assert mapping_page() == page.read_text(encoding="utf-8")

@@ -1,0 +1,216 @@
+import json
+import subprocess
+import sys
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_formats.conversion.losses.by_format_pair import (
+    Pair,
+    line_of,
+    pair_as_dict,
+    pair_of,
+    pairs,
+)
+from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.requirements import ConversionError, check_needs
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.field_fates import Fate, Note, Unconvertible
+from harpia_formats.registry import record_formats, spoke_of
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+FORMATS = record_formats()
+#: What makes every record with a question fit for every format.
+CONSTANTS: dict[str, Any] = {
+    "id": "1",
+    "prompt": "q",
+    "references": ["r"],
+    "outputs.model": "org/m",
+    "outputs.text": "a",
+    "outputs.scores.value": 1,
+    "outputs.scores.is_correct": True,
+    "outputs.scores.evaluation_id": "e",
+    "outputs.scores.evaluation_name": "n",
+}
+#: What is told of as answers and scores, which are no fields by themselves.
+WHOLES = {"outputs", "outputs.scores"}
+
+
+def pair(source: str, target: str) -> Pair:
+    """Return what becomes of one format on its way into another."""
+    return pair_of(FORMATS[source], FORMATS[target])
+
+
+def is_told(note: Note, of: Pair) -> bool:
+    """Tell whether the table says what a note on a dropped field says."""
+    told = any(
+        note.path == each or note.path.startswith(f"{each}.") for each in of.paths
+    )
+    is_place = note.path == "outputs.index" and "answers: one row each" in of.changed
+    return told or is_place or note.path in WHOLES
+
+
+def run(*arguments: str) -> str:
+    """Return what `formats` writes with `arguments`, which must go well."""
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        [sys.executable, "-m", "harpia_formats", "formats", *arguments],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    return done.stdout.decode()
+
+
+def test_every_ordered_pair_is_there_once() -> None:
+    """The table has each ordered pair of two record formats, and no other."""
+    found = [(each.source, each.target) for each in pairs()]
+
+    assert list(permutations(FORMATS, 2)) == found
+
+
+@pytest.mark.parametrize("source", FORMATS)
+def test_what_fixtures_lose_is_told(source: str) -> None:
+    """A field that a conversion of a fixture drops is dropped in the table, too."""
+    files = sorted((FIXTURES / source / "valid").iterdir())
+    records = [
+        each for file in files for each in harpia_formats.read(file, format=source)
+    ]
+    untold = set()
+    for target, format_ in FORMATS.items():
+        known = pair(source, target)
+        pairing = Pairing(spoke_of(format_), Choices(constants=CONSTANTS))
+        for record in records:
+            try:
+                notes = pairing.written(record).notes
+            except Unconvertible:
+                continue
+            # What only some values lose has a reason, and no place in the table.
+            dropped = [
+                each for each in notes if each.fate is Fate.DROPPED and not each.how
+            ]
+            untold |= {
+                (target, each.path) for each in dropped if not is_told(each, known)
+            }
+
+    assert records
+    assert set() == untold
+
+
+@pytest.mark.parametrize(("source", "target"), [*permutations(FORMATS, 2)])
+def test_what_is_needed_is_what_stops_a_conversion(source: str, target: str) -> None:
+    """A pair needs something exactly where a conversion is refused without it."""
+    ours, theirs = FORMATS[source], FORMATS[target]
+    try:
+        check_needs(ours, spoke_of(ours), theirs, spoke_of(theirs), (), scored=False)
+        said = ""
+    except ConversionError as error:
+        said = str(error)
+    needs = pair(source, target).needs
+
+    assert bool(said) == bool(needs)
+    assert all(each in said for each in needs)
+
+
+def test_the_hub_takes_every_field_of_every_format() -> None:
+    """Nothing is lost on the way into the hub's own format."""
+    found = {
+        each: pair(each, "record").is_lossless for each in FORMATS if each != "record"
+    }
+
+    assert dict.fromkeys(found, True) == found
+
+
+def test_answers_are_told_by_what_becomes_of_them() -> None:
+    """Several answers where a row holds one are said to be a row each."""
+    found = pair("tencent-outputs", "nemo-output")
+
+    assert found.changed == ("answers: one row each", "chats: the last question")
+    assert "max_tokens" in found.dropped
+
+
+def test_one_of_several_references_is_told() -> None:
+    """Several references where a row holds one are said to be the first."""
+    assert "references: the first" in pair("harpia", "nemo-output").changed
+    assert "references: the first" not in pair("nemo-output", "harpia").changed
+
+
+def test_conversations_are_told_by_what_becomes_of_them() -> None:
+    """A conversation becomes a chat, one question, or nothing."""
+    whole = pair("eee@0.3.0", "tencent-outputs")
+    short = pair("eee@0.3.0", "nemo-output")
+    gone = pair("eee@0.3.0", "nemo-input")
+
+    assert "conversations: a chat and the answer" in whole.changed
+    assert "conversations: the last answer" in short.changed
+    assert "messages" in gone.dropped
+
+
+def test_most_fields_are_told_by_the_others() -> None:
+    """Where more is lost than not, a line says what is not."""
+    line = line_of(pair("eee@0.2.0", "nemo-input"))
+
+    assert line == "drops all but input.raw, input.reference"
+
+
+def test_fields_below_one_key_are_told_as_one() -> None:
+    """Where all below a key is lost, or needed, a line names the key once."""
+    lost = line_of(pair("tencent-outputs", "tencent-messages"))
+    needed = line_of(pair("nemo-input", "eee@0.3.0"))
+
+    assert lost.startswith("drops model_outputs.*, rest of answers")
+    assert needed.endswith(
+        "needs evaluation_id, model_id, evaluation_name, evaluation.*"
+    )
+
+
+def test_a_place_of_several_fields_names_those_that_are_lost() -> None:
+    """A key that holds several fields is told with the fields of it that are lost."""
+    found = pair("tencent-messages", "haystack")
+
+    assert "messages (gt)" in found.dropped
+    assert "messages (system)" in found.dropped
+    assert "messages (prompt)" not in found.dropped
+
+
+def test_what_is_written_only_is_not_lost() -> None:
+    """A field that is never read from a key is not said to be lost by it."""
+    assert pair("tencent-csv", "nemo-input").dropped == ("system", "other keys")
+
+
+def test_room_is_told_where_something_is_dropped() -> None:
+    """A line says of what is dropped whether --keep-extra keeps it."""
+    kept = line_of(pair("nemo-output", "haystack"))
+    lost = line_of(pair("nemo-output", "harpia"))
+    header = line_of(pair("haystack", "eee@0.3.0"))
+
+    assert kept.endswith("(not with --keep-extra)")
+    assert "--keep-extra" not in lost
+    assert "; drops header.extra;" in header
+
+
+def test_a_pair_without_a_loss_says_so() -> None:
+    """A line of a pair that carries every field says that no field is lost."""
+    assert line_of(pair("eee@0.2.0", "csv")) == "no field"
+    assert line_of(pair("nemo-input", "nemo-output")) == "no field; needs response"
+
+
+def test_the_command_writes_a_line_for_each_pair() -> None:
+    """In a pipe each pair is one line: from, to, and what is lost, in columns."""
+    lines = run("--pairs").splitlines()
+    expected = list(pairs())
+
+    assert len(expected) == len(lines)
+    for line, each in zip(lines, expected, strict=True):
+        assert [each.source, each.target] == line.split()[:2]
+        assert line.endswith(line_of(each))
+    assert len({line.index(line.split(maxsplit=1)[1]) for line in lines}) == 1
+
+
+def test_programs_get_every_pair() -> None:
+    """As JSON each pair has all that is dropped, changed and needed, by name."""
+    told = json.loads(run("--pairs", "--output-format", "json"))
+
+    assert {"pairs": [pair_as_dict(each) for each in pairs()]} == told

@@ -1,0 +1,984 @@
+"""Conversions from bytes to bytes, for every ordered pair of record formats."""
+
+import io
+import itertools
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import convert, validate
+from harpia_formats.conversion.fast import shards as sharding
+from harpia_formats.conversion.losses.table import FieldLine, field_lines
+from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.dedup.digests import Digests
+from harpia_formats.framing import split as ranges
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.model.field_fates import Fate
+from harpia_formats.registry import record_formats
+from harpia_formats.validation.file.row_validator import Learner
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "fixtures"
+FORMATS = list(record_formats())
+#: What no format has to give, for those that ask for it.
+CONSTANTS: dict[str, Any] = {
+    "prompt": "q",
+    "references": ["r"],
+    "outputs.model": "org/m",
+    "outputs.text": "a",
+    "outputs.scores.value": 1,
+    "outputs.scores.is_correct": True,
+    "outputs.scores.evaluation_id": "e",
+    "outputs.scores.evaluation_name": "n",
+}
+RUN = {"evaluation_id": "e", "evaluation_name": "n", "model": "org/m"}
+SCORED = RUN | {"score": "1", "is_correct": "true"}
+#: Numbers that most programs spell in another way when they have read them.
+NUMBERS = ["18446744073709551616", "123456789012345678901", "1", "1.0", "-0.0", "1e2"]
+
+
+def converted(*inputs: Any, to: str, **options: Any) -> tuple[bytes, ConversionReport]:
+    """Return what is written, and the report."""
+    output = io.BytesIO()
+    report = convert(*inputs, to=to, output=output, **options)
+    return output.getvalue(), report
+
+
+def rows_of(data: bytes) -> list[dict[str, Any]]:
+    """Return the rows of a file of lines, an array or an object around one."""
+    try:
+        whole = json.loads(data)
+    except json.JSONDecodeError:
+        return [json.loads(each) for each in data.splitlines()]
+    if isinstance(whole, dict):
+        return list(whole.get("instances", [whole]))
+    return list(whole)
+
+
+def lines_of(*rows: Any) -> bytes:
+    """Return rows as lines of JSON."""
+    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+
+
+def table_of(report: ConversionReport) -> dict[str, FieldLine]:
+    """Return the line of each field."""
+    return {each.name: each for each in field_lines(report.losses)}
+
+
+def answer(number: int, **given: Any) -> dict[str, Any]:
+    """Return a row of NeMo's output."""
+    question = {
+        "prompt": f"q{number}",
+        "ideal_response": f"r{number}",
+        "category": "",
+        "source": "",
+    }
+    return {"input": question, "response": f"a{number}", "llm_name": "m"} | given
+
+
+# Every pair
+
+
+@pytest.mark.parametrize("target", FORMATS)
+@pytest.mark.parametrize("source", FORMATS)
+def test_every_pair_gives_what_is_valid(source: str, target: str) -> None:
+    """The records of any format become valid rows of any other one."""
+    for file in sorted((FIXTURES / source / "valid").iterdir()):
+        output, report = converted(
+            file, to=target, from_=source, constants=CONSTANTS, on_invalid="skip"
+        )
+        codes = {each.code for each in report.report.problems}
+
+        assert codes <= {"L201", "L202"}, file.name
+        # A file with one record of which a format asks for more has no row left.
+        assert report.written or "L202" in codes or report.rows == 0, file.name
+        if report.written and report.rows:
+            judged = validate(output, format=target, ignore=("X",))
+            assert judged.problems == () or judged.ok, file.name
+
+
+@pytest.mark.parametrize("source", FORMATS)
+def test_a_record_keeps_all_of_its_row(source: str) -> None:
+    """Through our own records each format comes back without a loss."""
+    for file in sorted((FIXTURES / source / "valid").iterdir()):
+        there, first = converted(file, to="record", from_=source, on_invalid="skip")
+        if not first.written or not first.rows:
+            continue
+        _, second = converted(there, to=source, from_="record", responses="list")
+        if not first.lossless:
+            # One file has the names of two components, of which one is kept.
+            assert b"componente" in file.read_bytes() or "component" in file.name
+            continue
+
+        assert second.written, file.name
+        assert second.lossless, (file.name, second.losses[0].losses.losses)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("via", ["record", "eee@0.2.0"])
+def test_numbers_come_back_as_they_are_spelt(via: str, number: str) -> None:
+    """A number that a program would spell in another way comes back to the digit."""
+    row = (
+        '{"schema_version":"0.2.0","evaluation_id":"e","model_id":"m","evaluation_name"'
+        ':"n","sample_id":"1","interaction_type":"single_turn","input":{"raw":"q",'
+        '"reference":"r"},"output":{"raw":"a"},"answer_attribution":[],"evaluation":'
+        f'{{"score":{number},"is_correct":true}},"metadata":{{"x":{number}}}}}'
+    ).encode()
+    there, _ = converted(row + b"\n", to=via)
+    back, report = converted(there, to="eee@0.2.0")
+
+    assert f'"score":{number},'.encode() in there.replace(b'"value"', b'"score"')
+    assert f'"x":{number}}}'.encode() in there
+    assert back == row + b"\n"
+    assert report.lossless
+
+
+# Families
+
+
+def test_nemo_is_input_without_answers_and_output_with_one() -> None:
+    """The name of a family stands for the format that the records ask for."""
+    bare = {"prompt": "q", "references": ["r"], "outputs": []}
+    answered = bare | {"outputs": [{"text": "a"}]}
+    rows = [bare] * 999
+    _, none = converted(lines_of(*rows, bare), to="nemo", from_="record")
+    _, late = converted(
+        lines_of(*rows, answered), to="nemo", from_="record", on_invalid="skip"
+    )
+    _, too_late = converted(lines_of(bare, *rows, answered), to="nemo", from_="record")
+
+    assert (none.target, none.rows) == ("nemo-input", 1000)
+    assert (late.target, late.rows, late.skipped) == ("nemo-output", 1, 999)
+    assert (too_late.target, too_late.rows) == ("nemo-input", 1001)
+
+
+def test_a_further_file_of_questions_does_not_go_first() -> None:
+    """Records that wait until the format is known stay in front, in their own file."""
+    waiting = lines_of({"prompt": "first", "references": ["r"], "outputs": []})
+    question = {"prompt": "second", "ideal_response": "r", "category": "", "source": ""}
+    output, report = converted(waiting, lines_of(question), to="nemo")
+
+    assert [each["prompt"] for each in rows_of(output)] == ["first", "second"]
+    assert [each.losses.carried["prompt"] for each in report.losses] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("eee", "eee@0.2.0"), ("tencent", "tencent-outputs"), ("nemo", "nemo-output")],
+)
+def test_a_family_is_one_of_its_formats(name: str, target: str) -> None:
+    """Each family writes its first format for records with answers."""
+    _, report = converted(
+        lines_of(answer(1)), to=name, constants=SCORED, from_="nemo-output"
+    )
+
+    assert report.target == target
+
+
+def test_a_model_that_nobody_gave_is_offline() -> None:
+    """What NeMo asks for and a record lacks has its documented default, and is told."""
+    row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
+    output, report = converted(lines_of(row), to="nemo", from_="harpia")
+    (written,) = rows_of(output)
+    lines = table_of(report)
+
+    assert written["llm_name"] == "offline"
+    assert written["input"]["category"] == written["input"]["source"] == ""
+    assert lines["category"].fates[Fate.DEFAULTED] == 1
+
+
+# Several answers and models
+
+
+def test_answers_become_rows_and_come_together_again() -> None:
+    """Expanded rows have ids with a number, and --group id makes one record of them."""
+    row = {
+        "messages": [{"role": "user", "content": "q"}],
+        "ref_answer": "r",
+        "id": "a",
+        "model_outputs": [
+            {"model_name": "m1", "responses": [{"content": "x"}]},
+            {"model_name": "m2", "responses": [{"content": "y"}]},
+        ],
+    }
+    given = lines_of(row, row | {"id": "b"})
+    there, report = converted(given, to="eee", constants=RUN, score="em")
+    back, _ = converted(there, to="tencent-outputs", group="id")
+
+    assert [each["sample_id"] for each in rows_of(there)] == [
+        "a#1",
+        "a#2",
+        "b#1",
+        "b#2",
+    ]
+    assert report.lossless is False
+    assert [each["id"] for each in rows_of(back)] == ["a", "b"]
+    assert [each["model_outputs"] for each in rows_of(back)] == [
+        row["model_outputs"],
+        row["model_outputs"],
+    ]
+
+
+def test_rows_of_one_prompt_become_one_in_the_order_of_the_first() -> None:
+    """Grouping by the prompt keeps the order in which prompts came first."""
+    prompts = [number * 7 % 1_000 for number in range(5_000)]
+    rows = [answer(each, llm_name=f"m{at}") for at, each in enumerate(prompts)]
+    output, report = converted(lines_of(*rows), to="tencent-outputs", group="prompt")
+    written = rows_of(output)
+    asked = [each["messages"][-1]["content"] for each in written]
+
+    assert asked == [f"q{each}" for each in dict.fromkeys(prompts)]
+    assert report.rows == 1_000
+    assert [each["model_name"] for each in written[1]["model_outputs"]] == [
+        f"m{at}" for at in range(1, 5_000, 1_000)
+    ]
+
+
+def test_only_the_model_that_is_asked_for_is_taken() -> None:
+    """--model drops the answers of others, and says so."""
+    record = {
+        "prompt": "q",
+        "references": ["r"],
+        "outputs": [{"model": "m1", "text": "x"}, {"model": "m2", "text": "y"}],
+    }
+    output, report = converted(lines_of(record), to="nemo", model="m2", from_="record")
+
+    assert [each["response"] for each in rows_of(output)] == ["y"]
+    assert not report.lossless
+
+
+def test_there_is_a_file_for_each_model(tmp_path: Path) -> None:
+    """{model} in the name makes a file for each model, and ids may be in several."""
+    record = {
+        "id": "1",
+        "prompt": "q",
+        "references": ["r"],
+        "outputs": [{"model": "org/m1", "text": "x"}, {"model": "m2", "text": "y"}],
+    }
+    name = tmp_path / "{model}.json"
+    report = convert(lines_of(record), to="harpia", output=name, from_="record")
+    written = {each.name: rows_of(each.read_bytes()) for each in tmp_path.iterdir()}
+
+    assert report.written
+    assert {name: rows[0]["actual-output"] for name, rows in written.items()} == {
+        "org_m1.json": "x",
+        "m2.json": "y",
+    }
+    assert [rows[0]["id"] for rows in written.values()] == ["1", "1"]
+
+
+def test_a_file_for_one_model_only(tmp_path: Path) -> None:
+    """With --model no other model gets a file."""
+    outputs = [{"model": "m1", "text": "x"}, {"model": "m2", "text": "y"}]
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    name = tmp_path / "{model}.json"
+    report = convert(
+        lines_of(record), to="harpia", output=name, from_="record", model="m1"
+    )
+
+    assert [each.name for each in tmp_path.iterdir()] == ["m1.json"]
+    assert not report.lossless
+
+
+def test_a_record_without_answers_is_not_lost_among_models(tmp_path: Path) -> None:
+    """Where there is a file for each model, a record of none has one as well."""
+    records = [
+        {"id": "1", "prompt": "q", "outputs": [{"model": "m1", "text": "x"}]},
+        {"id": "2", "prompt": "q", "outputs": []},
+    ]
+    name = tmp_path / "{model}.jsonl"
+    report = convert(lines_of(*records), to="record", output=name, from_="record")
+
+    assert report.rows == 2
+    assert {each.name for each in tmp_path.iterdir()} == {"m1.jsonl", "model.jsonl"}
+
+
+# Headers
+
+
+HEADED = {
+    "instances": [
+        {"id": str(each), "input": "q", "expected-output": ["r"], "actual-output": "a"}
+        for each in range(3)
+    ],
+    "metrics": [{"id": "BLEU-NLTK", "enable": True, "parameters": {}}],
+    "note": {"of": "ours"},
+}
+
+
+@pytest.mark.parametrize("container", ["lines", "array"])
+def test_metrics_ride_on_the_first_record_and_come_back(container: str) -> None:
+    """What stands around HarpIA's instances is in the first record, and comes back."""
+    given = json.dumps(HEADED).encode()
+    there, first = converted(given, to="record", container=container)
+    back, second = converted(there, to="harpia")
+    rows = rows_of(there)
+
+    assert [list(each).count("header") for each in rows] == [1, 0, 0]
+    assert rows[0]["header"]["metrics"] == HEADED["metrics"]
+    assert json.loads(back) == HEADED
+    assert (first.lossless, second.lossless) == (True, True)
+
+
+def test_a_header_that_has_no_place_is_told() -> None:
+    """Metrics that a format cannot hold are dropped, and in the table."""
+    _, report = converted(json.dumps(HEADED).encode(), to="nemo")
+    lines = table_of(report)
+
+    assert lines["header.metrics"].fates == {Fate.DROPPED: 1}
+    assert not report.lossless
+
+
+def test_the_header_of_a_further_file_is_told() -> None:
+    """Two files with different metrics become one with those of the first."""
+    more = HEADED | {"metrics": [{"id": "em", "enable": True, "parameters": {}}]}
+    given = [json.dumps(HEADED).encode(), json.dumps(more).encode()]
+    for index, each in enumerate(given):
+        given[index] = each.replace(b'"id": "', b'"id": "%d-' % index)
+    output, report = converted(*given, to="harpia")
+
+    assert json.loads(output)["metrics"][0]["id"] == "0-BLEU-NLTK"
+    assert not report.lossless
+    assert [len(each.losses.losses) for each in report.losses] == [0, 1]
+
+
+# Tables of losses
+
+
+def test_losses_are_counted_exactly() -> None:
+    """Each field has the number of records that had it, kept it and lost it."""
+    rows = [
+        answer(number, **({"score": 1} if number % 3 == 0 else {}))
+        for number in range(1_000)
+    ]
+    _, report = converted(lines_of(*rows), to="haystack")
+    lines = table_of(report)
+
+    assert (lines["score"].records, lines["score"].kept) == (334, 0)
+    assert lines["score"].fates == {Fate.DROPPED: 334}
+    assert lines["score"].place is not None
+    assert lines["score"].place.line == 1
+    assert (lines["llm_name"].records, lines["llm_name"].kept) == (1_000, 0)
+    assert (lines["response"].records, lines["response"].kept) == (1_000, 1_000)
+
+
+def test_on_loss_fail_writes_nothing(tmp_path: Path) -> None:
+    """Where a loss is a failure, nothing is there in the end."""
+    output = tmp_path / "o.json"
+    report = convert(lines_of(answer(1)), to="haystack", output=output, on_loss="fail")
+
+    assert (report.written, report.failed_by_loss, report.ok) == (False, True, False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_on_loss_fail_writes_what_loses_nothing() -> None:
+    """Where nothing is lost, --on-loss fail changes nothing."""
+    output, report = converted(lines_of(answer(1)), to="record", on_loss="fail")
+
+    assert report.ok
+    assert rows_of(output)[0]["prompt"] == "q1"
+
+
+# Ids
+
+
+#: Converts where files may have no more than a megabyte, and says what is raised.
+TOO_LARGE = """
+import resource, sys
+import harpia_formats
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+source, target, output = sys.argv[1:]
+try:
+    harpia_formats.convert(source, to=target, output=output)
+except harpia_formats.SinkError as error:
+    print(error)
+"""
+
+
+def test_an_id_in_two_files_is_refused_until_it_gets_a_prefix(tmp_path: Path) -> None:
+    """Equal ids of two files are an error that `prefix_ids` cures."""
+    instance = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
+    for name in ("x.jsonl", "y.jsonl"):
+        (tmp_path / name).write_bytes(lines_of(instance))
+    folder = [tmp_path / "x.jsonl", tmp_path / "y.jsonl"]
+    _, clash = converted(*folder, to="harpia")
+    output, report = converted(*folder, to="harpia", prefix_ids=True)
+    (problem,) = clash.report.problems
+
+    assert (problem.code, clash.written) == ("L202", False)
+    assert "prefix_ids=True" in (problem.help or "")
+    assert [each["id"] for each in rows_of(output)] == ["x/1", "y/1"]
+    assert report.ok
+
+
+@pytest.mark.parametrize(("own", "turned"), [("2", False), ("3", True)])
+def test_an_id_that_is_the_number_of_another_record_is_refused(
+    tmp_path: Path, own: str, *, turned: bool
+) -> None:
+    """A record's own id and the number that another gets for an id may not meet."""
+    numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
+    numbered.write_bytes(lines_of(*many(3)))
+    answered = {"input": "q", "expected-output": ["r"], "actual-output": "a"}
+    named.write_bytes(lines_of({"id": own, **answered}))
+    files = [named, numbered] if turned else [numbered, named]
+    _, report = converted(*files, to="harpia")
+
+    assert [each.code for each in report.report.problems] == ["L202"]
+    assert not report.written
+
+
+def test_an_id_that_was_kept_may_not_be_the_number_of_another_record() -> None:
+    """A format without ids may keep that of a record, which is one of the output's."""
+    asked = [{"prompt": "q", "response": "r"}]
+    rows = [
+        {"conversation": asked, "harpia-formats": {"id": "2"}},
+        {"conversation": asked},
+    ]
+    constants = {"actual-output": "a"}
+    _, report = converted(
+        lines_of(*rows), to="harpia", from_="tencent-manual", constants=constants
+    )
+
+    assert [each.code for each in report.report.problems] == ["L202"]
+
+
+def test_models_that_share_a_file_may_not_share_a_number(tmp_path: Path) -> None:
+    """A model that is called as one without a name has its file, and is told so."""
+    source = tmp_path / "in.jsonl"
+    rows = [answer(1, llm_name="model"), answer(1, llm_name="")]
+    source.write_bytes(lines_of(*rows))
+    name = tmp_path / "{model}.json"
+    report = convert(source, to="harpia", output=name, group="prompt")
+
+    assert [each.code for each in report.report.problems] == ["L202"]
+    assert [each.name for each in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "none.jsonl"])
+def test_a_name_that_cannot_be_looked_at_is_told_as_an_input(name: str) -> None:
+    """Whatever the system has against a name is said of the file, not raised."""
+    _, report = converted(name, to="harpia")
+
+    assert [each.path for each in report.report.failures] == [name]
+
+
+@pytest.mark.parametrize("target", ["haystack", "csv", "harpia"])
+def test_a_file_that_gets_too_large_leaves_nothing(tmp_path: Path, target: str) -> None:
+    """Where no more may be written, the output is named and nothing is left of it."""
+    source, output = tmp_path / "in.jsonl", tmp_path / "out"
+    source.write_bytes(lines_of(*many(30_000)))
+    result = subprocess.run(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", TOO_LARGE, str(source), target, str(output)],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    assert f"cannot write {output}: file too large" in result.stdout
+    assert [each.name for each in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_numbers_are_not_compared_with_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    """Where all ids are numbers of the records of one file, none is there twice."""
+    added: list[Any] = []
+    monkeypatch.setattr(Digests, "add", lambda _, keys: added.extend(keys))
+    numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
+    numbered.write_bytes(lines_of(*many(2_000)))
+    record = {"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
+    named.write_bytes(lines_of(*({"id": f"i{n}", **record} for n in range(2_000))))
+    outputs = [tmp_path / "one.json", tmp_path / "two.json"]
+    convert(numbered, to="harpia", output=outputs[0], jobs=jobs)
+    by_number = len(added)
+    convert(named, to="harpia", from_="record", output=outputs[1], jobs=jobs)
+
+    assert (by_number, len(added)) == (0, 2_000)
+    assert [each["id"] for each in rows_of(outputs[0].read_bytes())] == [
+        str(number) for number in range(1, 2_001)
+    ]
+
+
+def test_inputs_are_put_together_in_order() -> None:
+    """Rows of several inputs follow each other, even in different formats."""
+    question = {"messages": [{"role": "user", "content": "q2"}], "ref_answer": "r"}
+    more = question | {
+        "model_outputs": [{"model_name": "m", "responses": [{"content": "a2"}]}]
+    }
+    given = [lines_of(answer(1)), lines_of(more), lines_of(answer(3))]
+    output, report = converted(*given, to="nemo-output")
+
+    assert [each["response"] for each in rows_of(output)] == ["a1", "a2", "a3"]
+    assert [each.source.id for each in report.losses if each.source] == [
+        "nemo-output",
+        "tencent-outputs",
+        "nemo-output",
+    ]
+
+
+# Tables
+
+
+TRICKY: list[dict[str, Any]] = [
+    {"id": "1", "prompt": 'a "quoted", text', "references": ["x\ny"]},
+    {"id": "2", "prompt": "nul \0 here", "references": []},
+    {"id": "3", "prompt": "", "category": "é 雨"},
+    {"id": "4", "prompt": "cr\r\nlf", "source": ""},
+    {"id": "5", "prompt": " spaces ", "references": ["x", "y"]},
+    {"id": "6", "prompt": "=1+1", "references": ["[1]"], "gt": "null"},
+]
+
+
+def test_cells_come_back_through_a_table() -> None:
+    """NUL, quotes, lines, and empty against missing cells come back from a table."""
+    given = [each | {"outputs": []} for each in TRICKY]
+    there, first = converted(lines_of(*given), to="csv", from_="record")
+    back, second = converted(there, to="record", from_="csv")
+
+    assert rows_of(back) == given
+    assert (first.lossless, second.lossless) == (True, True)
+
+
+@pytest.mark.parametrize("via", ["record", "csv", "tencent-messages", "haystack"])
+def test_a_table_comes_back_through_others(via: str) -> None:
+    """A table comes back byte for byte where the other format holds all of it."""
+    table = (
+        b"id,prompt,references\n"
+        b'a,"one ""quoted"", text","[""x""]"\n'
+        b'b,"two\nlines","[""\xe9\x9b\xa8""]"\n'
+    )
+    there, _ = converted(table, to=via, from_="csv")
+    back, report = converted(there, to="csv", from_=via)
+
+    assert back == table
+    assert report.lossless
+
+
+def test_columns_have_the_names_that_are_given() -> None:
+    """--map names the columns that are read, and those that are written."""
+    table = b"Frage,Antwort\nq,r\n"
+    columns = {"prompt": "Frage", "references": "Antwort"}
+    there, _ = converted(table, to="nemo-input", from_="csv", columns=columns)
+    back, _ = converted(there, to="csv", columns=columns | {"category": "Art"})
+
+    assert rows_of(there)[0]["prompt"] == "q"
+    assert back == b'Frage,Antwort,Art,source\nq,"[""r""]","",""\n'
+
+
+def test_columns_of_unequal_presence_have_nulls() -> None:
+    """A column that some records lack has null there, and comes back without it."""
+    records = [
+        {"id": "1", "prompt": "a", "outputs": []},
+        {"id": "2", "prompt": "b", "references": ["r"], "outputs": []},
+        {"id": "3", "prompt": "c", "outputs": [{"text": "x"}]},
+    ]
+    there, _ = converted(lines_of(*records), to="haystack", from_="record")
+    back, _ = converted(there, to="record", from_="haystack")
+
+    assert json.loads(there) == {
+        "query_id": ["1", "2", "3"],
+        "questions": ["a", "b", "c"],
+        "ground_truth_answers": [None, "r", None],
+        "predicted_answers": [None, None, "x"],
+    }
+    assert rows_of(back) == records
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"to": "nem"}, ["nemo?", "harpia"]),
+        ({"to": "nemo-config"}, ["document", "harpia"]),
+        ({"to": "nemo", "group": "model"}, ["grouped", "prompt"]),
+        ({"to": "nemo", "score": "bleu"}, ["bleu", "em, f1"]),
+        ({"to": "nemo-input", "constants": {"promt": "x"}}, ["promt", "prompt?"]),
+        ({"to": "eee", "constants": {"is_correct": "maybe"}}, ["true or false"]),
+        ({"to": "eee", "constants": {"score": "high"}}, ["number"]),
+        ({"to": "record", "constants": {"outputs.index": "x"}}, ["number"]),
+    ],
+)
+def test_what_cannot_be_met_is_refused_at_once(
+    options: dict[str, Any], words: list[str]
+) -> None:
+    """What there is not, be it a target, a field or a metric, is told before all."""
+    with pytest.raises(ConversionError) as caught:
+        convert(b"", **options)
+
+    assert all(each in str(caught.value) for each in words), str(caught.value)
+
+
+def test_a_document_has_no_records() -> None:
+    """A document is refused as an input, with the formats that hold records."""
+    document = FIXTURES / "nemo-config" / "valid" / "offline.json"
+    with pytest.raises(ConversionError) as caught:
+        convert(document, to="nemo")
+
+    assert "nemo-config" in str(caught.value)
+    assert all(each in str(caught.value) for each in FORMATS)
+
+
+def test_what_a_format_never_has_is_told_before_the_first_row() -> None:
+    """HarpIA has no runs and no scores, and one sentence names all that gives them."""
+    row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
+    with pytest.raises(ConversionError) as caught:
+        convert(lines_of(row), to="eee@0.2.0")
+    said = str(caught.value)
+
+    assert 'constants={"evaluation_id": VALUE' in said
+    assert '"model_id": VALUE' in said
+    assert '"evaluation_name": VALUE' in said
+    assert 'score="em" or score="f1"' in said
+
+
+@pytest.mark.parametrize(
+    ("metric", "score", "is_correct"), [("em", 0.0, False), ("f1", 0.8, False)]
+)
+def test_scores_come_from_a_metric(metric: str, score: float, is_correct: bool) -> None:
+    """--score gives the score and whether it is right, --set the rest.
+
+    The score is that of the reference that is written, not of one that is dropped.
+    """
+    instance = {
+        "id": "1",
+        "input": "q",
+        "expected-output": ["a small brown bird", "brown bird"],
+        "actual-output": "A brown bird!",
+    }
+    output, report = converted(
+        lines_of(instance), to="eee@0.2.0", constants=RUN, score=metric
+    )
+    (row,) = rows_of(output)
+
+    assert report.written
+    assert row["evaluation"]["score"] == pytest.approx(score)
+    assert row["evaluation"]["is_correct"] is is_correct
+    assert row["evaluation_id"] == "e"
+
+
+def test_constants_are_text_where_the_field_is_text() -> None:
+    """A constant is taken as text or as JSON by what the field holds."""
+    constants = {
+        "id": "7",
+        "outputs.index": "2",
+        "metadata.level": "3",
+        "metadata.kind": "x",
+        "choices": '["a", "b"]',
+        "references": "only",
+    }
+    record = {"prompt": "q", "outputs": [{"text": "a"}]}
+    output, _ = converted(
+        lines_of(record), to="record", from_="record", constants=constants
+    )
+    (row,) = rows_of(output)
+
+    assert row["id"] == "7"
+    assert row["outputs"][0]["index"] == 2
+    assert row["metadata"] == {"level": 3, "kind": "x"}
+    assert row["choices"] == ["a", "b"]
+    assert row["references"] == ["only"]
+
+
+# Several processes
+
+
+@pytest.fixture
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have small files done in ranges, too."""
+    monkeypatch.setattr(ranges, "RANGE", 64 * 1024)
+    monkeypatch.setattr(sharding, "WORTH", 2 * 64 * 1024)
+    monkeypatch.setattr(sharding, "HEAD_BYTES", 32 * 1024)
+
+
+def many(count: int) -> Iterator[dict[str, Any]]:
+    """Yield rows of more than one shape."""
+    extras: itertools.cycle[dict[str, Any]] = itertools.cycle(
+        [{}, {"score": 1}, {"response": "é" * 40}, {"note": {"deep": [1.50]}}, {}]
+    )
+    for number in range(count):
+        yield answer(number, **next(extras))
+
+
+def both_ways(file: Path, folder: Path, **options: Any) -> list[Any]:
+    """Return what one process and two come to."""
+    found = []
+    for jobs in (1, 2):
+        output = folder / f"{jobs}.out"
+        report = convert(file, output=output, jobs=jobs, **options)
+        lines = [
+            (each.name, each.records, each.kept, each.fates, each.hows, each.place)
+            for each in field_lines(report.losses)
+        ]
+        places = [(each.code, each.place) for each in report.report.problems]
+        data = output.read_bytes() if output.exists() else b""
+        counts = [(each.records, each.invalid) for each in report.report.files]
+        found.append((data, sorted(lines, key=repr), places, counts, report.rows))
+    return found
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("target", ["harpia", "haystack", "tencent-csv", "nemo-input"])
+def test_two_processes_give_what_one_gives(tmp_path: Path, target: str) -> None:
+    """Output, losses and their places are the same for any number of processes."""
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(lines_of(*many(6_000)))
+    one, two = both_ways(file, tmp_path, to=target)
+
+    assert two == one
+    assert one[-1] == 6_000
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("how", ["fail", "skip"])
+@pytest.mark.parametrize(
+    "wrong", [b'{"input": 1}\n', b'{"bad"\n', b"\n\n", b'{"input":{"prompt":"q"}}\n']
+)
+def test_a_bad_row_in_a_range_is_named_with_its_place(
+    tmp_path: Path, wrong: bytes, how: str
+) -> None:
+    """A row that is not valid has its own line and record in every range."""
+    file = tmp_path / "in.jsonl"
+    before, behind = lines_of(*many(4_000)), lines_of(*many(3_000))
+    file.write_bytes(before + wrong + behind)
+    one, two = both_ways(file, tmp_path, to="harpia", on_invalid=how)
+
+    assert two == one
+    if wrong.strip():
+        assert one[2]
+        assert one[2][0][1].line == 4_001
+        assert one[2][0][1].record == 4_001
+
+
+BAD_ROWS = (b'{"input": 1}', b'{"bad"', b"", b'{"response":"a","response":"b"}', b"7")
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("target", ["harpia", "haystack", "nemo-input"])
+@pytest.mark.parametrize("rarity", [3, 40])
+def test_good_rows_among_bad_ones_become_what_they_are_alone(
+    tmp_path: Path, target: str, jobs: int, rarity: int
+) -> None:
+    """Output and losses are those of the good rows; the bad ones are kept."""
+    chance = random.Random(rarity)  # noqa: S311 - a test needs a seed, not secrecy
+    good = lines_of(*many(3_000)).splitlines()
+    mixed = []
+    for each in good:
+        if chance.randrange(rarity) == 0:
+            mixed.append(chance.choice(BAD_ROWS))
+        mixed.append(each)
+    files = [tmp_path / "good.jsonl", tmp_path / "mixed.jsonl"]
+    for file, rows in zip(files, (good, mixed), strict=True):
+        file.write_bytes(b"\n".join(rows) + b"\n")
+    outputs = [tmp_path / "one", tmp_path / "two"]
+    kept = tmp_path / "kept"
+    alone = convert(files[0], to=target, output=outputs[0], jobs=jobs)
+    among = convert(
+        files[1],
+        to=target,
+        output=outputs[1],
+        jobs=jobs,
+        on_invalid="quarantine",
+        quarantine=kept,
+    )
+    refused = [each for each in mixed if each in BAD_ROWS and each]
+
+    assert outputs[1].read_bytes() == outputs[0].read_bytes()
+    assert kept.read_bytes().splitlines() == refused
+    assert among.skipped == len(refused)
+    assert [
+        (name, each.records, each.kept, each.fates)
+        for name, each in table_of(among).items()
+    ] == [
+        (name, each.records, each.kept, each.fates)
+        for name, each in table_of(alone).items()
+    ]
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_what_is_learned_of_rows_is_not_forgotten_in_the_next_range(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranges with bad rows are done here, and the lane is built for the first only."""
+    built: list[Learner] = []
+    usual = Learner._build  # noqa: SLF001 - how often it is done shows nowhere else
+
+    def noted(learner: Learner) -> None:
+        built.append(learner)
+        usual(learner)
+
+    monkeypatch.setattr(Learner, "_build", noted)
+    rows = lines_of(*many(5_000)).splitlines(keepends=True)
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(b"7\n".join(rows))
+    report = convert(
+        file, to="harpia", output=tmp_path / "out", jobs=2, on_invalid="skip"
+    )
+
+    assert (report.rows, report.skipped) == (5_000, 4_999)
+    assert len(built) <= 4
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_a_header_in_a_large_file_comes_back(tmp_path: Path) -> None:
+    """A header in the first of many records is found, however the file is read."""
+    record = {"prompt": "q", "references": ["r" * 50], "outputs": [{"text": "a"}]}
+    header = {"metrics": HEADED["metrics"]}
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(lines_of(record | {"header": header}, *[record] * 4_000))
+    one, two = both_ways(file, tmp_path, to="harpia", from_="record")
+
+    assert two == one
+    assert json.loads(one[0])["metrics"] == HEADED["metrics"]
+
+
+# Memory
+
+
+PEAK = """
+import sys
+from pathlib import Path
+from harpia_formats import convert
+convert(sys.argv[1], to=sys.argv[2], output=sys.argv[3], overwrite=True,
+        group=sys.argv[4] or None)
+# What getrusage tells begins with the process that this one was begun by.
+status = Path("/proc/self/status").read_text().splitlines()
+print(next(each.split()[1] for each in status if each.startswith("VmHWM")))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the system tells no memory"
+)
+@pytest.mark.parametrize(
+    ("target", "group"),
+    [
+        ("harpia", ""),
+        ("haystack", ""),
+        ("csv", ""),
+        ("record", ""),
+        ("tencent", "prompt"),
+    ],
+)
+def test_memory_does_not_grow_with_the_file(
+    tmp_path: Path, target: str, group: str
+) -> None:
+    """A file ten times as large takes about as much memory."""
+    peaks = []
+    for megabytes in (6, 60):
+        file = tmp_path / "in.jsonl"
+        with file.open("wb") as stream:
+            numbers = itertools.count()
+            while stream.tell() < megabytes * 1_000_000:
+                rows = (answer(next(numbers)) for _ in range(1_000))
+                stream.write(lines_of(*rows))
+        output = tmp_path / "out"
+        command = [sys.executable, "-c", PEAK, str(file), target, str(output), group]
+        result = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - the command is ours
+        peaks.append(int(result.stdout) * 1024)
+
+    assert peaks[1] < peaks[0] + 60_000_000
+    assert peaks[1] < 200_000_000
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize(
+    ("between", "options"),
+    [(b"", {}), (b"\n", {}), (b'{"input": 1}\n', {"on_invalid": "skip"})],
+)
+def test_ids_by_number_are_the_same_for_any_number_of_processes(
+    tmp_path: Path, between: bytes, options: dict[str, Any]
+) -> None:
+    """The number of a record counts over all files, blank and bad lines left out."""
+    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for each in files:
+        rows = lines_of(*many(2_000))
+        each.write_bytes(rows + between + rows)
+    outputs = []
+    for jobs in (1, 2):
+        output = tmp_path / f"{jobs}.json"
+        convert(*files, to="harpia", output=output, jobs=jobs, **options)
+        outputs.append(output.read_bytes())
+    one, two = outputs
+
+    assert two == one
+    assert [each["id"] for each in rows_of(one)] == [str(n) for n in range(1, 8_001)]
+
+
+def test_an_id_that_is_made_was_not_carried() -> None:
+    """An id that is the number of its record is told as a default, and not as kept."""
+    _, report = converted(lines_of(*many(300)), to="harpia")
+    line = table_of(report)["id"]
+
+    assert (line.records, line.kept, line.fates[Fate.DEFAULTED]) == (0, 0, 300)
+
+
+def test_a_record_of_a_further_file_has_its_own_number() -> None:
+    """The place of a loss has the number that the record has in its file."""
+    rows = [answer(n) for n in range(200)]
+    odd = [*rows, answer(200, extra={"a": 1})]
+    _, report = converted(lines_of(*rows), lines_of(*odd), to="harpia")
+    (place,) = [
+        each.place
+        for file in report.losses
+        for each in file.losses.losses.values()
+        if each.note.path == "extra.nemo.extra"
+    ]
+
+    assert place is not None
+    assert place.record == 201
+
+
+def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
+    """What was met before the loss that ends a run is counted all the same."""
+    rows = [{"prompt": "q", "references": ["r"], "outputs": []} for _ in range(500)]
+    rows += [{"prompt": "q", "references": ["r"], "system": "s", "outputs": []}]
+    rows = [each | {"category": "", "source": ""} for each in rows]
+    _, report = converted(lines_of(*rows), to="nemo-input", on_loss="fail")
+    line = table_of(report)["system"]
+
+    assert not report.written
+    assert (line.records, line.fates[Fate.DROPPED]) == (1, 1)
+
+
+def test_what_only_options_ask_for_is_not_loaded(tmp_path: Path) -> None:
+    """A conversion of a small file loads no metric, no grouping and no processes."""
+    (tmp_path / "in.jsonl").write_bytes(lines_of(answer(1)))
+    code = (
+        "import sys; from harpia_formats import convert\n"
+        "report = convert('in.jsonl', to='harpia', output='out.json', jobs=2)\n"
+        "report.raise_for_errors()\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    options = (
+        "metrics",
+        "conversion.fill_scores",
+        "conversion.grouping.external_group_by",
+        "conversion.quarantine",
+        "conversion.fast.batch",
+        "conversion.fast.shard_worker",
+    )
+    loaded = set(done.stdout.split())
+
+    assert "harpia_formats.conversion.fast.chunks" in loaded
+    assert not loaded & {f"harpia_formats.{each}" for each in options}
+    assert "concurrent.futures" not in loaded

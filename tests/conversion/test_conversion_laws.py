@@ -1,0 +1,137 @@
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from harpia_formats.comparison.differences import differences
+from harpia_formats.mapping.choices import Choices, References, Responses
+from harpia_formats.mapping.extras import restored, taken_out
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.format import Container
+from harpia_formats.model.record import Record, paths_in
+from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.schema.dialect import record_schema
+from harpia_formats.schema.validator import referee_of
+from harpia_formats.testing.strategies import filled, records
+
+TARGETS = list(record_formats())
+ROOMS = [name for name in TARGETS if spoke_of(record_formats()[name]).room is not None]
+#: One row from each record, so that it can be compared with what comes back.
+ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
+CONSTANTS: dict[str, Any] = {
+    "id": "1",
+    "references": ["r"],
+    "outputs.model": "org/m",
+    "outputs.text": "a",
+    "outputs.scores.value": 1,
+    "outputs.scores.is_correct": True,
+    "outputs.scores.evaluation_id": "e",
+    "outputs.scores.evaluation_name": "n",
+}
+
+
+def completed_for(record: Record, target: str) -> Choices:
+    """Return choices with which every record can be said in `target`."""
+    del record, target
+    return Choices(
+        references=References.FIRST, responses=Responses.FIRST, constants=CONSTANTS
+    )
+
+
+def is_without_value(error: Unconvertible) -> bool:
+    """Tell whether a score is null, which few formats can say."""
+    return error.path == "outputs.scores.value"
+
+
+def covers(note: str, path: str) -> bool:
+    """Tell whether a note on one path speaks of another."""
+    return path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@settings(suppress_health_check=list(HealthCheck))
+@given(record=records(), is_completed=st.booleans())
+def test_what_differs_is_what_was_declared(
+    target: str, record: Record, is_completed: bool
+) -> None:
+    """The difference between a record and what comes back is what was noted."""
+    spoke = spoke_of(record_formats()[target])
+    choices = completed_for(record, target) if is_completed else ONE_ROW
+    try:
+        written = Pairing(spoke, choices).written(filled(record))
+    except Unconvertible as error:
+        assume(is_completed)
+        assume(record.outputs != [])
+        assume(not is_without_value(error))
+        raise
+    (row,) = written.rows
+    back = spoke.read(row)
+    found = {each.path for each in differences(filled(record), back)}
+    noted = {each.path for each in written.notes}
+
+    assert {each for each in found if not any(covers(n, each) for n in noted)} == set()
+    assert {each for each in noted if not any(covers(each, f) for f in found)} == set()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@settings(suppress_health_check=list(HealthCheck))
+@given(record=records())
+def test_what_is_written_is_valid(target: str, record: Record) -> None:
+    """Every row that is written is valid in its format, strictly where it can be."""
+    format_ = record_formats()[target]
+    spoke = spoke_of(format_)
+    choices = Choices(constants=CONSTANTS)
+    assume(record.outputs != [])
+    try:
+        rows = Pairing(spoke, choices).written(filled(record)).rows
+    except Unconvertible as error:
+        assume(not is_without_value(error))
+        raise
+    dialect = format_.dialects[0]
+    if dialect.container is Container.COLUMNS:
+        rows = [{key: [item] for key, item in row.items()} for row in rows]
+    referee = referee_of(record_schema(dialect))
+
+    for row in rows:
+        errors = [str(each) for each in referee.iter_errors(row)]
+        assert errors == []
+
+
+@pytest.mark.parametrize("target", ROOMS)
+@settings(suppress_health_check=list(HealthCheck))
+@given(record=records())
+def test_what_is_kept_comes_back(target: str, record: Record) -> None:
+    """With --keep-extra nothing is lost where a format has room for more."""
+    spoke = spoke_of(record_formats()[target])
+    assume(record.outputs != [])
+    choices = Choices(
+        references=References.FIRST,
+        responses=Responses.FIRST,
+        constants=CONSTANTS,
+        keep_extra=True,
+    )
+    record = filled(record)
+    try:
+        written = Pairing(spoke, choices).written(record)
+    except Unconvertible as error:
+        assume(not is_without_value(error))
+        raise
+    (row,) = written.rows
+    bare, fragment = taken_out(row, spoke)
+    back = restored(spoke.read(bare), fragment)
+    defaulted = {each.path for each in written.notes if each.fate is Fate.DEFAULTED}
+    found = {each.path for each in differences(record, back) if each.left is not UNSET}
+
+    assert {
+        each for each in found if not any(covers(n, each) for n in defaulted)
+    } == set()
+
+
+@given(record=records())
+def test_paths_are_those_of_fields(record: Record) -> None:
+    """A record's paths name what it has, and an empty record has none."""
+    assert set(paths_in(Record())) == set()
+    assert all(isinstance(each, str) for each in paths_in(record))

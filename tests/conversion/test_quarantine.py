@@ -1,0 +1,123 @@
+"""Rows put aside, with what is wrong with them."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import convert
+from harpia_formats.conversion.quarantine import Quarantine
+from harpia_formats.io.sink import SinkError
+from harpia_formats.mapping.requirements import ConversionError
+
+GOOD = b'{"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
+WRONG = b'{"id": "2",   "input": 7}'
+
+
+def aside(data: bytes, folder: Path, **options: Any) -> list[str]:
+    """Convert and return the names of the files that come of it."""
+    output = folder / "out.json"
+    report = convert(data, to="nemo", output=output, on_invalid="quarantine", **options)
+
+    assert report.written
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_rows_stand_as_they_were(tmp_path: Path) -> None:
+    """Rows are put aside byte for byte, in their order."""
+    rows = [GOOD, WRONG, b"{not json", GOOD.replace(b'"1"', b'"3"'), WRONG]
+    names = aside(b"\n".join(rows) + b"\n", tmp_path, from_="harpia")
+    kept = (tmp_path / "out.invalid.jsonl").read_bytes()
+    findings = (tmp_path / "out.invalid.findings.jsonl").read_bytes().splitlines()
+
+    assert names == ["out.invalid.findings.jsonl", "out.invalid.jsonl", "out.json"]
+    assert kept == b"\n".join([WRONG, b"{not json", WRONG]) + b"\n"
+    assert json.loads(findings[0])["line"] == 2
+    assert {json.loads(each)["line"] for each in findings} == {2, 3, 5}
+    assert len(json.loads((tmp_path / "out.json").read_bytes())) == 2
+
+
+def test_there_are_no_files_where_nothing_is_wrong(tmp_path: Path) -> None:
+    """Without an invalid row there is nothing beside the output."""
+    assert aside(GOOD + b"\n", tmp_path) == ["out.json"]
+
+
+def test_rows_of_an_array_are_put_aside(tmp_path: Path) -> None:
+    """An item of an array is put aside without what stands around it."""
+    aside(b"[" + GOOD + b", " + WRONG + b"]", tmp_path, from_="harpia")
+
+    assert (tmp_path / "out.invalid.jsonl").read_bytes() == WRONG + b"\n"
+
+
+def test_rows_of_a_table_are_put_aside(tmp_path: Path) -> None:
+    """A row of a table is put aside as it is, over several lines if need be."""
+    table = b'id,references,category,prompt\n1,r,"of a\nkind",\n2,s,,\n3,t,,q\n'
+    report = convert(
+        table,
+        to="nemo-input",
+        output=tmp_path / "out.json",
+        on_invalid="quarantine",
+        from_="csv",
+    )
+    rows = b'1,r,"of a\nkind",\n2,s,,\n'
+
+    assert (report.rows, report.skipped) == (1, 2)
+    assert (tmp_path / "out.invalid.jsonl").read_bytes() == rows
+
+
+def test_records_of_columns_are_put_aside_whole(tmp_path: Path) -> None:
+    """What no line holds is put aside as the object that it would be."""
+    columns = {"ground_truth_answers": ["r", "s"], "predicted_answers": ["a", "b"]}
+    report = convert(
+        json.dumps(columns | {"questions": ["q", None]}).encode(),
+        to="nemo-output",
+        output=tmp_path / "out.json",
+        on_invalid="quarantine",
+        from_="haystack",
+    )
+    rows = (tmp_path / "out.invalid.jsonl").read_bytes().splitlines()
+
+    assert (report.rows, report.skipped) == (1, 1)
+    assert [json.loads(each) for each in rows] == [
+        {"ground_truth_answers": "s", "predicted_answers": "b", "questions": None}
+    ]
+
+
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    """A file that is there is not replaced unless told."""
+    (tmp_path / "out.invalid.jsonl").write_bytes(b"mine")
+    output = tmp_path / "out.json"
+    with pytest.raises(SinkError, match="is there already"):
+        Quarantine.beside(None, output)
+    Quarantine.beside(None, output, overwrite=True).discard()
+
+    assert (tmp_path / "out.invalid.jsonl").read_bytes() == b"mine"
+
+
+def test_a_file_for_each_model_has_one_beside(tmp_path: Path) -> None:
+    """Where there is a file for each model, there is one for what is wrong."""
+    found = Quarantine.beside(None, tmp_path / "{model}.json")
+    found.row(b"x")
+    found.commit()
+
+    assert [Path(each).name for each in found.names] == [
+        "all.invalid.jsonl",
+        "all.invalid.findings.jsonl",
+    ]
+    assert (tmp_path / "all.invalid.jsonl").read_bytes() == b"x\n"
+
+
+@pytest.mark.parametrize("output", [None, "-", io.BytesIO(), "{model}/x.json"])
+def test_there_must_be_a_place_for_it(output: Any) -> None:
+    """Without one file as an output the place has to be named."""
+    with pytest.raises(ConversionError, match="--quarantine"):
+        Quarantine.beside(None, output)
+
+
+def test_the_output_is_no_place_for_it(tmp_path: Path) -> None:
+    """Rows that are not valid never take the place of the output."""
+    output = tmp_path / "o.jsonl"
+    with pytest.raises(ConversionError, match="output and quarantine at once"):
+        Quarantine.beside(output, output, overwrite=True)

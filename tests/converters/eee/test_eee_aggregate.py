@@ -1,0 +1,325 @@
+"""EvalEval aggregates: two shapes that judge as upstream's, and how they are told."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_converters.eee import aggregate
+from harpia_formats.model.format import Container
+from harpia_formats.testing.mutation import mutants
+
+ROOT = Path(__file__).parents[3]
+CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
+SAMPLES = CORPORA / "eee" / "samples"
+VALID = ROOT / "fixtures" / "eee-aggregate" / "valid"
+#: Each shape, with the beginning of the name of the upstream file that has it.
+UPSTREAM = {"0.3.0": "29-2026-08-04", "0.2.0": "13-2026-02-10"}
+FULL = {
+    each: json.loads((VALID / f"full-{each}.json").read_bytes()) for each in UPSTREAM
+}
+#: Keywords that decide a verdict.
+DECIDING = frozenset(
+    "additionalProperties const else enum if items maximum minItems minimum oneOf "
+    "pattern properties required then type".split()
+)
+
+needs_corpus = pytest.mark.skipif(
+    not SAMPLES.is_dir(),
+    reason="no EvalEval corpus: set HARPIA_CORPORA to the folder that holds eee/",
+)
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+#: Objects that have some of the keys that tell an aggregate, with any values.
+near_documents = st.dictionaries(
+    st.sampled_from([*FULL["0.3.0"], "interaction_type", "input", "unknown"]), any_json
+)
+
+
+def schema_of(shape: str) -> Any:
+    """Return our schema of `shape`."""
+    path = ROOT / "schemas" / f"eee-aggregate@{shape}.schema.json"
+    return json.loads(path.read_bytes())
+
+
+def upstream_of(shape: str) -> Any:
+    """Return the schema of `shape` as upstream published it."""
+    (path,) = (CORPORA / "eee" / "schemas").glob(f"{UPSTREAM[shape]}-*-eval-*.json")
+    return json.loads(path.read_bytes())
+
+
+def referee_of(schema: Any) -> jsonschema_rs.Draft7Validator:
+    """Return the referee for `schema`."""
+    return jsonschema_rs.Draft7Validator(schema, offline=True, validate_formats=False)
+
+
+def real_aggregates() -> dict[str, Any]:
+    """Return the aggregates of the corpus by their names."""
+    paths = sorted(SAMPLES.glob("*_aggregate.json"))
+    return {each.name: json.loads(each.read_bytes()) for each in paths}
+
+
+def shapes_of(document: Any) -> list[str]:
+    """Return the shapes that an object is taken for."""
+    signs = {each.schema: each.sniff(document) for each in aggregate.FORMAT.dialects}
+    return [each.removeprefix("eee-aggregate@") for each, sign in signs.items() if sign]
+
+
+def start_documents(shape: str) -> list[Any]:
+    """Return what mutants start from: full, small and real aggregates of a shape."""
+    invented = [json.loads(each.read_bytes()) for each in sorted(VALID.glob("*.json"))]
+    real = [
+        each | {"evaluation_results": each["evaluation_results"][:2]}
+        for each in real_aggregates().values()
+    ]
+    fitting = [each for each in [*invented, *real] if shapes_of(each) == [shape]]
+    return [*[FULL[shape]] * 10, *odd_documents(shape), *fitting]
+
+
+def odd_documents(shape: str) -> Iterator[Any]:
+    """Yield aggregates near the conditions: each kind of score, and none."""
+    result = FULL[shape]["evaluation_results"][0]
+    bounds = {"min_score": 0, "max_score": 1}
+    levels = {"level_names": ["não", "sim"], "has_unknown_level": False}
+    kinds = ({"score_type": each} for each in ("binary", "continuous", "levels", "?"))
+    for kind in ({}, *kinds):
+        for more in ({}, bounds, levels):
+            metric = {"lower_is_better": False} | kind | more
+            yield FULL[shape] | {
+                "evaluation_results": [result | {"metric_config": metric}]
+            }
+
+
+def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
+    """Count the verdicts on mutants, which must be upstream's."""
+    ours, theirs = referee_of(schema_of(shape)), referee_of(upstream_of(shape))
+    counts: Counter[bool] = Counter()
+    for each in islice(mutants(start_documents(shape), seed), count):
+        verdict = ours.is_valid(each)
+        assert verdict == theirs.is_valid(each), each
+        counts[verdict] += 1
+    return counts
+
+
+@needs_corpus
+@pytest.mark.parametrize("shape", UPSTREAM)
+def test_mutants_are_judged_as_upstream_does(shape: str) -> None:
+    """Our schema and upstream's agree on two thousand mutants, good and bad."""
+    counts = verdicts(shape, 2_000, seed=20_260_210)
+
+    assert min(counts[True], counts[False]) > 200
+
+
+@needs_corpus
+@pytest.mark.long
+@pytest.mark.parametrize("shape", UPSTREAM)
+def test_many_mutants_are_judged_as_upstream_does(shape: str) -> None:
+    """Our schema and upstream's agree on 50,000 mutants, good and bad."""
+    counts = verdicts(shape, 50_000, seed=20_260_804)
+
+    assert min(counts[True], counts[False]) > 5_000
+
+
+@needs_corpus
+@pytest.mark.parametrize("shape", UPSTREAM)
+def test_second_engine_agrees(shape: str) -> None:
+    """An independent engine gives our schema and upstream's the same verdicts."""
+    ours = jsonschema.Draft7Validator(schema_of(shape))
+    theirs = jsonschema.Draft7Validator(upstream_of(shape))
+    referee = referee_of(schema_of(shape))
+
+    for each in islice(mutants(start_documents(shape), 9), 200):
+        expected = referee.is_valid(each)
+        assert ours.is_valid(each) == theirs.is_valid(each) == expected, each
+
+
+def constraints_of(node: Any, root: Any) -> Any:
+    """Return what decides a verdict in `node`, references written out."""
+    if isinstance(node, list):
+        return [constraints_of(each, root) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return constraints_of(root["$defs"][node["$ref"].split("/")[-1]], root)
+    kept = {each: constraints_of(node[each], root) for each in node.keys() & DECIDING}
+    if "properties" in node:
+        members = node["properties"].items()
+        kept["properties"] = {key: constraints_of(each, root) for key, each in members}
+    empty = {"additionalProperties": True, "items": {}}
+    return {key: each for key, each in kept.items() if each != empty.get(key, ...)}
+
+
+@needs_corpus
+@pytest.mark.parametrize("shape", UPSTREAM)
+def test_constraints_are_upstreams(shape: str) -> None:
+    """Apart from its texts and references, our schema says what upstream's says."""
+    ours, theirs = schema_of(shape), upstream_of(shape)
+
+    assert constraints_of(ours, ours) == constraints_of(theirs, theirs)
+
+
+@needs_corpus
+def test_real_aggregates_are_valid_in_their_shape_only() -> None:
+    """The files of February have the old shape, those of August the new one."""
+    referees = {each: referee_of(schema_of(each)) for each in UPSTREAM}
+    aggregates = real_aggregates()
+
+    assert len(aggregates) == 18
+    for name, each in aggregates.items():
+        shape = "0.2.0" if name.startswith("era96bd610f") else "0.3.0"
+        valid = [key for key, referee in referees.items() if referee.is_valid(each)]
+        assert (valid, shapes_of(each)) == ([shape], [shape]), name
+
+
+@pytest.mark.parametrize(
+    "path", sorted(VALID.glob("*.json")), ids=lambda each: each.stem
+)
+def test_fixture_is_valid_in_the_shape_it_is_taken_for(path: Path) -> None:
+    """Each good file is told to have one shape, and is valid in it."""
+    document = json.loads(path.read_bytes())
+
+    (shape,) = shapes_of(document)
+
+    assert referee_of(schema_of(shape)).is_valid(document)
+
+
+def keys_of(node: Any) -> Iterator[str]:
+    """Yield every key that a schema names."""
+    if isinstance(node, list):
+        for each in node:
+            yield from keys_of(each)
+    elif isinstance(node, dict):
+        yield from node.get("properties", ())
+        for each in node.values():
+            yield from keys_of(each)
+
+
+def test_full_documents_have_every_key() -> None:
+    """What the mutants start from holds each key that the schema of its shape names."""
+    for shape, document in FULL.items():
+        text = json.dumps(document, ensure_ascii=False)
+        assert not [
+            each for each in keys_of(schema_of(shape)) if f'"{each}"' not in text
+        ]
+
+
+def without(document: Any, *keys: str) -> Any:
+    """Return `document` without some members of its root."""
+    return {key: each for key, each in document.items() if key not in keys}
+
+
+@pytest.mark.parametrize(
+    ("document", "sign"),
+    [
+        (FULL["0.3.0"], "`evaluation_results` with `eval_library`"),
+        (
+            without(FULL["0.3.0"], "eval_library"),
+            "`evaluation_results` with `deployment_type`",
+        ),
+        (
+            without(FULL["0.3.0"], "evaluation_results"),
+            "`source_metadata` and `model_info` with `eval_library`",
+        ),
+        (
+            without(FULL["0.3.0"], "eval_library", "model_info"),
+            "`evaluation_results` with `evaluation_result_id`",
+        ),
+        (
+            {"evaluation_results": [3, {"metric_config": {"metric_unit": "ms"}}]},
+            "`evaluation_results` with `metric_unit`",
+        ),
+    ],
+)
+def test_new_shape_is_told_by_its_keys(document: Any, sign: str) -> None:
+    """A key that only the new shape has tells it, whichever is left."""
+    new, old = aggregate.FORMAT.dialects
+
+    assert (new.sniff(document), old.sniff(document)) == (sign, "")
+
+
+@pytest.mark.parametrize(
+    ("label", "shape"),
+    [
+        ("0.3.0", "0.3.0"),
+        ("0.2.1", "0.3.0"),
+        ("0.10.0", "0.3.0"),
+        ("instance_level_eval_0.2.2", "0.3.0"),
+        ("0.2.0", "0.2.0"),
+        ("0.1.0", "0.2.0"),
+        ("banana", "0.2.0"),
+        ("0.2." + "9" * 5_000, "0.2.0"),
+        (3, "0.2.0"),
+        (None, "0.2.0"),
+    ],
+)
+def test_label_decides_where_no_key_does(label: Any, shape: str) -> None:
+    """Without a key of the new shape, a label above 0.2.0 tells it, and no other."""
+    assert shapes_of(FULL["0.2.0"] | {"schema_version": label}) == [shape]
+
+
+@pytest.mark.parametrize("label", ["0.2.0", "0.1.0", "0.3.0"])
+def test_key_outweighs_the_label(label: str) -> None:
+    """An aggregate with `eval_library` has the new shape, whatever its label."""
+    assert shapes_of(FULL["0.3.0"] | {"schema_version": label}) == ["0.3.0"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"model_info": {}},
+        {"results": [], "eval_library": {}},
+        json.loads(
+            (ROOT / "fixtures/eee@0.3.0/valid/full.jsonl").read_bytes().splitlines()[0]
+        )
+        | {"evaluation_results": []},
+    ],
+)
+def test_other_objects_are_no_aggregate(value: Any) -> None:
+    """What lacks the signs is not taken, nor a sample with a stray key."""
+    assert not shapes_of(value)
+
+
+@given(near_documents)
+def test_any_object_has_one_shape_at_most(document: Any) -> None:
+    """Telling the shape never fails, and never takes an object for both."""
+    signs = [each.sniff(document) for each in aggregate.FORMAT.dialects]
+
+    assert len(list(filter(None, signs))) <= 1
+
+
+def test_silent_score_type_is_explained() -> None:
+    """A metric without score_type, which 0.2.0 takes for levels, gets advice."""
+    branch = "/properties/evaluation_results/items/properties/metric_config/then"
+    path = ("evaluation_results", 0, "metric_config")
+    silent = {"evaluation_results": [{"metric_config": {"lower_is_better": True}}]}
+
+    advice = aggregate.FORMAT.advise(branch, path, silent)
+
+    assert advice is not None
+    assert advice.code == "C101"
+    assert advice.help.startswith("give score_type")
+    assert aggregate.FORMAT.advise(branch, path, FULL["0.2.0"]) is None
+
+
+def test_dialects_are_documents() -> None:
+    """The current shape comes first and unnamed, the old one has a name."""
+    new, old = aggregate.FORMAT.dialects
+
+    assert (new.name, old.name) == ("", "0.2.0")
+    assert {new.container, old.container} == {Container.DOCUMENT}

@@ -1,0 +1,323 @@
+"""The three EvalEval schemas: the user's own, and two that must judge as upstream's."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+
+from harpia_formats.testing.mutation import copy_of, mutants
+
+ROOT = Path(__file__).parents[3]
+SCHEMAS = ROOT / "schemas"
+CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
+SAMPLES = CORPORA / "eee" / "samples"
+#: Each shape, with the number and date of the upstream file that has it.
+UPSTREAM = {
+    "0.2.0": "05-2026-02-09",
+    "0.2.0-tag": "06-2026-02-14",
+    "0.3.0": "15-2026-08-04",
+}
+OURS = ("0.2.0-tag", "0.3.0")
+#: Each group of samples: its records, and how many are valid in each shape.
+GROUPS = {
+    "skill_reference": (1, {"0.2.0": 0, "0.2.0-tag": 1, "0.3.0": 1}),
+    "hist_": (25, {"0.2.0": 0, "0.2.0-tag": 0, "0.3.0": 25}),
+    "conv_helm": (190, {"0.2.0": 0, "0.2.0-tag": 0, "0.3.0": 190}),
+    "conv_inspect_mock": (9, {"0.2.0": 0, "0.2.0-tag": 0, "0.3.0": 0}),
+    "conv_inspect": (12, {"0.2.0": 0, "0.2.0-tag": 0, "0.3.0": 0}),
+    "conv_lm_eval": (10, {"0.2.0": 0, "0.2.0-tag": 0, "0.3.0": 0}),
+    "era96bd610f": (12, {"0.2.0": 0, "0.2.0-tag": 0, "0.3.0": 0}),
+    "era320d58e9": (47, {"0.2.0": 0, "0.2.0-tag": 0, "0.3.0": 0}),
+}
+ALL = frozenset(UPSTREAM)
+NEW = frozenset({"0.3.0"})
+OLD = ALL - NEW
+#: Each optional field, with the shapes in which it may be null; `turns` stands for
+#: `interactions` or `messages`. Where a shape does not know a field of an open
+#: object, anything goes.
+NULLS = {
+    "sample_hash": NEW,
+    "evaluation_result_id": OLD,
+    "input/formatted": NEW,
+    "input/choices": NEW,
+    "output": ALL,
+    "output/reasoning_trace": ALL - {"0.2.0-tag"},
+    "turns": ALL,
+    "turns/*/content": ALL,
+    "turns/*/reasoning_trace": ALL,
+    "turns/*/tool_calls": ALL,
+    "turns/*/tool_calls/*/arguments": NEW,
+    "turns/*/tool_call_id": NEW,
+    "evaluation/num_turns": NEW,
+    "evaluation/tool_calls_count": NEW,
+    "token_usage": ALL,
+    "token_usage/input_tokens_cache_write": ALL,
+    "token_usage/input_tokens_cache_read": ALL,
+    "token_usage/reasoning_tokens": ALL,
+    "performance": ALL,
+    "performance/latency_ms": ALL,
+    "performance/time_to_first_token_ms": ALL,
+    "performance/generation_time_ms": ALL,
+    "performance/additional_details": ALL,
+    "error": ALL,
+    "metadata": NEW,
+}
+
+needs_corpus = pytest.mark.skipif(
+    not SAMPLES.is_dir(),
+    reason="no EvalEval corpus: set HARPIA_CORPORA to the folder that holds eee/",
+)
+
+
+def rows_of(path: Path) -> list[Any]:
+    """Return the rows of a JSONL file."""
+    return [json.loads(each) for each in path.read_bytes().split(b"\n") if each]
+
+
+def schema_of(shape: str) -> Any:
+    """Return our schema of `shape`."""
+    return json.loads((SCHEMAS / f"eee@{shape}.schema.json").read_bytes())
+
+
+def upstream_of(shape: str) -> Any:
+    """Return the schema of `shape` as upstream published it."""
+    folder = CORPORA / "eee" / "schemas"
+    (path,) = folder.glob(f"{UPSTREAM[shape]}-*-instance_level_eval-*.json")
+    return json.loads(path.read_bytes())
+
+
+def referee_of(schema: Any) -> jsonschema_rs.Draft7Validator:
+    """Return the referee for `schema`."""
+    return jsonschema_rs.Draft7Validator(schema, offline=True, validate_formats=False)
+
+
+def full_records(shape: str) -> list[Any]:
+    """Return a record of each interaction type that has every field."""
+    return rows_of(ROOT / "fixtures" / f"eee@{shape}" / "valid" / "full.jsonl")
+
+
+def odd_records(shape: str) -> Iterator[Any]:
+    """Yield records near the conditions: ghosts, crossings and a missing type."""
+    turns = "messages" if shape in NEW else "interactions"
+    single, multi, agentic = full_records(shape)
+    ghosts: tuple[Any, ...] = ({}, {"num_turns": 3}, 5, None)
+    for each in (single, multi, agentic):
+        yield from (each | {"metrics": ghost} for ghost in ghosts)
+        yield each | {"interaction_type": "chat"}
+        yield {key: each[key] for key in each if key != "interaction_type"}
+        yield {key: each[key] for key in each if key not in {"output", turns}}
+    yield single | {turns: agentic[turns]}
+    yield multi | {"output": single["output"]}
+    yield agentic | {"output": {"raw": single["output"]["raw"]}}
+
+
+def start_records(shape: str) -> list[Any]:
+    """Return what mutants start from: full, invented, odd and real records."""
+    folder = ROOT / "fixtures" / f"eee@{shape}" / "valid"
+    invented = full_records(shape) * 10 + rows_of(folder / "runs.jsonl") * 5
+    name = "valid-0.3.0.jsonl" if shape in NEW else "valid-seed-0.2.0.jsonl"
+    repaired = rows_of(CORPORA / "eee" / name)[::6]
+    real = [each for path in sample_files() for each in rows_of(path)[:2]]
+    return [*invented, *odd_records(shape), *repaired, *real]
+
+
+def sample_files() -> list[Path]:
+    """Return the files of real records."""
+    return sorted(SAMPLES.glob("*_samples*.jsonl"))
+
+
+def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
+    """Count the verdicts on mutants, which must be upstream's."""
+    ours, theirs = referee_of(schema_of(shape)), referee_of(upstream_of(shape))
+    counts: Counter[bool] = Counter()
+    for each in islice(mutants(start_records(shape), seed), count):
+        verdict = ours.is_valid(each)
+        assert verdict == theirs.is_valid(each), each
+        counts[verdict] += 1
+    return counts
+
+
+@needs_corpus
+@pytest.mark.parametrize("shape", OURS)
+def test_mutants_are_judged_as_upstream_does(shape: str) -> None:
+    """Our schema and upstream's agree on thousands of mutants, good and bad."""
+    counts = verdicts(shape, 5_000, seed=20_260_214)
+
+    assert min(counts[True], counts[False]) > 500
+
+
+@needs_corpus
+@pytest.mark.long
+@pytest.mark.parametrize("shape", OURS)
+def test_many_mutants_are_judged_as_upstream_does(shape: str) -> None:
+    """Our schema and upstream's agree on 100,000 mutants, good and bad."""
+    counts = verdicts(shape, 100_000, seed=20_260_804)
+
+    assert min(counts[True], counts[False]) > 10_000
+
+
+@needs_corpus
+@pytest.mark.parametrize("shape", OURS)
+def test_second_engine_agrees(shape: str) -> None:
+    """An independent engine gives our schema and upstream's the same verdicts."""
+    ours = jsonschema.Draft7Validator(schema_of(shape))
+    theirs = jsonschema.Draft7Validator(upstream_of(shape))
+    referee = referee_of(schema_of(shape))
+
+    for each in islice(mutants(start_records(shape), 9), 500):
+        expected = referee.is_valid(each)
+        assert ours.is_valid(each) == theirs.is_valid(each) == expected, each
+
+
+def constraints_of(node: Any) -> Any:
+    """Return `node` without what never decides a verdict, unions in a fixed order."""
+    if isinstance(node, list):
+        return [constraints_of(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    silent = {"$schema", "$id", "version", "title", "description"}
+    kept = {key: constraints_of(node[key]) for key in node.keys() - silent}
+    if kept.get("additionalProperties") is True:
+        del kept["additionalProperties"]
+    if "oneOf" in kept:
+        kept["oneOf"].sort(key=lambda each: json.dumps(each, sort_keys=True))
+    return kept
+
+
+@needs_corpus
+@pytest.mark.parametrize("shape", OURS)
+def test_constraints_are_upstreams(shape: str) -> None:
+    """Apart from its texts, our schema says what upstream's says."""
+    assert constraints_of(schema_of(shape)) == constraints_of(upstream_of(shape))
+
+
+@needs_corpus
+def test_users_schema_is_what_upstream_published() -> None:
+    """The schema of 0.2.0 is upstream's of 2026-02-09, value for value."""
+    assert schema_of("0.2.0") == upstream_of("0.2.0")
+
+
+@needs_corpus
+@pytest.mark.parametrize("group", GROUPS)
+def test_real_records_are_judged_as_known(group: str) -> None:
+    """Each group of real records has the known number of valid ones in each shape."""
+    names = sorted(GROUPS, key=len, reverse=True)
+    rows = [
+        row
+        for path in sample_files()
+        if next(each for each in names if path.name.startswith(each)) == group
+        for row in rows_of(path)
+    ]
+    referees = {shape: referee_of(schema_of(shape)) for shape in UPSTREAM}
+
+    valid = {shape: sum(map(each.is_valid, rows)) for shape, each in referees.items()}
+
+    assert (len(rows), valid) == GROUPS[group]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SCHEMAS.glob("*.json")), ids=lambda each: each.name
+)
+def test_schema_is_draft_07(path: Path) -> None:
+    """Every schema says that it is draft-07, and is."""
+    schema = json.loads(path.read_bytes())
+
+    jsonschema.Draft7Validator.check_schema(schema)
+
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+
+
+def test_schemas_are_data() -> None:
+    """A module among the schemas would break the editable install."""
+    assert not list(SCHEMAS.rglob("*.py"))
+
+
+@pytest.mark.parametrize("shape", OURS)
+def test_our_schemas_are_named(shape: str) -> None:
+    """A schema of ours carries its version in its identifier and its title."""
+    schema = schema_of(shape)
+
+    assert schema["$id"] == f"urn:harpia-formats:schema:eee:{shape}"
+    assert schema["title"].endswith(shape)
+
+
+def fields_of(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield the path of every field in `schema`, and whether it is required."""
+    if "items" in schema:
+        yield from fields_of(schema["items"], f"{path}/*")
+    for key, each in schema.get("properties", {}).items():
+        name = "turns" if key in {"interactions", "messages"} else key
+        inner = f"{path}/{name}".removeprefix("/")
+        yield inner, key in schema.get("required", ())
+        yield from fields_of(each, inner)
+
+
+def places_of(value: Any, path: list[str]) -> Iterator[tuple[Any, str]]:
+    """Yield every object in `value` that has or could have the field at `path`."""
+    key, *rest = path
+    if key == "*":
+        for each in value or ():
+            yield from places_of(each, rest)
+    elif isinstance(value, dict):
+        if not rest:
+            yield value, key
+        elif key in value:
+            yield from places_of(value[key], rest)
+
+
+def accepts_null(shape: str, path: str) -> bool:
+    """Tell whether null at `path` leaves any full record valid."""
+    referee = referee_of(schema_of(shape))
+    turns = "messages" if shape == "0.3.0" else "interactions"
+    steps = path.replace("turns", turns, int(path.startswith("turns"))).split("/")
+    found = []
+    for each in full_records(shape):
+        record = copy_of(each)
+        for container, key in places_of(record, steps):
+            before = dict(container)
+            container[key] = None
+            found.append(referee.is_valid(record))
+            container.clear()
+            container.update(before)
+    assert found, f"no full record can have {path}"
+    return any(found)
+
+
+@pytest.mark.parametrize("shape", UPSTREAM)
+def test_full_records_are_valid(shape: str) -> None:
+    """The records that the null tests start from are valid, one of each type."""
+    records = full_records(shape)
+
+    assert all(map(referee_of(schema_of(shape)).is_valid, records))
+    types = [each["interaction_type"] for each in records]
+    assert types == ["single_turn", "multi_turn", "agentic"]
+
+
+@pytest.mark.parametrize("path", NULLS)
+def test_null_is_accepted_exactly_where_documented(path: str) -> None:
+    """An optional field may be null in the shapes that say so, and in no other."""
+    assert {each for each in UPSTREAM if accepts_null(each, path)} == NULLS[path]
+
+
+@pytest.mark.parametrize("shape", UPSTREAM)
+def test_null_table_is_complete(shape: str) -> None:
+    """Every optional field of every shape is in the table of nulls."""
+    optional = {path for path, required in fields_of(schema_of(shape)) if not required}
+
+    assert optional <= NULLS.keys()
+    assert shape != "0.3.0" or optional == NULLS.keys()
+
+
+@pytest.mark.parametrize("shape", UPSTREAM)
+def test_no_required_field_is_null(shape: str) -> None:
+    """Null never stands for a required field."""
+    needed = [path for path, required in fields_of(schema_of(shape)) if required]
+
+    assert not [each for each in needed if accepts_null(shape, each)]

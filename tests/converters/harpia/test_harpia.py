@@ -1,0 +1,191 @@
+"""How HarpIA's files are told, and that the examples of its rules show them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_converters.harpia import lab_input, log, output, rules
+from harpia_formats.model.format import Container, Format
+
+FORMATS = {each.FORMAT.id: each.FORMAT for each in (lab_input, output, log)}
+INSTANCE = {"id": "1", "input": "Que dia é hoje?", "actual-output": "Domingo ☀️"}
+REFERENCE = {"id": "2", "input": "今天星期几?", "expected-output": ["星期天"]}
+METRIC = {"id": "BLEU", "enable": True, "parameters": {}}
+ITEM = {"id": "BLEU", "parameters": {}, "score": 0.5, "elapsed time": 1}
+ROW = {"id": "BLEU", "parameters": {}, "instance_id": "1", "result": 0.5}
+KEYS = [
+    "elapsed time",
+    *"id input actual-output actual_output actualOutput expected-output".split(),
+    *"expected_output expectedOutput instances metrics instancias metricas".split(),
+    *"Metrics enable enabled parameters score elapsed_time instance_id".split(),
+    *"result results metric".split(),
+]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner)
+    ),
+    max_leaves=12,
+)
+OBJECTS = st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), JSON)
+
+
+def spelt(row: Mapping[str, Any], mark: str) -> dict[str, Any]:
+    """Return `row` with another mark than a hyphen in its keys."""
+    return {key.replace("-", mark): value for key, value in row.items()}
+
+
+def told(value: Any) -> dict[tuple[str, str], str]:
+    """Return the sign by which `value` is told, by format and dialect."""
+    signs = {
+        (format_.id, each.name): each.sniff(value)
+        for format_ in FORMATS.values()
+        for each in format_.dialects
+    }
+    return {where: sign for where, sign in signs.items() if sign}
+
+
+@pytest.mark.parametrize(
+    ("row", "dialect", "sign"),
+    [
+        (INSTANCE, "instances", "`actual-output`"),
+        (REFERENCE, "instances", "`expected-output`"),
+        ({"id": 1, "input": "Oi"}, "instances", "`id` and `input`"),
+        ({"id": 1, "input": "Oi", "nota": 2}, "instances", "`id` and `input`"),
+        ({"actual-output": 3, "input": {}}, "instances", "`actual-output`"),
+        (spelt(INSTANCE, "_"), "instances", "`actual_output`"),
+        (spelt(REFERENCE, "_"), "instances", "`expected_output`"),
+        ({"actualOutput": "Oi"}, "instances", "`actualOutput`"),
+        ({**INSTANCE, "expected_output": []}, "instances", "`actual-output`"),
+        ({"instances": [INSTANCE], "metrics": []}, "", "`instances`"),
+        ({"instances": [], "metrics": [METRIC]}, "", "`instances` and `metrics`"),
+        ({"instances": None}, "", "`instances`"),
+        ({"instances": {"1": INSTANCE}}, "", "`instances`"),
+        ({"metrics": [METRIC]}, "", "`metrics`"),
+        ({"metrics": [{"enabled": False}]}, "", "`metrics`"),
+        ({"instance": [INSTANCE]}, "", "`instance`"),
+        ({"Instances": [INSTANCE]}, "", "`Instances`"),
+        ({"instances": [], "instancias": []}, "", "`instances` and `instancias`"),
+        ({"instancias": [INSTANCE]}, "instancias", "`instancias`"),
+        ({"instancias": [spelt(INSTANCE, "_")]}, "instancias", "`instancias`"),
+    ],
+)
+def test_input_is_told_by_its_sign(row: Any, dialect: str, sign: str) -> None:
+    """An input is told in one dialect only, also where its values are wrong."""
+    assert told(row) == {("harpia", dialect): sign}
+
+
+@pytest.mark.parametrize(
+    ("value", "format_", "dialect", "sign"),
+    [
+        (ITEM, "harpia-output", "", "`score` and `parameters` and `elapsed time`"),
+        (
+            {"score": 1, "parameters": {}},
+            "harpia-output",
+            "",
+            "`score` and `parameters`",
+        ),
+        ({"parameters": 1, "elapsed_time": 1}, "harpia-output", "", None),
+        ({"score": 1, "elapsedTime": 1}, "harpia-output", "", None),
+        ({"results": [None, ITEM]}, "harpia-output", "wrapped", None),
+        ({"BLEU": ITEM}, "harpia-output", "keyed", None),
+        ({"BLEU": ITEM, "a": 1, "b": {}, "c": []}, "harpia-output", "keyed", None),
+        (ROW, "harpia-log", "", "`instance_id`"),
+        ({"instance_id": None, "metric": "BLEU"}, "harpia-log", "", "`instance_id`"),
+        ({"id": "BLEU", "result": 1, "parameters": {}}, "harpia-log", "", None),
+    ],
+)
+def test_results_are_told_by_their_sign(
+    value: Any, format_: str, dialect: str, sign: str | None
+) -> None:
+    """An output or a log is told as nothing else, also where a key is missing."""
+    found = told(value)
+
+    assert list(found) == [(format_, dialect)]
+    assert sign in {None, *found.values()}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"id": 1, "input": {"prompt": "Oi"}},
+        {"id": 1, "input": "Oi", "output": "Olá"},
+        {"id": 1, "input": "Oi", "reference": "Olá"},
+        {"id": 1, "input": "Oi", "interaction_type": "single_turn"},
+        {"input": "Oi"},
+        {"expected-output": [], "input": {"prompt": "Oi"}},
+        {"actual-output": "Oi", "model_outputs": []},
+        {"actual_output": "Oi", "messages": []},
+        {"actual_output": "", "interaction_type": 1, "answer_attribution": []},
+        {"actual_output": "", "input": 1, "reference": 2, "output": 3},
+        {"instance": "i-07", "state": "running"},
+        {"instance_id": "django-1", "model_patch": "diff"},
+        {"instances": 3},
+        {"metrics": {"accuracy": 1}},
+        {"metrics": ["bleu"]},
+        {"score": 1},
+        {"results": [{"score": 1}]},
+        {"results": []},
+        {"BLEU": ITEM, "a": 1, "b": 2, "c": 3, "d": 4},
+        {"sample_id": 1, "score": 1, "parameters": {}},
+    ],
+)
+def test_others_are_not_told(value: Any) -> None:
+    """What has the keys of others, or too few of HarpIA's, is left to others."""
+    assert told(value) == {}
+
+
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda each: each.code)
+def test_examples_are_told(rule: Any) -> None:
+    """The examples of a rule are in its format, and parse."""
+    for text in (rule.bad, rule.good):
+        value = json.loads(text)
+        first = value[0] if isinstance(value, list) else value
+
+        assert {each for each, _ in told(first)} == {rule.judged_by}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [each for each in rules.RULES if each.code < "H2"],
+    ids=lambda each: each.code,
+)
+def test_examples_show_their_rule(rule: Any) -> None:
+    """The bad example of a rule has its remark and no other, the good one none."""
+    dialect = FORMATS[rule.judged_by].dialects[0]
+    found = []
+    for text in (rule.bad, rule.good):
+        value = json.loads(text)
+        is_wrapped = dialect.container is Container.WRAPPED
+        records = value["instances"] if is_wrapped else value
+        said = list(map(dialect.remarks or list, records))
+        said += [dialect.header_remarks(value)] if dialect.header_remarks else []
+        found.append([each.code for remarks in said for each in remarks])
+
+    assert found == [[rule.code], []]
+
+
+@pytest.mark.parametrize("format_", FORMATS.values(), ids=lambda each: each.id)
+def test_what_a_dialect_needs(format_: Format) -> None:
+    """The first dialect is documented, and one with remarks has a strict schema."""
+    assert [each.documented for each in format_.dialects] == [
+        not each.name for each in format_.dialects
+    ]
+    assert all(each.strict for each in format_.dialects if each.remarks)
+    assert all(
+        bool(each.rows_at) or each.container is not Container.WRAPPED
+        for each in format_.dialects
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(OBJECTS)
+def test_an_object_is_told_once(value: dict[str, Any]) -> None:
+    """Nothing looks like two of HarpIA's formats, or like two dialects of one."""
+    assert len(told(value)) <= 1

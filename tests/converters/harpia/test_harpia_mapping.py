@@ -1,0 +1,345 @@
+"""HarpIA's instances as records, and records as instances."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.harpia.lab_input import FORMAT
+from harpia_converters.harpia.mapping import LAB_INPUT
+from harpia_formats.comparison.differences import differences, same
+from harpia_formats.mapping.choices import Choices, Responses
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.field_fates import Fate, Notes, Unconvertible
+from harpia_formats.model.record import Header, Output, Record
+from harpia_formats.schema.dialect import document_schema, record_schema
+from harpia_formats.schema.validator import referee_of
+from harpia_formats.testing.strategies import TEXTS, VALUES, filled, records
+
+ROOT = Path(__file__).parents[3]
+FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
+CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
+REAL = CORPORA / "harpia" / "lab_input_canonical.json"
+REFEREE = referee_of(record_schema(FORMAT.dialects[0]))
+AS_LIST = Choices(responses=Responses.LIST, constants={"id": "1"})
+QUESTION: dict[str, Any] = {"id": "1", "input": "Traduza: A ave canta."}
+BLEU = {"id": "BLEU-NLTK", "enable": True, "parameters": {}}
+KEYS = st.sampled_from(
+    "id input expected-output expected_output expectedOutput actual-output "
+    "actual_output actualOutput level".split()
+)
+#: What may have been kept of rows, and what nobody has ever read from one.
+KEPT = st.dictionaries(
+    KEYS, VALUES | TEXTS | st.lists(TEXTS, max_size=2), min_size=1, max_size=3
+)
+NAMED = st.dictionaries(
+    st.sampled_from(["in_a_list", "a"]), st.just(True) | VALUES, min_size=1
+)
+
+
+def documents_in(path: Path) -> list[dict[str, Any]]:
+    """Return the inputs in a file; instances alone are one of nothing else."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".jsonl":
+        return [{"instances": [json.loads(each) for each in text.splitlines()]}]
+    value = json.loads(text)
+    if isinstance(value, list) or "input" in value:
+        return [{"instances": value if isinstance(value, list) else [value]}]
+    return [value]
+
+
+def instances_in(path: Path) -> list[dict[str, Any]]:
+    """Return all instances of a file."""
+    rows: list[dict[str, Any]] = []
+    for document in documents_in(path):
+        rows += document.get("instances") or document["instancias"]
+    return rows
+
+
+def documented(row: dict[str, Any]) -> dict[str, Any]:
+    """Return an instance with the documented keys in their order, and a list."""
+    for what in ("expected", "actual"):
+        name = f"{what}-output"
+        spellings = (name, f"{what}_output", f"{what}Output")
+        spelt = next((each for each in spellings if each in row), name)
+        row = {name if key == spelt else key: value for key, value in row.items()}
+    if isinstance(row.get("expected-output"), str):
+        row["expected-output"] = [row["expected-output"]]
+    order = ("id", "input", "expected-output", "actual-output")
+    known = {key: row[key] for key in order if key in row}
+    return known | dict(sorted((key, row[key]) for key in row.keys() - known.keys()))
+
+
+def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the instance that a record becomes, and what was noted of each path."""
+    notes = Notes()
+    row = LAB_INPUT.write(record, notes)
+    return row, {each.path: each.how for each in notes.said}
+
+
+def comes_back(row: dict[str, Any]) -> bool:
+    """Tell whether an instance is the same again, and nothing is said of it."""
+    again, noted = written(LAB_INPUT.read(row))
+    return same(again, documented(row)) and noted == {}
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_instances_come_back(path: Path) -> None:
+    """Every valid instance is the same again, in the documented spelling."""
+    rows = instances_in(path)
+
+    assert [each for each in rows if not comes_back(each)] == []
+
+
+def test_real_instances_come_back() -> None:
+    """The instances of the published example are the same again."""
+    if not REAL.is_file():
+        pytest.skip("no HarpIA corpus: set HARPIA_CORPORA to the folder with harpia/")
+    rows = instances_in(REAL)
+
+    assert rows != []
+    assert [each for each in rows if not comes_back(each)] == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"actual-output": ["one"]},
+        {"actual-output": ["one", "two"]},
+        {"actual-output": [""]},
+        {"actual-output": "", "expected-output": []},
+        {"actual-output": "a", "actual_output": "b", "actualOutput": ["c"]},
+        {"expected-output": ["a"], "expectedOutput": "b"},
+        {"level": None, "": 1, "extra": {"harpia": {}}},
+        {"id": 10**30},
+        {"id": 1.0},
+    ],
+)
+def test_odd_instances_come_back(more: dict[str, Any]) -> None:
+    """Lists, two spellings at once and unknown keys are the same again."""
+    row = QUESTION | {"actual-output": "x"} | more
+
+    assert REFEREE.is_valid(row)
+    assert comes_back(row)
+
+
+def test_fields_of_an_instance() -> None:
+    """An instance is a question with its references and an answer."""
+    row = QUESTION | {"expected-output": ["a", "b"], "actual_output": "a", "n": 1}
+
+    assert LAB_INPUT.read(row) == Record(
+        id="1",
+        prompt="Traduza: A ave canta.",
+        references=["a", "b"],
+        outputs=[Output(text="a")],
+        extra={"harpia": {"n": 1}},
+    )
+
+
+def test_a_list_is_several_answers() -> None:
+    """Answers in a list know their places in it."""
+    record = LAB_INPUT.read(QUESTION | {"actual-output": ["a", "b"]})
+
+    assert record.outputs == [Output(index=0, text="a"), Output(index=1, text="b")]
+
+
+def test_a_list_of_one_answer() -> None:
+    """One answer keeps that it stood in a list, which only HarpIA asks for."""
+    alone = Output(text="a", extra={"harpia": {"in_a_list": True}})
+    several = Record(id="1", prompt="q", outputs=[alone, Output(text="b", index=1)])
+
+    assert LAB_INPUT.read(QUESTION | {"actual-output": ["a"]}).outputs == [alone]
+    assert "outputs.extra.harpia.in_a_list" in written(several)[1]
+
+
+def test_bare_reference_is_a_list_of_one() -> None:
+    """One text where a list is documented is read as a list."""
+    assert LAB_INPUT.read(QUESTION | {"expectedOutput": "a"}).references == ["a"]
+
+
+def test_answers_as_a_list() -> None:
+    """The answers of a model go into one list if that is asked for."""
+    outputs = [Output(text="a"), Output(text=None), Output(text="c", index=2)]
+    record = Record(id=1, prompt="q", outputs=outputs)
+    found = Pairing(LAB_INPUT, Choices(responses=Responses.LIST)).written(record)
+
+    assert [each["actual-output"] for each in found.rows] == [["a", "", "c"]]
+    assert [(each.fate, each.path) for each in found.notes] == [
+        (Fate.DEFAULTED, "outputs.index"),
+        (Fate.CHANGED, "outputs.text"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "row", "noted"),
+    [
+        ([Output(text=None)], {"actual-output": ""}, {"outputs.text"}),
+        ([Output(text="a", index=0)], {"actual-output": "a"}, {"outputs.index"}),
+        ([Output(), Output(text="b")], {"actual-output": "b"}, {"outputs"}),
+        (
+            [Output(text="a", index=1), Output(text="b", index=1)],
+            {"actual-output": ["a", "b"]},
+            {"outputs.index"},
+        ),
+    ],
+)
+def test_what_is_written_of_answers(
+    outputs: list[Output], row: dict[str, Any], noted: set[str]
+) -> None:
+    """What becomes of an answer without a text, or with a place, is noted."""
+    found, said = written(Record(id="1", prompt="q", outputs=outputs))
+
+    assert found == {"id": "1", "input": "q"} | row
+    assert said.keys() == noted
+
+
+@pytest.mark.parametrize("outputs", [[], [Output()]])
+def test_answer_is_asked_for(outputs: list[Output]) -> None:
+    """An instance must have an answer, as validation asks for it."""
+    with pytest.raises(Unconvertible, match="--set actual-output=VALUE"):
+        written(Record(id="1", prompt="q", outputs=outputs))
+
+
+@pytest.mark.parametrize(
+    ("record", "help_"),
+    [
+        (Record(prompt="q"), "give it with --set id=VALUE"),
+        (Record(id=1), "give it with --set input=VALUE"),
+    ],
+)
+def test_what_an_instance_must_have(record: Record, help_: str) -> None:
+    """Without an id or a prompt there is no instance."""
+    with pytest.raises(Unconvertible) as raised:
+        written(record)
+
+    assert raised.value.help == help_
+
+
+@given(record=records(), kept=KEPT)
+def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> None:
+    """Whatever is kept beside the fields, a difference is noted and the row valid."""
+    answers = [
+        replace(each, text="x" if each.text is UNSET else each.text)
+        for each in record.outputs or [Output()]
+    ]
+    record = replace(filled(record), outputs=answers, extra={"harpia": kept})
+    for each in Pairing(LAB_INPUT, AS_LIST).written(record).rows:
+        back = LAB_INPUT.read(each)
+        again, noted = written(back)
+
+        assert REFEREE.is_valid(each)
+        assert same(again, documented(each))
+        assert noted == {}
+
+
+@given(record=records(), kept=KEPT, named=NAMED)
+def test_what_differs_was_noted(
+    record: Record, kept: dict[str, Any], named: dict[str, Any]
+) -> None:
+    """A field differs if and only if that was noted, also in lists of answers."""
+    changes = {"model": UNSET, "turns": UNSET, "extra": {"harpia": named}}
+    outputs = [replace(each, **changes) for each in record.outputs]
+    record = replace(filled(record), outputs=outputs, extra={"harpia": kept})
+    assume(any(each.text is not UNSET for each in outputs))
+    found = Pairing(LAB_INPUT, AS_LIST).written(record)
+    (row,) = found.rows
+    noted = {each.path for each in found.notes}
+    differing = {each.path for each in differences(record, LAB_INPUT.read(row))}
+
+    assert {each for each in differing if not is_told(each, noted)} == set()
+    assert {each for each in noted if not is_told(each, differing)} == set()
+
+
+def is_told(path: str, others: set[str]) -> bool:
+    """Tell whether one of `others` is, holds or is held by the field at `path`."""
+    return any(
+        f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
+        for each in others
+    )
+
+
+@pytest.mark.parametrize(
+    "key", ["metrics", "Metrics", "metric", "metricas", "métricas"]
+)
+def test_metrics_in_every_spelling(key: str) -> None:
+    """The list of metrics is found whatever it is called, and written as documented."""
+    header = LAB_INPUT.read_header and LAB_INPUT.read_header({key: [BLEU], "v": 2})
+
+    assert header == Header(metrics=[BLEU], extra={"harpia": {"v": 2}})
+    assert header_written(header) == ({"metrics": [BLEU], "v": 2}, [])
+
+
+def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return what is written of a header, and the paths that are noted."""
+    notes = Notes()
+    assert LAB_INPUT.write_header is not None
+    row = LAB_INPUT.write_header(header, notes)
+    return row, [each.path for each in notes.said]
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_headers_come_back(path: Path) -> None:
+    """What is around the instances is the same again, and valid around others."""
+    schema = referee_of(document_schema(FORMAT.dialects[0]))
+    for document in documents_in(path):
+        around = {key: document[key] for key in document if key[:2] != "in"}
+        assert LAB_INPUT.read_header is not None
+        row, noted = header_written(LAB_INPUT.read_header(around))
+
+        assert list(row.values()) == list(around.values())
+        assert noted == []
+        assert schema.is_valid({"instances": []} | row)
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        "BLEU",
+        ["BLEU"],
+        [{"id": 1}],
+        [{"id": "a", "enable": 1}],
+        [{"id": "a", "enabled": None}],
+        [{"id": "a", "parameters": None}],
+    ],
+)
+def test_what_is_no_list_of_metrics_is_kept(metrics: Any) -> None:
+    """Metrics that the schema would not allow are kept as they are."""
+    assert LAB_INPUT.read_header is not None
+    header = LAB_INPUT.read_header({"metricas": metrics})
+
+    assert header == Header(extra={"harpia": {"metricas": metrics}})
+    assert header_written(header) == ({"metricas": metrics}, [])
+
+
+def test_header_of_others() -> None:
+    """Metrics without an id, other vendors' keys and taken keys are noted."""
+    header = Header(
+        metrics=[BLEU, "chrF"],
+        extra={
+            "harpia": {"instances": 1, "metrics": 2},
+            "haystack": {"component": "a"},
+        },
+    )
+
+    assert header_written(header) == (
+        {"metrics": [BLEU]},
+        [
+            "header.metrics",
+            "header.extra.harpia.instances",
+            "header.extra.harpia.metrics",
+            "header.extra.haystack",
+        ],
+    )
+
+
+def test_metrics_are_not_written_twice() -> None:
+    """A kept list that would be read as the metrics is left out, and noted."""
+    header = Header(extra={"harpia": {"metric": [BLEU]}})
+
+    assert header_written(header) == ({}, ["header.extra.harpia.metric"])

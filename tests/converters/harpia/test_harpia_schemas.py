@@ -1,0 +1,339 @@
+"""What the schemas of HarpIA's files allow, and that strict ones leave no remark."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from harpia_converters.harpia import lab_input, log, metrics, output, rules
+from harpia_formats.model.format import Dialect
+from harpia_formats.schema.typed_decoder import lane_of
+
+SCHEMAS = Path(__file__).parents[3] / "schemas"
+DIALECTS = [
+    each for module in (lab_input, output, log) for each in module.FORMAT.dialects
+]
+DOUBTS = {each.code for each in rules.RULES if each.lint}
+INSTANCE = {
+    "id": "1",
+    "input": "Que dia é hoje?",
+    "expected-output": ["Domingo", "É domingo"],
+    "actual-output": "星期天",
+}
+METRIC = {"id": "BLEU", "enable": True, "parameters": {"weights": [1]}}
+ITEM = {"id": "BLEU", "parameters": {}, "score": {"f1": 1}, "elapsed time": 0.5}
+ROW = {"id": "BLEU", "parameters": {}, "instance_id": 1, "result": None}
+GOOD: dict[str, dict[str, Any]] = {
+    "instances": INSTANCE,
+    "instancias": INSTANCE,
+    "results": ITEM,
+    "": ROW,
+}
+VALUES: list[Any] = [None, True, 0, 1.5, "", "true", [], ["a"], [1], {}, ...]
+KEYS = [
+    *INSTANCE,
+    *METRIC,
+    *ITEM,
+    *ROW,
+    *("actual_output", "actualOutput", "expected_output", "expectedOutput"),
+    *("enabled", "metric", "metric_id", "elapsed_time", "elapsed-time", "elapsedTime"),
+]
+#: Fields to change in a good object, `...` for those to take away.
+CHANGES = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES), max_size=3)
+
+
+@cache
+def schema_of(identifier: str) -> dict[str, Any]:
+    """Return a schema of ours by its id."""
+    text = (SCHEMAS / f"{identifier}.schema.json").read_bytes()
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def record_schema(identifier: str, rows_at: str) -> dict[str, Any]:
+    """Return what a schema says of one record."""
+    schema = schema_of(identifier)
+    items: dict[str, Any] = (
+        schema["properties"][rows_at]["items"] if rows_at else schema
+    )
+    return items
+
+
+def changed(value: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return `value` with fields changed or taken away."""
+    both = value | changes
+    return {key: each for key, each in both.items() if each is not ...}
+
+
+def is_allowed(value: Any, schema: dict[str, Any]) -> bool:
+    """Tell whether the reference engine allows `value`."""
+    return Draft7Validator(schema).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "tolerant", "strict"),
+    [
+        ({}, True, True),
+        ({"expected-output": ...}, True, True),
+        ({"fonte": {"página": 3}}, True, False),
+        ({"id": 12345678901234567890}, True, True),
+        ({"input": "", "actual-output": ""}, True, True),
+        ({"expected-output": []}, True, False),
+        ({"expected-output": "Domingo"}, True, False),
+        ({"actual-output": ["a", "b"]}, True, False),
+        ({"expected_output": ["a"]}, True, False),
+        ({"expectedOutput": ["a"]}, True, False),
+        ({"actual-output": []}, False, False),
+        ({"actual-output": ...}, True, False),
+        ({"actual-output": ..., "actual_output": "a"}, True, False),
+        ({"actual-output": ..., "actualOutput": ["a"]}, True, False),
+        ({"actual-output": ..., "actualOutput": 1}, False, False),
+        ({"actual-output": None}, False, False),
+        ({"actual-output": [1]}, False, False),
+        ({"expected-output": None}, False, False),
+        ({"expected-output": [None]}, False, False),
+        ({"expected_output": 1}, False, False),
+        ({"id": ...}, False, False),
+        ({"id": None}, False, False),
+        ({"id": 1.5}, False, False),
+        ({"id": True}, False, False),
+        ({"input": ...}, False, False),
+        ({"input": ["a"]}, False, False),
+    ],
+)
+def test_instance(changes: Any, tolerant: bool, strict: bool) -> None:
+    """An instance is judged by what the pages say, and by what is tolerated.
+
+    That it has an answer under any spelling is a rule's to say.
+    """
+    row = changed(INSTANCE, changes)
+    found = [
+        is_allowed(row, record_schema(each, "instances"))
+        for each in ("harpia", "harpia-strict")
+    ]
+
+    assert found == [tolerant, strict]
+
+
+@pytest.mark.parametrize(
+    ("changes", "tolerant", "strict"),
+    [
+        ({}, True, True),
+        ({"enable": False, "parameters": {}}, True, True),
+        ({"nota": 1}, True, False),
+        ({"enable": "false"}, True, False),
+        ({"enable": ...}, True, False),
+        ({"enable": ..., "enabled": True}, True, False),
+        ({"parameters": []}, True, False),
+        ({"parameters": ...}, True, False),
+        ({"enable": "yes"}, False, False),
+        ({"enable": 1}, False, False),
+        ({"enable": None}, False, False),
+        ({"enabled": "sim"}, False, False),
+        ({"parameters": None}, False, False),
+        ({"id": ...}, False, False),
+        ({"id": 1}, False, False),
+    ],
+)
+def test_metric(changes: Any, tolerant: bool, strict: bool) -> None:
+    """A metric of an input is judged in the same two ways."""
+    document = {"instances": [INSTANCE], "metrics": [changed(METRIC, changes)]}
+    found = [
+        is_allowed(document, schema_of(each)) for each in ("harpia", "harpia-strict")
+    ]
+
+    assert found == [tolerant, strict]
+
+
+@pytest.mark.parametrize(
+    ("document", "tolerant", "strict"),
+    [
+        ({"instances": []}, True, True),
+        ({"instances": [INSTANCE], "metrics": []}, True, True),
+        ({"instances": [], "Metrics": []}, True, False),
+        ({"metrics": [METRIC]}, False, False),
+        ({"instances": {}}, False, False),
+        ({"instances": [], "metrics": {}}, False, False),
+        ({"instances": ["a"]}, False, False),
+        ({"instancias": [INSTANCE], "metricas": [METRIC]}, False, False),
+        ([INSTANCE], False, False),
+    ],
+)
+def test_document(document: Any, tolerant: bool, strict: bool) -> None:
+    """An input needs its instances, and strictly has nothing but them and metrics."""
+    found = [
+        is_allowed(document, schema_of(each)) for each in ("harpia", "harpia-strict")
+    ]
+
+    assert found == [tolerant, strict]
+
+
+@pytest.mark.parametrize(
+    ("document", "verdict"),
+    [
+        ({"instancias": [INSTANCE], "metricas": [METRIC]}, True),
+        ({"instancias": [INSTANCE], "metrics": [METRIC]}, True),
+        ({"instancias": [changed(INSTANCE, {"expected-output": []})]}, True),
+        ({"instancias": [changed(INSTANCE, {"expected-output": "a"})]}, False),
+        ({"instancias": [changed(INSTANCE, {"expected_output": ["a"]})]}, False),
+        ({"instancias": [], "metricas": [changed(METRIC, {"enable": ...})]}, False),
+        ({"metricas": [METRIC]}, False),
+    ],
+)
+def test_portuguese_document(document: Any, verdict: bool) -> None:
+    """Under Portuguese names everything else is as the pages say."""
+    assert is_allowed(document, schema_of("harpia-instancias")) == verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "tolerant", "strict"),
+    [
+        ({}, True, True),
+        ({"score": None}, True, True),
+        ({"elapsed time": 3}, True, True),
+        ({"nota": "olá"}, True, False),
+        ({"elapsed time": ...}, True, False),
+        ({"elapsed time": ..., "elapsed_time": 1}, True, False),
+        ({"parameters": [1]}, True, False),
+        ({"id": ..., "metric": "BLEU"}, True, False),
+        ({"id": ...}, True, False),
+        ({"score": ...}, False, False),
+        ({"parameters": ...}, False, False),
+        ({"parameters": "a"}, False, False),
+        ({"elapsed time": "1 s"}, False, False),
+        ({"id": 1}, False, False),
+    ],
+)
+def test_output(changes: Any, tolerant: bool, strict: bool) -> None:
+    """An output is judged in the same two ways; that it has no name is a rule's."""
+    item = changed(ITEM, changes)
+    found = [
+        is_allowed(item, record_schema(each, "results"))
+        for each in ("harpia-output", "harpia-output-strict")
+    ]
+
+    assert found == [tolerant, strict]
+
+
+@pytest.mark.parametrize(
+    ("changes", "tolerant", "strict"),
+    [
+        ({}, True, True),
+        ({"id": ...}, True, True),
+        ({"elapsed time": ..., "elapsed-time": 1}, True, False),
+        ({"parameters": []}, True, False),
+        ({"score": ...}, False, False),
+    ],
+)
+def test_output_by_metric(changes: Any, tolerant: bool, strict: bool) -> None:
+    """Under its metric's name an output is judged likewise, and needs no id."""
+    document = {"BLEU": changed(ITEM, changes)}
+    found = [
+        is_allowed(document, schema_of(each))
+        for each in ("harpia-output-keyed", "harpia-output-keyed-strict")
+    ]
+
+    assert found == [tolerant, strict]
+
+
+@pytest.mark.parametrize(
+    ("changes", "tolerant", "strict"),
+    [
+        ({}, True, True),
+        ({"instance_id": "a", "result": [1]}, True, True),
+        ({"nota": 2}, True, False),
+        ({"parameters": []}, True, False),
+        ({"id": ..., "metric": "BLEU"}, True, False),
+        ({"id": ...}, True, False),
+        ({"id": ..., "metric_id": 1}, False, False),
+        ({"instance_id": ...}, False, False),
+        ({"instance_id": None}, False, False),
+        ({"result": ...}, False, False),
+        ({"parameters": ...}, False, False),
+    ],
+)
+def test_log(changes: Any, tolerant: bool, strict: bool) -> None:
+    """A line of a log is judged in the same two ways."""
+    row = changed(ROW, changes)
+    found = [
+        is_allowed(row, schema_of(each)) for each in ("harpia-log", "harpia-log-strict")
+    ]
+
+    assert found == [tolerant, strict]
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [each for each in DIALECTS if each.name != "keyed"],
+    ids=lambda each: each.name or each.schema,
+)
+def test_records_have_a_lane(dialect: Dialect) -> None:
+    """Records of every dialect can be accepted fast, strictly too."""
+    good = GOOD[dialect.rows_at]
+    if dialect.strict:
+        lane = lane_of(record_schema(dialect.strict, dialect.rows_at))
+
+        assert lane.accept(json.dumps(good).encode()) is not None
+    lane_of(record_schema(dialect.schema, dialect.rows_at))
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [each for each in DIALECTS if each.remarks],
+    ids=lambda each: each.name or each.schema,
+)
+@settings(max_examples=150, deadline=None)
+@given(changes=CHANGES)
+def test_strictly_valid_has_no_remarks(
+    dialect: Dialect, changes: dict[str, Any]
+) -> None:
+    """What the strict schema of a dialect allows is allowed by its own, unremarked."""
+    value = changed(GOOD[dialect.rows_at], changes)
+    if dialect.name == "keyed":
+        value = {"BLEU": changed(ITEM, changes)}
+    tolerant = record_schema(dialect.schema, dialect.rows_at)
+    if is_allowed(value, record_schema(dialect.strict, dialect.rows_at)):
+        assert dialect.remarks is not None
+        assert not list(dialect.remarks(value))
+        assert is_allowed(value, tolerant)
+
+
+@settings(max_examples=100, deadline=None)
+@given(changes=CHANGES, key=st.sampled_from(["metrics", "Metrics", "metricas"]))
+def test_strictly_valid_header_has_no_remarks(
+    changes: dict[str, Any], key: str
+) -> None:
+    """What is around strictly valid instances has doubts at most."""
+    document = {"instances": [], key: [changed(METRIC, changes)]}
+    if is_allowed(document, schema_of("harpia-strict")):
+        codes = {each.code for each in metrics.header_remarks(document)}
+
+        assert is_allowed(document, schema_of("harpia"))
+        assert codes <= DOUBTS
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SCHEMAS.glob("harpia*")), ids=lambda each: each.name
+)
+def test_schema_explains_itself(path: Path) -> None:
+    """A schema says what it is of, in which version, and what each property means."""
+    schema = json.loads(path.read_bytes())
+
+    def undescribed(node: Any) -> list[str]:
+        if not isinstance(node, dict):
+            return []
+        named = node.get("properties", {})
+        inner = [*named.values(), node.get("items"), node.get("additionalProperties")]
+        missing = [
+            key for key, each in named.items() if each and "description" not in each
+        ]
+        return missing + [key for each in inner for key in undescribed(each)]
+
+    assert {"title", "description"} <= schema.keys()
+    assert schema["version"] == "1"
+    assert undescribed(schema) == []

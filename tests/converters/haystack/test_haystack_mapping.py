@@ -1,0 +1,291 @@
+"""Haystack's columns as records, and records as items of columns."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.haystack.columns import FORMAT
+from harpia_converters.haystack.mapping import COLUMNS
+from harpia_formats.comparison.differences import differences, same
+from harpia_formats.mapping.choices import Choices, References, Responses
+from harpia_formats.mapping.extras import KEY, restored, taken_out
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.record import Header, Output, Record
+from harpia_formats.schema.dialect import document_schema
+from harpia_formats.schema.validator import referee_of
+from harpia_formats.testing.strategies import TEXTS, VALUES, filled, records
+
+FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
+REFEREE = referee_of(document_schema(FORMAT.dialects[0]))
+ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
+ORDER = "query_id questions contexts ground_truth_answers predicted_answers".split()
+COLUMN = st.sampled_from([*ORDER, "responses", "retrieved_documents", "n", KEY])
+ITEMS = VALUES | TEXTS | st.lists(TEXTS, max_size=2)
+ROWS = st.dictionaries(COLUMN, ITEMS, min_size=1, max_size=4)
+NAMED = st.dictionaries(
+    st.sampled_from(["column", "a"]), st.just("responses") | VALUES, min_size=1
+)
+
+
+def rows_in(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of all components in a file."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    values = list(document.values())
+    components = values if isinstance(values[0], dict) else [document]
+    return [
+        dict(zip(each, items, strict=True))
+        for each in components
+        for items in zip(*each.values(), strict=True)
+    ]
+
+
+def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the row that a record becomes, and what was noted of each path."""
+    notes = Notes()
+    row = COLUMNS.write(record, notes)
+    return row, {each.path: each.how for each in notes.said}
+
+
+def comes_back(row: dict[str, Any]) -> bool:
+    """Tell whether a row is the same again, and nothing is said of it.
+
+    Of well-known columns null is left to whoever puts rows together.
+    """
+    again, noted = written(COLUMNS.read(row))
+    known = {each.name for each in COLUMNS.fields}
+    gone = {key for key, each in row.items() if key in known and each is None}
+    wanted = {key: each for key, each in row.items() if key not in gone}
+    return {**again} == (wanted or row) and noted == {}
+
+
+def is_told(path: str, others: set[str]) -> bool:
+    """Tell whether one of `others` is, holds or is held by the field at `path`."""
+    return any(
+        f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
+        for each in others
+    )
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_rows_come_back(path: Path) -> None:
+    """Every row of a valid file is the same again."""
+    rows = rows_in(path)
+
+    assert [each for each in rows if not comes_back(each)] == []
+
+
+def test_fields_of_a_row() -> None:
+    """A row is a question with its contexts, a reference and an answer."""
+    row = {
+        "query_id": 7,
+        "questions": "q",
+        "contexts": ["c"],
+        "ground_truth_answers": "a",
+        "predicted_answers": "b",
+        "retrieved_documents": [{"content": None}],
+    }
+
+    assert COLUMNS.read(row) == Record(
+        id=7,
+        prompt="q",
+        references=["a"],
+        contexts=["c"],
+        outputs=[Output(text="b")],
+        extra={"haystack": {"retrieved_documents": [{"content": None}]}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "text", "kept"),
+    [
+        ({"predicted_answers": "a"}, "a", {}),
+        ({"responses": "a"}, "a", {}),
+        (
+            {"responses": "a", "predicted_answers": "b"},
+            "a",
+            {"predicted_answers": "b"},
+        ),
+        ({"responses": "a", "predicted_answers": 5}, "a", {"predicted_answers": 5}),
+        ({"responses": ["a"], "predicted_answers": "b"}, "b", {"responses": ["a"]}),
+        ({"responses": "a", "predicted_answers": None}, "a", {}),
+    ],
+)
+def test_two_names_of_answers(row: dict[str, Any], text: str, kept: Any) -> None:
+    """An answer is found under both of its names, and goes back to where it was."""
+    record = COLUMNS.read(row)
+
+    assert [each.text for each in record.outputs] == [text]
+    assert record.extra == ({"haystack": kept} if kept else UNSET)
+    assert comes_back(row)
+
+
+def test_column_of_an_answer_is_kept() -> None:
+    """An answer knows that it stood in `responses`, which only Haystack asks for."""
+    kept = {"haystack": {"column": "responses"}}
+
+    assert COLUMNS.read({"responses": "a"}).outputs == [Output(text="a", extra=kept)]
+    assert written(Record(outputs=[Output(text=None, extra=kept)], prompt="q")) == (
+        {"questions": "q"},
+        {
+            "outputs.text": "left out for null",
+            "outputs.extra.haystack.column": "",
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"questions": None},
+        {"questions": None, "responses": None},
+        {"nota": None},
+        {"contexts": "one text"},
+        {"contexts": ["a", 4]},
+        {"query_id": True, "questions": 1.0},
+        {"responses": ["a", "b"], "predicted_answers": {"a": 1}},
+        {"questions": "", "contexts": [], "ground_truth_answers": ""},
+    ],
+)
+def test_odd_rows_come_back(row: dict[str, Any]) -> None:
+    """Items of other types, and rows of nothing but null, are the same again."""
+    assert comes_back(row)
+
+
+def test_null_among_items_is_absent() -> None:
+    """Null in a well-known column says that the row has no such item."""
+    row = {"questions": "q", "contexts": None, "predicted_answers": None, KEY: None}
+
+    assert COLUMNS.read(row) == Record(prompt="q")
+
+
+def test_columns_of_other_vendors_answers() -> None:
+    """A record from elsewhere gets the columns in their order."""
+    record = Record(
+        id="1",
+        prompt="q",
+        references=["r"],
+        contexts=["c"],
+        outputs=[Output(text="a")],
+    )
+
+    row, noted = written(record)
+
+    assert list(row) == ORDER
+    assert noted == {}
+
+
+@pytest.mark.parametrize(
+    ("record", "noted"),
+    [
+        (Record(prompt="q", outputs=[Output(text=None)]), {"outputs.text"}),
+        (Record(prompt="q", outputs=[Output()]), {"outputs"}),
+        (Record(prompt="q", references=[]), {"references"}),
+    ],
+)
+def test_what_has_no_item_is_noted(record: Record, noted: set[str]) -> None:
+    """What is known to be nothing gets no item, and that is noted."""
+    row, said = written(record)
+
+    assert row == {"questions": "q"}
+    assert said.keys() == noted
+
+
+@pytest.mark.parametrize(
+    "record", [Record(), Record(outputs=[Output()]), Record(references=[])]
+)
+def test_empty_row_cannot_be_written(record: Record) -> None:
+    """A record without anything for a column is no row."""
+    with pytest.raises(Unconvertible, match="--set questions=VALUE"):
+        written(record)
+
+
+@given(ROWS)
+def test_any_row_comes_back(row: dict[str, Any]) -> None:
+    """Any row is read as a record from which the same record is read again."""
+    record = COLUMNS.read(row)
+    if record != Record():
+        again, noted = written(record)
+
+        assert list(differences(record, COLUMNS.read(again))) == []
+        assert noted == {}
+        assert all(same(item, row[column]) for column, item in again.items())
+
+
+@given(record=records(), kept=ROWS, named=NAMED)
+def test_what_differs_was_noted(
+    record: Record, kept: dict[str, Any], named: dict[str, Any]
+) -> None:
+    """A field differs if and only if that was noted, whatever was kept."""
+    changes = {"turns": UNSET, "extra": {"haystack": named}}
+    outputs = [replace(each, **changes) for each in record.outputs]
+    record = replace(filled(record), outputs=outputs, extra={"haystack": kept})
+    found = Pairing(COLUMNS, ONE_ROW).written(record)
+    (row,) = found.rows
+    noted = {each.path for each in found.notes}
+    differing = {each.path for each in differences(record, COLUMNS.read(row))}
+
+    assert REFEREE.is_valid({key: [item] for key, item in row.items()})
+    assert {each for each in differing if not is_told(each, noted)} == set()
+    assert {each for each in noted if not is_told(each, differing)} == set()
+
+
+@given(st.lists(records(), min_size=2, max_size=3), st.booleans())
+def test_rows_of_one_file(chosen: list[Record], is_kept: bool) -> None:
+    """Null where other rows have an item changes nothing but unknown columns."""
+    choices = one_row_each(is_kept=is_kept)
+    rows = [Pairing(COLUMNS, choices).written(filled(each)).rows[0] for each in chosen]
+    columns = dict.fromkeys(column for each in rows for column in each)
+    for row in rows:
+        full = {column: row.get(column) for column in columns}
+        alone, among = restored_from(row), restored_from(full)
+        found = {each.path for each in differences(alone, among)}
+
+        assert {
+            each for each in found if not each.startswith("extra.haystack")
+        } == set()
+
+
+def one_row_each(*, is_kept: bool) -> Choices:
+    """Return choices of one row each, perhaps with what would be lost."""
+    return Choices(
+        references=References.FIRST, responses=Responses.FIRST, keep_extra=is_kept
+    )
+
+
+def restored_from(row: dict[str, Any]) -> Record:
+    """Return the record of a row with what the row keeps of it."""
+    bare, fragment = taken_out(row, COLUMNS)
+    return restored(COLUMNS.read(bare), fragment)
+
+
+def header_written(header: Header) -> tuple[dict[str, Any], list[str]]:
+    """Return what is written of a header, and the paths that are noted."""
+    notes = Notes()
+    assert COLUMNS.write_header is not None
+    row = COLUMNS.write_header(header, notes)
+    return row, [each.path for each in notes.said]
+
+
+def test_component_comes_back() -> None:
+    """The name of the component around the columns is kept in the header."""
+    assert COLUMNS.read_header is not None
+    header = COLUMNS.read_header({"component": "exact match"})
+
+    assert header == Header(extra={"haystack": {"component": "exact match"}})
+    assert header_written(header) == ({"component": "exact match"}, [])
+    assert COLUMNS.read_header({}) == Header()
+
+
+def test_header_of_others() -> None:
+    """What is no component's name has no place around columns, which is noted."""
+    header = Header(extra={"haystack": {"component": 1, "a": 2}, "harpia": {"b": 3}})
+    paths = ["haystack.component", "haystack.a", "harpia.b"]
+
+    assert header_written(header) == ({}, [f"header.extra.{each}" for each in paths])

@@ -1,0 +1,286 @@
+"""What is said of Haystack's documents that their schemas allow."""
+
+import json
+from typing import Any
+
+import pytest
+
+from harpia_converters.haystack import columns, evaluator, results, rules, run
+from harpia_converters.haystack.words import listed, quoted
+from harpia_formats.model.format import Remark
+from harpia_formats.model.problem import Severity
+
+FORMATS = {each.FORMAT.id: each.FORMAT for each in (columns, results, run, evaluator)}
+DIALECTS = {
+    (format_.id, each.name): each
+    for format_ in FORMATS.values()
+    for each in format_.dialects
+}
+LLM = "haystack.components.evaluators.llm_evaluator.LLMEvaluator"
+RESULTS = {"results": [{"score": 0}, None], "meta": None}
+SCORES = {"score": 0.5, "individual_scores": [1, 0]}
+EXAMPLE = {"inputs": {"responses": "Olá"}, "outputs": {"score": 1}}
+DEFINITION: dict[str, Any] = {
+    "instructions": "Is it rude?",
+    "inputs": [["responses", "list[str]"]],
+    "outputs": ["score"],
+    "examples": [EXAMPLE],
+}
+BUILDER = {"type": "haystack.PromptBuilder", "init_parameters": {"template": "{{x}}"}}
+
+
+def said(format_: str, value: Any, dialect: str = "") -> list[tuple[str, Any]]:
+    """Return the codes and the paths of what is said of `value`."""
+    return [(each.code, each.path) for each in remarks_of(format_, value, dialect)]
+
+
+def remarks_of(format_: str, value: Any, dialect: str = "") -> list[Remark]:
+    """Return what is said of `value`."""
+    remarks = DIALECTS[format_, dialect].remarks
+    assert remarks is not None
+    return list(remarks(value))
+
+
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda each: str(each.code))
+def test_example_of_a_rule_breaks_it_alone(rule: Any) -> None:
+    """The bad example of a rule gives its finding only, and the good one none."""
+    format_ = rule.judged_by
+    bad, good = json.loads(rule.bad), json.loads(rule.good)
+
+    assert [each[0] for each in in_parts(format_, bad)] == [rule.code]
+    assert in_parts(format_, good) == []
+
+
+def in_parts(format_: str, value: Any) -> list[tuple[str, Any]]:
+    """Return what is said of a document, of columns item by item."""
+    if format_ != "haystack":
+        return said(format_, value)
+    items = [{key: item} for key, column in value.items() for item in column]
+    found = [each for row in items for each in said(format_, row)]
+    return found + lengths_of({(key,): len(each) for key, each in value.items()})
+
+
+def lengths_of(items: dict[tuple[str | int, ...], int]) -> list[tuple[str, Any]]:
+    """Return what is said of the lengths of columns."""
+    return [(each.code, each.path) for each in columns.lengths(items)]
+
+
+def test_codes_and_names_are_of_haystack() -> None:
+    """Rules have the vendor's letter, and a name and a format each."""
+    assert all(each.code.startswith("K") for each in rules.RULES)
+    assert len({each.name for each in rules.RULES}) == len(rules.RULES)
+    assert {each.judged_by for each in rules.RULES} == FORMATS.keys()
+
+
+@pytest.mark.parametrize(
+    ("items", "paths"),
+    [
+        ({("a",): 2, ("b",): 2}, []),
+        ({("a",): 2, ("b",): 3}, [("b",)]),
+        ({("a",): 3, ("b",): 2, ("c",): 2}, [("a",)]),
+        ({("a",): 1, ("b",): 2, ("c",): 3}, [("b",), ("c",)]),
+        ({("x", "a"): 1, ("y", "a"): 2}, []),
+        ({("x", "a"): 1, ("y", "a"): 2, ("y", "b"): 0}, [("y", "b")]),
+        ({}, []),
+    ],
+)
+def test_columns_of_another_length_are_named(
+    items: dict[tuple[str | int, ...], int], paths: list[Any]
+) -> None:
+    """What differs from most columns of its component is said, and nothing else."""
+    assert lengths_of(items) == [("K101", each) for each in paths]
+
+
+@pytest.mark.parametrize(
+    ("row", "paths"),
+    [
+        ({"questions": "x", "contexts": ["x"], "retrieved_documents": [{}]}, []),
+        ({"own": 1}, []),
+        ({"questions": None}, [("questions",)]),
+        ({"responses": ["x"]}, [("responses",)]),
+        ({"predicted_answers": True}, [("predicted_answers",)]),
+        ({"ground_truth_answers": 1.5}, [("ground_truth_answers",)]),
+        ({"contexts": "x"}, [("contexts",)]),
+        ({"contexts": ["x", {}, 1]}, [("contexts", 1), ("contexts", 2)]),
+        ({"ground_truth_documents": {}}, [("ground_truth_documents",)]),
+    ],
+)
+def test_items_of_well_known_columns_are_looked_at(
+    row: dict[str, Any], paths: list[Any]
+) -> None:
+    """An item that is not what evaluators expect is said, at its place."""
+    assert said("haystack", row) == [("K102", each) for each in paths]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (RESULTS, []),
+        ({"results": [None], "meta": []}, [("K401", ("meta",))]),
+        ({"results": [{"a": 1}, {"a": 2}, {"b": 1}]}, [("K402", ("results", 2))]),
+        ({"results": [{"a": 1}, None]}, []),
+        (
+            {"results": [{"statements": ["a"], "statement_scores": []}]},
+            [("K403", ("results", 0, "statement_scores"))],
+        ),
+        ({"results": [{"statements": "a", "statement_scores": []}]}, []),
+        ({**SCORES, "results": []}, [("K404", ("individual_scores",))]),
+    ],
+)
+def test_results_that_do_not_belong_together_are_said(
+    value: dict[str, Any], expected: list[Any]
+) -> None:
+    """Lengths and keys that differ are said, also under a component's name."""
+    below = [(code, ("juiz", *path)) for code, path in expected]
+
+    assert said("haystack-results", value) == expected
+    assert said("haystack-results", {"juiz": value}, "component") == below
+
+
+@pytest.mark.parametrize(
+    ("inputs", "scores", "expected"),
+    [
+        ({"a": [1, 2]}, {"m": [1, 0]}, []),
+        ({"a": [1, 2], "b": [1]}, {}, [("K201", ("inputs", "b"))]),
+        ({"a": [1], "b": [1, 2], "c": [1, 2]}, {}, [("K201", ("inputs", "a"))]),
+        ({"a": []}, {"m": [1]}, [("K202", ("results", "m", "individual_scores"))]),
+        ({"a": [1]}, {"a": [1]}, [("K203", ("results", "a"))]),
+        ({"a": "açã"}, {"m": [1, 0, 1]}, [("K204", ("inputs", "a"))]),
+        ({}, {"m": [1]}, []),
+    ],
+)
+def test_a_run_is_held_to_what_haystack_refuses(
+    inputs: dict[str, Any], scores: dict[str, Any], expected: list[Any]
+) -> None:
+    """Lengths are compared with what most inputs have, and doubts are said."""
+    metrics = {
+        name: {"score": 1, "individual_scores": each} for name, each in scores.items()
+    }
+    document = {"run_name": "a", "inputs": inputs, "results": metrics}
+
+    assert said("haystack-run", document) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, []),
+        ({"inputs": [["a b", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
+        ({"inputs": [["", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
+        ({"inputs": [["not", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
+        ({"inputs": [["ação", "list[str]"]], "examples": []}, []),
+    ],
+)
+def test_names_that_jinja_fails_on_are_errors(
+    change: dict[str, Any], expected: list[Any]
+) -> None:
+    """The name of an input is one that a variable can have, in any script."""
+    found = said("haystack-evaluator", {**DEFINITION, **change})
+
+    assert found == [("K301", each) for each in expected]
+    severities = {each.code: each.severity for each in rules.RULES}
+    assert severities["K301"] is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("{{ x }}", True),
+        ("{{- x.y }}", True),
+        ("{{ 'a' }}", True),
+        ("{% if x %}", True),
+        ("{# note #}", True),
+        ("{{ responses }}", False),
+        ("{{ responses | upper }} {{ x }}", True),
+        ("{ {x} } }} %}", False),
+        ('{"a": {"b": {}}}', False),
+    ],
+)
+def test_templates_in_text_are_said(*, text: str, is_said: bool) -> None:
+    """What Jinja reads is said wherever it stands, unless it is a declared input."""
+    example = {"inputs": {"responses": [text]}, "outputs": {"score": {text: 1}}}
+    document = {**DEFINITION, "instructions": text, "examples": [example]}
+    places = {
+        ("instructions",),
+        ("examples", 0, "inputs", "responses", 0),
+        ("examples", 0, "outputs", "score", text),
+    }
+
+    found = remarks_of("haystack-evaluator", document)
+
+    assert {each.path for each in found} == (places if is_said else set())
+    assert {each.code for each in found} <= {"K302"}
+    assert all(each.at_key == (each.path[-1] == text) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_list"),
+    [
+        ("list[str]", True),
+        ("List[List[str]]", True),
+        ("typing.List[typing.Any]", True),
+        ("typing.List", True),
+        ("str", False),
+        ("typing.Optional[list[str]]", False),
+        ("listing", False),
+    ],
+)
+def test_types_that_are_not_lists_are_said(*, kind: str, is_list: bool) -> None:
+    """A type that is no list type is said, with how to write it."""
+    document = {**DEFINITION, "inputs": [["responses", kind]]}
+    expected = [] if is_list else [("K305", ("inputs", 0, 1))]
+
+    assert said("haystack-evaluator", document) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"inputs": [], "examples": []}, [("K304", ("inputs",))]),
+        ({"outputs": [], "examples": []}, [("K304", ("outputs",))]),
+        ({"inputs": DEFINITION["inputs"] * 2}, [("K303", ("inputs", 1, 0))]),
+        ({"outputs": ["score", "score"]}, [("K303", ("outputs", 1))]),
+        ({"outputs": ["a"]}, [("K306", ("examples", 0, "outputs"))]),
+        (
+            {"examples": [{**EXAMPLE, "inputs": {}}]},
+            [("K306", ("examples", 0, "inputs"))],
+        ),
+        (
+            {"api": "openai", "api_key": None},
+            [("K307", ("api",)), ("K307", ("api_key",))],
+        ),
+    ],
+)
+def test_declarations_are_looked_at_wherever_they_are(
+    change: dict[str, Any], expected: list[Any]
+) -> None:
+    """What is doubtful is said of a definition, and of the same inside of others."""
+    document = {**DEFINITION, **change}
+    dumped = {"type": LLM, "init_parameters": document}
+
+    def below(*path: str) -> list[Any]:
+        return [(code, (*path, *rest)) for code, rest in expected]
+
+    about = "haystack-evaluator"
+    assert said(about, document) == expected
+    assert said(about, dumped, "to_dict") == below("init_parameters")
+    assert said(about, {"c": document}, "component") == below("c")
+    assert said(about, {"c": dumped}, "component") == below("c", "init_parameters")
+    pipeline = {"components": {"c": dumped, "b": BUILDER}}
+    path = ("components", "c", "init_parameters")
+    assert said(about, pipeline, "pipeline") == below(*path)
+
+
+def test_other_evaluators_are_left_alone() -> None:
+    """What another evaluator is made from is its own business."""
+    other = {"type": "haystack.SASEvaluator", "init_parameters": {"inputs": []}}
+
+    assert said("haystack-evaluator", other, "to_dict") == []
+
+
+def test_names_are_shown_short() -> None:
+    """Long names and long lists of names are cut, and it is said how many are left."""
+    assert quoted("ç" * 50) == f'"{"ç" * 40}…"'
+    assert listed("abcdef") == '"a", "b", "c", "d" and 2 more'
+    assert listed(["a"]) == '"a"'
+    assert listed([]) == "nothing"

@@ -1,0 +1,322 @@
+"""What Haystack's schemas allow, and that a strict one leaves nothing to say."""
+
+import copy
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from harpia_converters.haystack import columns, evaluator, results, run
+
+SCHEMAS = Path(__file__).parents[3] / "schemas"
+FILES = sorted(SCHEMAS.glob("haystack*.schema.json"))
+DIALECTS = [
+    each
+    for module in (columns, results, run, evaluator)
+    for each in module.FORMAT.dialects
+]
+LLM = "haystack.components.evaluators.llm_evaluator.LLMEvaluator"
+SCORES: dict[str, Any] = {"score": 0.5, "individual_scores": [1, 0]}
+RUN: dict[str, Any] = {
+    "run_name": "a",
+    "inputs": {"q": [1, 2]},
+    "results": {"m": SCORES},
+}
+EXAMPLE = {"inputs": {"responses": "Olá"}, "outputs": {"score": 1}}
+DEFINITION: dict[str, Any] = {
+    "instructions": "Is it rude?",
+    "inputs": [["responses", "list[str]"]],
+    "outputs": ["score"],
+    "examples": [EXAMPLE],
+}
+COLUMNS: dict[str, Any] = {
+    "questions": ["2+2?"],
+    "contexts": [["números", "数"]],
+    "responses": ["4"],
+    "predicted_answers": ["4"],
+    "ground_truth_answers": ["4"],
+    "ground_truth_documents": [[{"content": "a"}]],
+    "retrieved_documents": [[]],
+    "own": [None],
+}
+ITEMS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+@cache
+def schema_of(id_: str) -> Any:
+    """Return a schema by its id."""
+    return json.loads((SCHEMAS / f"{id_}.schema.json").read_text("utf-8"))
+
+
+def is_allowed(id_: str, value: Any) -> bool:
+    """Tell whether a schema allows `value`."""
+    return Draft7Validator(schema_of(id_)).is_valid(value)
+
+
+def verdicts(id_: str, value: Any) -> tuple[bool, bool]:
+    """Return whether a schema allows `value`, and whether its strict one does."""
+    return is_allowed(id_, value), is_allowed(f"{id_}-strict", value)
+
+
+def changed(value: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """Return `value` with other members, those that are `...` left out."""
+    merged = copy.deepcopy(value) | change
+    return {key: each for key, each in merged.items() if each is not ...}
+
+
+def properties_in(node: Any) -> Iterator[Any]:
+    """Yield what a schema says of the members of objects and of array items."""
+    if not isinstance(node, dict):
+        return
+    for key, each in node.items():
+        if key in {"properties", "definitions"}:
+            if key == "properties":
+                yield from each.values()
+            for inner in each.values():
+                yield from properties_in(inner)
+        elif key in {"items", "additionalProperties", "then", "else"}:
+            for inner in each if isinstance(each, list) else [each]:
+                yield from properties_in(inner)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda each: str(each.name))
+def test_schema_is_one(path: Path) -> None:
+    """Each file is a draft-07 schema with a title, a description and a version."""
+    schema = json.loads(path.read_text("utf-8"))
+
+    Draft7Validator.check_schema(schema)
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    assert schema["version"] == "1"
+    assert schema["title"]
+    assert schema["description"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda each: str(each.name))
+def test_properties_are_described(path: Path) -> None:
+    """Each member says what it is, except where a condition takes it up again."""
+    for each in properties_in(json.loads(path.read_text("utf-8"))):
+        assert "description" in each or each.keys() <= {"$ref", "properties"}
+
+
+def test_dialects_name_the_schemas_that_there_are() -> None:
+    """Each dialect has a schema and a strict one, and no schema is left over."""
+    named = {each.schema for each in DIALECTS} | {each.strict for each in DIALECTS}
+
+    assert {each.name.removesuffix(".schema.json") for each in FILES} == named
+
+
+@pytest.mark.parametrize("suffix", ["", "-strict"])
+def test_evaluators_share_their_definition(suffix: str) -> None:
+    """A definition is the same by itself, dumped, under a name and in a pipeline."""
+    alone = schema_of(f"haystack-evaluator{suffix}")
+
+    for dialect in ("to-dict", "component", "pipeline"):
+        schema = schema_of(f"haystack-evaluator-{dialect}{suffix}")
+        inner = schema["definitions"]["definition"]
+        assert inner == {key: alone[key] for key in inner.keys() - {"description"}} | {
+            "description": inner["description"]
+        }
+
+
+@pytest.mark.parametrize("suffix", ["", "-strict"])
+@pytest.mark.parametrize("id_", ["haystack", "haystack-results"])
+def test_components_are_held_to_the_same(id_: str, suffix: str) -> None:
+    """What stands under a component's name is judged as it is by itself."""
+    alone = schema_of(f"{id_}{suffix}")
+    inner = schema_of(f"{id_}-component{suffix}")["additionalProperties"]
+
+    keys = inner.keys() - {"description"}
+    assert keys == alone.keys() - {"$schema", "title", "description", "version"}
+    assert {key: inner[key] for key in keys} == {key: alone[key] for key in keys}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (COLUMNS, (True, True)),
+        ({"own": [1, "a", None, []]}, (True, True)),
+        ({"questions": []}, (True, True)),
+        ({}, (False, False)),
+        ({"own": "a"}, (False, False)),
+        ({"own": None}, (False, False)),
+        ({"questions": [1]}, (True, False)),
+        ({"contexts": ["a"]}, (True, False)),
+        ({"contexts": [[1]]}, (True, False)),
+        ({"retrieved_documents": [{}]}, (True, False)),
+    ],
+)
+def test_columns(value: dict[str, Any], expected: tuple[bool, bool]) -> None:
+    """Columns are lists; strict ones hold what evaluators expect, at both levels."""
+    assert verdicts("haystack", value) == expected
+    assert verdicts("haystack-component", {"c": value}) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"results": [{}, None]}, (True, True)),
+        ({"results": [], "meta": None}, (True, True)),
+        ({"results": [{}], "meta": [{}]}, (True, True)),
+        (SCORES, (True, True)),
+        (SCORES | {"results": [{}, {}], "meta": []}, (True, True)),
+        (SCORES | {"score": None}, (True, False)),
+        (SCORES | {"individual_scores": [None]}, (True, False)),
+        ({"results": [], "more": 1}, (True, False)),
+        ({"results": [1]}, (False, False)),
+        ({"results": None}, (False, False)),
+        ({"results": [], "meta": {}}, (False, False)),
+        ({"score": 1}, (False, False)),
+        ({"individual_scores": [1]}, (False, False)),
+        ({"meta": []}, (False, False)),
+        (SCORES | {"score": "1"}, (False, False)),
+        (SCORES | {"individual_scores": [True]}, (False, False)),
+        ({}, (False, False)),
+    ],
+)
+def test_results(value: dict[str, Any], expected: tuple[bool, bool]) -> None:
+    """Results are objects or nulls, or scores, also one level down."""
+    assert verdicts("haystack-results", value) == expected
+    assert verdicts("haystack-results-component", {"c": value}) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, (True, True)),
+        ({"results": {}}, (True, True)),
+        ({"results": {"m": SCORES | {"individual_scores": [None, 1]}}}, (True, True)),
+        ({"results": {"m": SCORES | {"results": []}}}, (True, True)),
+        ({"results": {"m": SCORES | {"score": {}}}}, (True, False)),
+        ({"results": {"m": SCORES | {"individual_scores": ["a"]}}}, (True, False)),
+        ({"inputs": {"q": "ab"}}, (True, False)),
+        ({"more": 1}, (True, False)),
+        ({"inputs": {}}, (False, False)),
+        ({"inputs": {"q": 1}}, (False, False)),
+        ({"run_name": None}, (False, False)),
+        ({"run_name": ...}, (False, False)),
+        ({"inputs": ...}, (False, False)),
+        ({"results": ...}, (False, False)),
+        ({"results": []}, (False, False)),
+        ({"results": {"m": 1}}, (False, False)),
+        ({"results": {"m": {"score": 1}}}, (False, False)),
+        ({"results": {"m": {"individual_scores": []}}}, (False, False)),
+        ({"results": {"m": SCORES | {"individual_scores": "10"}}}, (False, False)),
+    ],
+)
+def test_runs(change: dict[str, Any], expected: tuple[bool, bool]) -> None:
+    """A run has a name, inputs, and a score and individual scores for each metric."""
+    assert verdicts("haystack-run", changed(RUN, change)) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, (True, True)),
+        ({"examples": []}, (True, True)),
+        ({"progress_bar": True, "raise_on_failure": False}, (True, True)),
+        ({"chat_generator": None}, (True, True)),
+        ({"inputs": [["a", "typing.List[typing.List[str]]"]]}, (True, True)),
+        ({"inputs": []}, (True, False)),
+        ({"outputs": []}, (True, False)),
+        ({"outputs": ["a", "a"]}, (True, False)),
+        ({"inputs": [["a", "str"]]}, (True, False)),
+        ({"api": "openai"}, (True, False)),
+        ({"api_key": None}, (True, False)),
+        ({"api_params": {}}, (True, False)),
+        ({"more": 1}, (True, False)),
+        ({"instructions": ...}, (False, False)),
+        ({"inputs": ...}, (False, False)),
+        ({"outputs": ...}, (False, False)),
+        ({"examples": ...}, (False, False)),
+        ({"instructions": None}, (False, False)),
+        ({"inputs": {"a": "list[str]"}}, (False, False)),
+        ({"inputs": ["a"]}, (False, False)),
+        ({"inputs": [["a"]]}, (False, False)),
+        ({"inputs": [["a", "list[str]", 1]]}, (False, False)),
+        ({"inputs": [[1, "list[str]"]]}, (False, False)),
+        ({"inputs": [["a", None]]}, (False, False)),
+        ({"inputs": [["a", "list"]]}, (False, False)),
+        ({"inputs": [["a", "builtins.list"]]}, (False, False)),
+        ({"outputs": "score"}, (False, False)),
+        ({"outputs": [1]}, (False, False)),
+        ({"examples": None}, (False, False)),
+        ({"examples": {}}, (False, False)),
+        ({"examples": [[]]}, (False, False)),
+        ({"examples": [{"inputs": {}}]}, (False, False)),
+        ({"examples": [EXAMPLE | {"more": 1}]}, (False, False)),
+        ({"examples": [{"inputs": {}, "outputs": []}]}, (False, False)),
+        ({"progress_bar": "yes"}, (False, False)),
+    ],
+)
+def test_definitions(change: dict[str, Any], expected: tuple[bool, bool]) -> None:
+    """A definition is judged the same wherever it stands."""
+    definition = changed(DEFINITION, change)
+    dumped = {"type": LLM, "init_parameters": definition}
+
+    assert verdicts("haystack-evaluator", definition) == expected
+    assert verdicts("haystack-evaluator-to-dict", dumped) == expected
+    assert verdicts("haystack-evaluator-component", {"c": definition}) == expected
+    assert verdicts("haystack-evaluator-component", {"c": dumped}) == expected
+    pipeline = {"components": {"c": dumped}}
+    assert verdicts("haystack-evaluator-pipeline", pipeline) == expected
+
+
+@pytest.mark.parametrize(
+    ("dumped", "alone", "in_pipeline"),
+    [
+        ({"type": "x.SASEvaluator", "init_parameters": {"inputs": 1}}, True, True),
+        ({"type": "x.SASEvaluator"}, False, True),
+        ({"init_parameters": DEFINITION}, False, False),
+        ({"type": 1, "init_parameters": {}}, False, False),
+        ({"type": LLM, "init_parameters": []}, False, False),
+        ({"type": LLM}, False, False),
+        ({"type": "LLMEvaluator", "init_parameters": {}}, False, False),
+        ({"type": "my.NotLLMEvaluator", "init_parameters": {}}, True, True),
+    ],
+)
+def test_dumped_components(*, dumped: Any, alone: bool, in_pipeline: bool) -> None:
+    """Only an LLMEvaluator's parameters are looked at; a pipeline has others, too."""
+    pipeline = {"components": {"c": dumped}}
+
+    assert is_allowed("haystack-evaluator-to-dict", dumped) is alone
+    assert is_allowed("haystack-evaluator-component", {"c": dumped}) is alone
+    assert is_allowed("haystack-evaluator-pipeline", pipeline) is in_pipeline
+
+
+@settings(max_examples=300, deadline=None)
+@given(column=st.sampled_from(sorted(COLUMNS)), item=ITEMS)
+def test_strict_items_leave_nothing_to_say(column: str, item: Any) -> None:
+    """An item has no remark exactly where the strict schema allows it."""
+    is_strict = is_allowed("haystack-strict", {column: [item]})
+
+    assert is_strict is not any(columns.remarks({column: item}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    change=st.dictionaries(
+        st.sampled_from([*DEFINITION, "api", "score", "results", "inputs"]),
+        ITEMS,
+        max_size=2,
+    )
+)
+def test_strict_allows_no_more(change: dict[str, Any]) -> None:
+    """What a strict schema allows, the tolerant one allows too."""
+    for value in (DEFINITION, RUN, SCORES, COLUMNS):
+        for each in DIALECTS:
+            document = value | change
+            if is_allowed(each.strict, document):
+                assert is_allowed(each.schema, document)

@@ -1,0 +1,293 @@
+"""Scores as Haystack's evaluators return them, and as a run."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import score, validate
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.registry import record_formats
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": 2**70,
+        "prompt": "Qual é a capital?",
+        "references": ["Brasília", "BSB"],
+        "contexts": ["Brasília é a capital."],
+        "outputs": [{"model": "m", "text": "Brasília"}],
+    },
+    {
+        "id": "问",
+        "prompt": "水的沸点?",
+        "references": ["100 °C"],
+        "outputs": [{"model": "m", "text": "100 °c"}],
+    },
+    {"references": ["BSB"], "outputs": [{"model": "m", "text": "bsb"}]},
+]
+
+
+def lines(*rows: Any) -> bytes:
+    """Return rows, one a line."""
+    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+
+def written(
+    data: Any, to: str, folder: Path, *, strict: bool = True, **options: Any
+) -> dict[str, Any]:
+    """Return the document that is written, which must be valid without a remark."""
+    path = folder / "out.json"
+    options = {"replicates": 0, "overwrite": True, **options}
+    scores = score(data, to=to, output=path, **options)
+    report = validate(path, format=to, strict=strict, lint=True)
+    document: dict[str, Any] = json.loads(path.read_bytes())
+
+    assert report.ok
+    assert not report.problems
+    assert validate(path).files[0].format == to
+    assert set(scores.outputs) == {str(path), f"{path}.signatures.txt"}
+    return document
+
+
+def check_run(run: dict[str, Any]) -> None:
+    """Assert what EvaluationRunResult checks, each in its words."""
+    (length,) = {len(each) for each in run["inputs"].values()}
+
+    assert run["inputs"], "No inputs provided."
+    for name, each in run["results"].items():
+        assert "score" in each, f"Aggregate score missing for {name}."
+        assert "individual_scores" in each, f"Individual scores missing for {name}."
+        assert len(each["individual_scores"]) == length
+        assert name not in run["inputs"]
+
+
+def test_profile_is_exact_match_with_the_first_reference(tmp_path: Path) -> None:
+    """An answer counts if it is the first reference, character by character."""
+    pairs = [
+        ("a", ["a"]),
+        ("A", ["a"]),
+        ("a.", ["a"]),
+        ("b", ["a", "b"]),
+        ("", [""]),
+        (" a", ["a"]),
+        ("maçã", ["mac\u0327a\u0303"]),
+    ]
+    rows = [
+        {"id": at, "references": refs, "outputs": [{"text": text}]}
+        for at, (text, refs) in enumerate(pairs)
+    ]
+    document = written(lines(*rows), "haystack-results", tmp_path, from_="record")
+
+    assert document["individual_scores"] == [1, 0, 0, 0, 1, 0, 0]
+    assert document["score"] == 2 / 7
+    assert all(type(each) is int for each in document["individual_scores"])
+
+
+def test_other_metrics_are_the_usual_ones_and_said_so(tmp_path: Path) -> None:
+    """A metric that Haystack has not is as everywhere else, and a sentence says so."""
+    scores = score(
+        lines(*ROWS),
+        to="haystack-results",
+        output=tmp_path / "out.json",
+        metrics=("em", "f1"),
+        from_="record",
+    )
+    texts = (tmp_path / "out.json.signatures.txt").read_text().splitlines()
+
+    assert scores.profile == "haystack"
+    assert scores.said[0] == (
+        "the profile haystack has no f1: taken as in the profile default"
+    )
+    assert texts == [f"{each.name}\t{each.signature}" for each in scores.total.scores]
+    assert scores["em"].signature == "em|norm:none|refs:first|scale:0-1"
+
+
+def test_one_metric_is_a_result_and_several_are_components(tmp_path: Path) -> None:
+    """Several metrics are as in a pipeline, each below its name."""
+    options: dict[str, Any] = {"from_": "record"}
+    one = written(lines(*ROWS), "haystack-results", tmp_path, **options)
+    metrics = ("em", "f1", "rouge1", "rouge")
+    pytest.importorskip("rapidfuzz", reason="ROUGE needs the extra score")
+    several = written(
+        lines(*ROWS), "haystack-results", tmp_path, metrics=metrics, **options
+    )
+
+    assert one == {"individual_scores": [1, 0, 0], "score": 1 / 3}
+    assert several["em"] == one
+    assert several["f1"]["individual_scores"] == [1.0, 1.0, 1.0]
+    assert {"rouge1.rouge1", "rouge.rouge1", "rougeL"} < set(several)
+    for each in several.values():
+        found = each["individual_scores"]
+        assert each["score"] == pytest.approx(sum(found) / len(found))
+
+
+def test_run_has_inputs_and_results(tmp_path: Path) -> None:
+    """A run has a column for each input, and one score in each place."""
+    run = written(
+        lines(*ROWS), "haystack-run", tmp_path, metrics=("em", "f1"), from_="record"
+    )
+    check_run(run)
+
+    assert run["run_name"] == "m"
+    assert run["inputs"] == {
+        "query_id": [2**70, "问", None],
+        "questions": ["Qual é a capital?", "水的沸点?", None],
+        "contexts": [["Brasília é a capital."], None, None],
+        "ground_truth_answers": ["Brasília", "100 °C", "BSB"],
+        "predicted_answers": ["Brasília", "100 °c", "bsb"],
+    }
+    assert run["results"]["em"] == {"individual_scores": [1, 0, 0], "score": 1 / 3}
+
+
+def test_run_is_taken_by_haystack(tmp_path: Path) -> None:
+    """Haystack's own class takes what is written, and reports it."""
+    module = pytest.importorskip(
+        "haystack.evaluation", reason="haystack-ai is not installed"
+    )
+    run = written(
+        lines(*ROWS), "haystack-run", tmp_path, metrics=("em", "f1"), from_="record"
+    )
+    result = module.EvaluationRunResult(
+        run["run_name"], inputs=run["inputs"], results=run["results"]
+    )
+
+    assert result.aggregated_report() == {
+        "metrics": ["em", "f1"],
+        "score": [1 / 3, 1.0],
+    }
+    assert result.detailed_report()["em"] == [1, 0, 0]
+
+
+def test_run_keeps_the_columns_that_haystack_gave(tmp_path: Path) -> None:
+    """Columns of Haystack's own come back, and answers where they were."""
+    data = json.dumps(
+        {
+            "questions": ["2+2?", "3+3?"],
+            "responses": ["4", "7"],
+            "ground_truth_answers": ["4", "6"],
+            "mine": [{"a": 1}, None],
+        }
+    ).encode()
+    run = written(data, "haystack-run", tmp_path)
+    check_run(run)
+
+    assert run["inputs"]["responses"] == ["4", "7"]
+    assert run["inputs"]["mine"] == [{"a": 1}, None]
+    assert run["results"]["em"]["individual_scores"] == [1, 0]
+
+
+def test_metric_does_not_overwrite_an_input(tmp_path: Path) -> None:
+    """A metric that is called like an input gets another name, as K203 asks."""
+    data = json.dumps(
+        {"responses": ["4"], "ground_truth_answers": ["4"], "em": ["x"]}
+    ).encode()
+    run = written(data, "haystack-run", tmp_path)
+
+    assert run["inputs"]["em"] == ["x"]
+    assert list(run["results"]) == ["em_score"]
+
+
+def test_name_of_a_run(tmp_path: Path) -> None:
+    """A run is called as the user says, else as its only model, else as its input."""
+    path = tmp_path / "respostas.v2.jsonl"
+    two = ROWS[0] | {"outputs": [{"model": "a", "text": "x"}, {"model": "b"}]}
+    path.write_bytes(lines(two))
+    name = {"run_name": 'execução "1"'}
+
+    given = written(lines(*ROWS), "haystack-run", tmp_path, from_="record", names=name)
+    of_file = written(path, "haystack-run", tmp_path, from_="record", strict=False)
+    assert given["run_name"] == 'execução "1"'
+    assert of_file["run_name"] == "respostas"
+    assert len(of_file["inputs"]["query_id"]) == 2
+
+
+@pytest.mark.parametrize("to", ["haystack-results", "haystack-run"])
+def test_what_cannot_be_scored_is_null(to: str, tmp_path: Path) -> None:
+    """An answer without a score has null in its place, and so has a metric."""
+    rows = [
+        {"id": 1, "references": ["4"], "outputs": [{"text": None}]},
+        {"id": 2, "references": ["4"], "outputs": []},
+        {"id": 3, "references": [], "outputs": [{"text": "4"}]},
+    ]
+    options: dict[str, Any] = {"strict": False, "from_": "record"}
+    none = written(lines(*rows), to, tmp_path, **options)
+    some = written(lines(*rows, ROWS[0]), to, tmp_path, **options)
+    if to == "haystack-run":
+        check_run(none)
+        check_run(some)
+        none, some = none["results"]["em"], some["results"]["em"]
+
+    assert none == {"individual_scores": [None] * 3, "score": None}
+    assert some == {"individual_scores": [None] * 3 + [1], "score": 1.0}
+
+
+def test_several_answers_are_rows_of_their_own(tmp_path: Path) -> None:
+    """Each answer of a record has a place in the inputs and in the results."""
+    row = ROWS[0] | {
+        "outputs": [{"model": each, "text": each} for each in ("a", "b", "Brasília")]
+    }
+    run = written(lines(row), "haystack-run", tmp_path, from_="record")
+    check_run(run)
+
+    assert run["inputs"]["predicted_answers"] == ["a", "b", "Brasília"]
+    assert run["inputs"]["query_id"] == [2**70] * 3
+    assert run["results"]["em"]["individual_scores"] == [0, 0, 1]
+
+
+def test_no_input_at_all_is_an_error(tmp_path: Path) -> None:
+    """A run without any input, which Haystack refuses, is not written."""
+    with pytest.raises(ScoreError, match="an input could be"):
+        written(lines({"outputs": []}), "haystack-run", tmp_path, from_="record")
+    assert not list(tmp_path.iterdir())
+
+
+def test_constants_go_where_there_is_a_place(tmp_path: Path) -> None:
+    """A run has what was given for inputs, and results refuse what they cannot hold."""
+    given = {"questions": "?"}
+    run = written(
+        lines(*ROWS), "haystack-run", tmp_path, from_="record", constants=given
+    )
+
+    assert run["inputs"]["questions"][2] == "?"
+    with pytest.raises(ScoreError, match="leave out --set"):
+        written(
+            lines(*ROWS), "haystack-results", tmp_path, from_="record", constants=given
+        )
+    with pytest.raises(ScoreError, match="did you mean questions"):
+        written(
+            lines(*ROWS),
+            "haystack-run",
+            tmp_path,
+            from_="record",
+            constants={"question": "?"},
+        )
+
+
+def test_standard_output_has_no_signatures_beside_it(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    """Results alone go to standard output."""
+    score(lines(*ROWS), to="haystack-results", from_="record")
+    document = json.loads(capfdbinary.readouterr().out)
+
+    assert document == {"individual_scores": [1, 0, 0], "score": 1 / 3}
+
+
+@pytest.mark.parametrize("to", ["haystack-results", "haystack-run"])
+def test_fixtures_become_results_or_a_sentence(to: str, tmp_path: Path) -> None:
+    """Every file of answers gives valid results, or is refused in a sentence."""
+    done = 0
+    for name in record_formats():
+        for path in sorted((FIXTURES / name / "valid").iterdir()):
+            with suppress(ScoreError):
+                document = written(
+                    path, to, tmp_path, strict=False, from_=name, metrics=("em", "f1")
+                )
+                done += 1
+                if to == "haystack-run":
+                    check_run(document)
+
+    assert done > 80

@@ -1,0 +1,289 @@
+"""Scores as records and as a table, and what every writer of scores needs."""
+
+import csv
+import io
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_converters.table.scored import RESULTS
+from harpia_formats import convert, read, score, validate
+from harpia_formats.metrics import METRICS, measure_of
+from harpia_formats.metrics.metric import MetricError
+from harpia_formats.model.metric_profile import Asked, ScoreError
+from harpia_formats.registry import record_formats
+from harpia_formats.scoring.results.columns import BINARY, LOWER, columns_of
+from harpia_formats.scoring.results.files import ResultFiles
+from harpia_formats.scoring.results.format import ResultRun
+from harpia_formats.scoring.scores import Measuring
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+OLD = {"metric": "human", "value": 5, "is_correct": True}
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": 10**30,
+        "prompt": "2+2",
+        "references": ["4", "four"],
+        "category": 'so "called", sums',
+        "outputs": [
+            {"model": "模型", "text": "four", "scores": [OLD]},
+            {"model": "m", "text": "4 or 5"},
+        ],
+    },
+    {"id": "b", "prompt": "?", "references": ["x"], "outputs": []},
+    {"prompt": "?", "outputs": [{"text": "x"}]},
+]
+
+
+def lines(*rows: Any) -> bytes:
+    """Return rows, one a line."""
+    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+
+def written(data: Any, to: str, folder: Path, **options: Any) -> Path:
+    """Return the file that is written, which must be valid without a remark."""
+    path = folder / ("out.csv" if to == "csv" else "out.jsonl")
+    options = {
+        "metrics": ("em", "f1"),
+        "replicates": 0,
+        "overwrite": True,
+        **options,
+    }
+    score(data, to=to, output=path, **options)
+    report = validate(path, format=to, strict=True, lint=True)
+
+    assert report.ok
+    assert not report.problems
+    return path
+
+
+def records_in(path: Path) -> list[Any]:
+    """Return the records in a file."""
+    return [json.loads(each) for each in path.read_bytes().splitlines()]
+
+
+def cells_in(path: Path) -> list[list[str]]:
+    """Return the cells of a table."""
+    return list(csv.reader(io.StringIO(path.read_text())))
+
+
+def test_scores_stand_behind_those_of_each_answer(tmp_path: Path) -> None:
+    """Each answer of a record has its new scores last, and records stay whole."""
+    first, second, third = records_in(
+        written(lines(*ROWS), "record", tmp_path, from_="record")
+    )
+    em = {"metric": "em", "signature": "em|norm:squad|refs:max|scale:0-1"}
+    f1 = {"metric": "f1", "signature": "f1|norm:squad|empty:v2|refs:max|scale:0-1"}
+
+    assert first == ROWS[0] | {
+        "outputs": [
+            ROWS[0]["outputs"][0]
+            | {
+                "scores": [
+                    OLD,
+                    em | {"value": 1.0, "is_correct": True},
+                    f1 | {"value": 1.0},
+                ]
+            },
+            ROWS[0]["outputs"][1]
+            | {
+                "scores": [
+                    em | {"value": 0.0, "is_correct": False},
+                    f1 | {"value": 0.5},
+                ]
+            },
+        ]
+    }
+    assert second == ROWS[1]
+    assert third["outputs"] == [
+        {"text": "x", "scores": [em | {"value": None}, f1 | {"value": None}]}
+    ]
+
+
+def test_answers_of_a_model_are_taken_with_their_record(tmp_path: Path) -> None:
+    """Only the answers of the model that is asked for are in the records."""
+    records = records_in(
+        written(lines(*ROWS), "record", tmp_path, from_="record", model="m")
+    )
+    models = [[each["model"] for each in record["outputs"]] for record in records]
+
+    assert models == [["m"], [], []]
+
+
+def test_records_get_what_is_given(tmp_path: Path) -> None:
+    """What records lack is filled in, the ids of new scores too."""
+    records = records_in(
+        written(
+            lines(*ROWS),
+            "record",
+            tmp_path,
+            from_="record",
+            constants={"evaluation_id": "run/1", "source": "mine"},
+        )
+    )
+
+    assert {each["source"] for each in records} == {"mine"}
+    for each in records[0]["outputs"][0]["scores"]:
+        assert each["evaluation_id"] == "run/1"
+    with pytest.raises(ScoreError, match="no field is called"):
+        written(lines(*ROWS), "record", tmp_path, constants={"sauce": "x"})
+
+
+def test_scored_records_convert(tmp_path: Path) -> None:
+    """Records with scores convert to EvalEval with the scores that they got."""
+    row = ROWS[0] | {"outputs": [ROWS[0]["outputs"][1]]}
+    path = written(lines(row), "record", tmp_path, from_="record", metrics=("em",))
+    target = tmp_path / "eee.jsonl"
+    given = {"evaluation_id": "e", "evaluation_name": "n"}
+    convert(path, to="eee@0.3.0", output=target, constants=given).raise_for_errors()
+    (found,) = records_in(target)
+
+    assert found["evaluation"] == {"score": 0.0, "is_correct": False}
+
+
+def test_records_of_several_batches_are_put_together(tmp_path: Path) -> None:
+    """Answers of one record that are measured apart are one record again."""
+    rows = [
+        {
+            "id": at,
+            "references": ["x"],
+            "outputs": [{"text": f"{at} {each}"} for each in range(100)],
+        }
+        for at in range(7)
+    ]
+    path = written(lines(*rows), "record", tmp_path, from_="record", jobs=2)
+
+    assert [each["id"] for each in records_in(path)] == list(range(7))
+    assert [len(each["outputs"]) for each in records_in(path)] == [100] * 7
+
+
+def test_table_has_a_line_for_each_answer(tmp_path: Path) -> None:
+    """Each answer is a line with id, model, category and its scores."""
+    path = written(lines(*ROWS), "csv", tmp_path, from_="record")
+    signatures = (tmp_path / "out.csv.signatures.txt").read_text()
+
+    assert cells_in(path) == [
+        ["id", "model", "category", "em", "f1"],
+        [str(10**30), "模型", 'so "called", sums', "1.0", "1.0"],
+        [str(10**30), "m", 'so "called", sums', "0.0", "0.5"],
+        ["b", "", "", "", ""],
+        ["", "", "", "", ""],
+    ]
+    assert signatures == (
+        "em\tem|norm:squad|refs:max|scale:0-1\n"
+        "f1\tf1|norm:squad|empty:v2|refs:max|scale:0-1\n"
+    )
+
+
+def test_columns_are_told_apart_and_completed(tmp_path: Path) -> None:
+    """Scores of one name have that of their metric in front; gaps can be filled."""
+    pytest.importorskip("rapidfuzz", reason="ROUGE needs the extra score")
+    path = written(
+        lines(*ROWS),
+        "csv",
+        tmp_path,
+        from_="record",
+        metrics=("rouge", "rouge1"),
+        constants={"model": "org/m", "category": "none"},
+    )
+    head, _, second, third, _ = cells_in(path)
+
+    assert head[3:] == [
+        "rouge.rouge1",
+        "rouge2",
+        "rouge3",
+        "rougeL",
+        "rougeLsum",
+        "rouge1.rouge1",
+    ]
+    assert second[1:3] == ["m", 'so "called", sums']
+    assert third[2] == "none"
+
+
+def test_a_score_called_like_a_column_is_refused(tmp_path: Path) -> None:
+    """Two columns of one name are an error, and nothing is written."""
+    measuring = Measuring(Asked("em", names=("id",)), measure_of("em", {}))
+    files = ResultFiles(tmp_path / "out.csv", overwrite=False)
+
+    with pytest.raises(ScoreError, match="a score is called 'id'"):
+        RESULTS.writer(files, ResultRun((measuring,), "default"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("to", ["record", "csv", "haystack-results", "haystack-run"])
+def test_nothing_is_left_of_a_run_that_ends(to: str, tmp_path: Path) -> None:
+    """A row that is not valid behind many good ones leaves no file."""
+    rows = [{"id": at, "references": ["x"], "outputs": [{}]} for at in range(600)]
+    scores = score(
+        lines(*rows, {"id": 1.5, "outputs": 7}),
+        to=to,
+        output=tmp_path / "out",
+        metrics=("em",),
+        from_="record",
+    )
+
+    assert scores.is_broken
+    assert not list(tmp_path.iterdir())
+
+
+def test_tables_refuse_what_is_no_field(tmp_path: Path) -> None:
+    """A field that there is not is an error before anything is written."""
+    with pytest.raises(ScoreError, match="no field is called 'categories'"):
+        written(lines(*ROWS), "csv", tmp_path, constants={"categories": "x"})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("to", ["record", "csv"])
+def test_fixtures_become_results_or_a_sentence(to: str, tmp_path: Path) -> None:
+    """Every file of answers gives valid results, or is refused in a sentence."""
+    done = 0
+    for name in record_formats():
+        for path in sorted((FIXTURES / name / "valid").iterdir()):
+            with suppress(ScoreError):
+                found = written(path, to, tmp_path, from_=name)
+                records = list(read(path, format=name))
+                answers = sum(len(each.outputs) or 1 for each in records)
+                rows = records_in(found) if to == "record" else cells_in(found)[1:]
+                done += 1
+
+                assert len(rows) == (len(records) if to == "record" else answers)
+
+    assert done > 80
+
+
+def test_nothing_stands_beside_what_is_no_file() -> None:
+    """A device has no signatures beside it."""
+    score(lines(*ROWS), to="csv", output="/dev/null", from_="record", overwrite=True)
+
+    assert not Path("/dev/null.signatures.txt").exists()
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_best_scores_are_right(name: str) -> None:
+    """The score of an answer that is its reference is the best of its scale."""
+    try:
+        measure = measure_of(name, {})
+    except MetricError as error:
+        pytest.skip(str(error))
+    text = "the 1 cat sat 22 on the mat 3"
+    columns = columns_of([Measuring(Asked(name), measure)])
+    values = measure.scores(measure.statistics(text, [text]))
+
+    for column, value in zip(columns, values, strict=True):
+        assert value is not None
+        assert column.is_right(value)
+        assert 0 <= column.bounded(value) <= column.best
+        assert column.lower_is_better == (name in LOWER)
+
+
+@pytest.mark.parametrize("name", sorted(BINARY))
+def test_binary_metrics_know_nothing_between(name: str) -> None:
+    """A metric that is called binary gives each answer the best score or 0."""
+    measure = measure_of(name, {})
+    pairs = [("1", ["1"]), ("2", ["1", "3"]), ("a 1", ["a 2"]), ("1 a", ["1 a", "b 2"])]
+
+    for pair in pairs:
+        assert measure.scores(measure.statistics(*pair))[0] in {0.0, 1.0}

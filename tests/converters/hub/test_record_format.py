@@ -1,0 +1,214 @@
+"""The hub's record as JSON: its schema, its lane, and how it is told."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_converters.hub import record
+from harpia_formats.schema.typed_decoder import lane_of
+from harpia_formats.testing.mutation import mutants
+
+ROOT = Path(__file__).parents[3]
+FULL = [
+    json.loads(each)
+    for each in (ROOT / "fixtures/record/valid/full.jsonl").read_bytes().splitlines()
+]
+SCHEMA = json.loads((ROOT / "schemas/record.schema.json").read_bytes())
+REFEREE = jsonschema.Draft7Validator(SCHEMA)
+(SNIFF,) = (each.sniff for each in record.FORMAT.dialects)
+#: Every place where null is allowed.
+NULLS = {
+    "messages/*/content",
+    "outputs/*/text",
+    "outputs/*/reasoning",
+    "outputs/*/error",
+    "outputs/*/turns/*/content",
+    "outputs/*/turns/*/reasoning",
+    "outputs/*/turns/*/tool_calls",
+    "outputs/*/turns/*/tool_calls/*/arguments",
+    "outputs/*/turns/*/tool_call_id",
+    "outputs/*/scores/*/value",
+}
+#: Members that hold whatever they are given: what is inside may be null as well.
+FREE = frozenset(
+    "params metadata extra header attribution arguments token_usage performance".split()
+)
+#: A key of the first record that the schema does not know.
+UNKNOWN = "messages/*/name"
+
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+near_records = st.dictionaries(
+    st.sampled_from([*SCHEMA["properties"], "interaction_type", "answer_attribution"]),
+    any_json,
+)
+
+
+def is_valid(row: Any) -> bool:
+    """Tell whether the reference engine finds `row` a record."""
+    verdict: bool = REFEREE.is_valid(row)
+    return verdict
+
+
+def output_with(**members: Any) -> dict[str, Any]:
+    """Return a record with one output that has these members."""
+    return {"id": 1, "outputs": [members]}
+
+
+@pytest.mark.parametrize(
+    ("row", "valid"),
+    [
+        ({"outputs": []}, True),
+        ({"outputs": [{}]}, True),
+        ({}, False),
+        ({"outputs": None}, False),
+        ({"outputs": {}}, False),
+        ({"outputs": [], "unknown": 1}, False),
+        ({"outputs": [], "id": 2**70}, True),
+        ({"outputs": [], "id": "a"}, True),
+        ({"outputs": [], "id": 1.5}, False),
+        ({"outputs": [], "id": True}, False),
+        ({"outputs": [], "references": ["sim", 1]}, False),
+        ({"outputs": [], "extra": {"nemo": {"a": None}}}, True),
+        ({"outputs": [], "extra": {"nemo": None}}, False),
+        ({"outputs": [], "messages": [{"role": "user", "name": None}]}, True),
+        ({"outputs": [], "messages": [{"content": "Olá"}]}, False),
+        ({"outputs": [], "header": {"metrics": [1, {"a": None}]}}, True),
+        ({"outputs": [], "header": {"metrics": {}}}, False),
+        (output_with(index=0, unknown=[None]), False),
+        (output_with(index=0.5), False),
+        (output_with(index=-1), False),
+        (output_with(interaction_type="agentic"), True),
+        (output_with(interaction_type="chat"), False),
+        (output_with(turns=[{"role": "tool", "tool_call_id": "a"}]), True),
+        (output_with(turns=[{"role": "tool", "tool_call_id": ["a", "b"]}]), True),
+        (output_with(turns=[{"role": "tool", "tool_call_id": [1]}]), False),
+        (output_with(turns=[{"role": "x", "tool_calls": [{"arguments": []}]}]), False),
+        (output_with(attribution=["a"]), True),
+        (output_with(extra={"nemo": {"a": None}}), True),
+        (output_with(extra={"nemo": 1}), False),
+        (output_with(scores=[{"metric": "f1"}]), True),
+        (output_with(scores=[{"value": 1}]), True),
+        (output_with(scores=[{"value": 1, "unknown": 1}]), False),
+        (output_with(scores=[{"metric": "f1", "value": "1"}]), False),
+        (output_with(token_usage={"総計": 3}), True),
+        (output_with(token_usage={"total": None}), True),
+        (output_with(token_usage=[]), False),
+        (output_with(performance={"ms": 1.5, "ttft": None}), True),
+        (output_with(performance="1"), False),
+    ],
+)
+def test_schema_judges(row: Any, valid: bool) -> None:
+    """The schema takes what a record may be, and nothing else."""
+    assert is_valid(row) == valid
+
+
+def places_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the path of every member and item that no free member holds."""
+    if not isinstance(value, dict | list):
+        return []
+    found: list[tuple[Any, ...]] = []
+    keys: Any = value if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        each = value[key]
+        found.append((*path, key))
+        if key not in FREE:
+            found += places_of(each, (*path, key))
+    return found
+
+
+def with_null_at(value: Any, path: tuple[Any, ...]) -> Any:
+    """Return a copy of `value` that has null at `path`."""
+    if not path:
+        return None
+    copy = value.copy()
+    copy[path[0]] = with_null_at(value[path[0]], path[1:])
+    return copy
+
+
+def name_of(path: tuple[Any, ...]) -> str:
+    """Return `path` without its indices, nor the names that are up to the user."""
+    parts = ["*" if isinstance(each, int) else each for each in path]
+    return "/".join(parts)
+
+
+def test_null_is_allowed_exactly_where_it_means_something() -> None:
+    """Absent and null differ: only the places that are listed may be null."""
+    places = [(row, path) for row in FULL for path in places_of(row)]
+
+    allowed = {
+        name_of(path) for row, path in places if is_valid(with_null_at(row, path))
+    }
+
+    assert allowed == NULLS | {UNKNOWN}
+
+
+def test_full_records_have_every_key() -> None:
+    """The records that the null test starts from hold each key of the schema."""
+    named = {name_of(path) for row in FULL for path in places_of(row)}
+    root = {each for each in named if "/" not in each}
+    outputs = [each for each in named if each.startswith("outputs/*/")]
+    items = SCHEMA["properties"]["outputs"]["items"]
+
+    assert root == SCHEMA["properties"].keys()
+    assert {each.split("/")[2] for each in outputs} == items["properties"].keys()
+
+
+def test_lane_accepts_full_records_and_no_bad_mutant() -> None:
+    """The fast lane takes the schema, and never what the schema refuses."""
+    lane = lane_of(SCHEMA)
+
+    taken = [
+        each
+        for each in islice(mutants(FULL, 7), 1_500)
+        if lane.accept(json.dumps(each).encode()) is not None
+    ]
+
+    assert len(taken) > 150
+    assert all(map(is_valid, taken))
+    plain = [{"id": 1, "outputs": [{"text": "sim"}]}, FULL[1], FULL[2], FULL[3]]
+    assert all(lane.accept(json.dumps(each).encode()) is not None for each in plain)
+
+
+@pytest.mark.parametrize(
+    ("row", "sign"),
+    [
+        (FULL[0], "`outputs` and `prompt`"),
+        ({"outputs": [], "messages": []}, "`outputs` and `messages`"),
+        ({"outputs": [], "references": None}, "`outputs` and `references`"),
+        ({"outputs": [], "header": {}}, "`outputs` and `header`"),
+        ({"outputs": [], "prompt": "?", "unknown": 1}, "`outputs` and `prompt`"),
+        ({"outputs": []}, ""),
+        ({"outputs": {}, "prompt": "?"}, ""),
+        ({"prompt": "?", "messages": []}, ""),
+        (FULL[0] | {"interaction_type": 1, "answer_attribution": 2}, ""),
+    ],
+)
+def test_record_is_told_by_outputs_and_what_was_asked(row: Any, sign: str) -> None:
+    """A list of outputs beside what was asked tells a record, unless EvalEval's."""
+    assert SNIFF(row) == sign
+
+
+@given(near_records)
+def test_telling_a_record_never_fails(row: Any) -> None:
+    """Whatever an object holds, the sign is text, and needs a list of outputs."""
+    assert not SNIFF(row) or isinstance(row["outputs"], list)
+
+
+def test_format_is_the_hubs_own() -> None:
+    """The format is no vendor's, and its records are known by `id`."""
+    assert (record.FORMAT.id, record.FORMAT.vendor) == ("record", "any")
+    assert record.FORMAT.id_key == "id"
+    assert record.FORMAT.id_key in SCHEMA["properties"]

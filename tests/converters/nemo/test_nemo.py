@@ -1,0 +1,268 @@
+import json
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_converters.nemo import config, results, rules
+from harpia_converters.nemo import input as questions
+from harpia_converters.nemo import output as answers
+from harpia_formats.model.format import Dialect, Format, Remark
+from harpia_formats.rules import Rule
+from harpia_formats.schema.typed_decoder import lane_of
+from harpia_formats.testing.mutation import mutants
+
+ROOT = Path(__file__).parents[3]
+FORMATS: tuple[Format, ...] = (questions.FORMAT, answers.FORMAT)
+DIALECTS = {each.schema: each for one in FORMATS for each in one.dialects}
+
+QUESTION = {"prompt": "Quem?", "ideal_response": "Ninguém 🦜"}
+FULL = QUESTION | {"category": "", "source": "书"}
+NESTED = {"input": FULL, "response": "Eu", "llm_name": "finch-3b"}
+FLAT = FULL | {"actual_response": "Eu"}
+REFERENCE = {"input": "Quem?", "reference": "Ninguém", "output": "Eu"}
+#: A good record of each dialect.
+GOOD: dict[str, dict[str, Any]] = {
+    "nemo-input": FULL,
+    "nemo-output": NESTED,
+    "nemo-output-flat": FLAT,
+    "nemo-output-reference": REFERENCE,
+}
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(sorted({*FLAT, *NESTED, *REFERENCE, "other"})), inner
+        )
+    ),
+    max_leaves=8,
+)
+
+
+def is_valid(schema: str, row: Any) -> bool:
+    """Tell whether the schema called `schema` allows `row`."""
+    return checker(schema)(row)
+
+
+def checker(schema: str) -> Callable[[Any], bool]:
+    """Return what tells the same of many rows."""
+    path = ROOT / "schemas" / f"{schema}.schema.json"
+    return jsonschema.Draft7Validator(json.loads(path.read_bytes())).is_valid
+
+
+def remarks_on(dialect: Dialect, row: Any) -> list[Remark]:
+    """Return what `dialect` has to say of `row`."""
+    assert dialect.remarks is not None
+    return list(dialect.remarks(row))
+
+
+def told(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the sign of each dialect that `row` looks like."""
+    signs = {key: each.sniff(row) for key, each in DIALECTS.items()}
+    return {key: sign for key, sign in signs.items() if sign}
+
+
+def without(row: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Return `row` less some keys."""
+    return {key: row[key] for key in row if key not in keys}
+
+
+@pytest.mark.parametrize(
+    ("row", "dialect", "sign"),
+    [
+        (FULL, "nemo-input", "`prompt` and `ideal_response`"),
+        (without(FULL, "prompt"), "nemo-input", "`ideal_response`"),
+        (without(FULL, "ideal_response"), "nemo-input", "`prompt` and `category`"),
+        ({"prompt": "a", "source": "b"}, "nemo-input", "`prompt` and `source`"),
+        (FULL | {"prompt": ["a"]}, "nemo-input", "`prompt` and `ideal_response`"),
+        (NESTED, "nemo-output", "`input` and `response`"),
+        (without(NESTED, "response"), "nemo-output", "`input` and `llm_name`"),
+        ({"input": QUESTION}, "nemo-output", "`input.prompt`"),
+        ({"input": {"ideal_response": 3}}, "nemo-output", "`input.ideal_response`"),
+        (NESTED | {"input": "Quem?"}, "nemo-output", "`response` and `llm_name`"),
+        (without(NESTED, "input"), "nemo-output", "`response` and `llm_name`"),
+        (FLAT, "nemo-output-flat", "`prompt` and `actual_response`"),
+        (
+            without(FLAT, "prompt"),
+            "nemo-output-flat",
+            "`ideal_response` and `actual_response`",
+        ),
+        (REFERENCE, "nemo-output-reference", "`input` and `reference` and `output`"),
+        (
+            REFERENCE | {"output": None},
+            "nemo-output-reference",
+            "`input` and `reference` and `output`",
+        ),
+    ],
+)
+def test_record_is_told_by_its_keys(
+    row: dict[str, Any], dialect: str, sign: str
+) -> None:
+    """A record, also a broken one, is told as one dialect, and by which keys."""
+    assert told(row) == {dialect: sign}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"prompt": "a"},
+        {"input": "a", "output": "b"},
+        {"input": {"raw": "a"}, "output": {"raw": ["b"]}},
+        {"input": {}, "response": "b", "interaction_type": "single_turn"},
+        {"input": FULL, "answer_attribution": []},
+        QUESTION | {"model_outputs": []},
+        QUESTION | {"messages": []},
+        QUESTION | {"conversation": []},
+        FULL | {"outputs": []},
+        FLAT | {"outputs": []},
+        {"prompt": "a", "references": ["b"], "category": ""},
+        {"prompt": "a", "header": {}, "source": ""},
+        {"prompt": ["a"], "ideal_response": ["b"]},
+        {"prompt": ["a"], "actual_response": ["b"]},
+        {"input": ["a"], "reference": ["b"], "output": ["c"]},
+        {"response": ["a"], "llm_name": ["b"]},
+    ],
+)
+def test_records_of_others_are_left_to_them(row: dict[str, Any]) -> None:
+    """What another vendor's record has, or columns, or too few keys, is no sign."""
+    assert told(row) == {}
+
+
+def remark_table() -> Iterator[Any]:
+    """Yield a dialect, a record, and the codes and paths of its remarks."""
+    for dialect, row in GOOD.items():
+        yield dialect, row, []
+    yield "nemo-input", without(FULL, "source"), []
+    yield "nemo-input", QUESTION, [("N101", ())]
+    yield "nemo-input", FULL | {"id": 1}, [("N102", ("id",))]
+    yield "nemo-input", QUESTION | {"": 0}, [("N101", ()), ("N102", ("",))]
+    yield (
+        "nemo-output",
+        NESTED | {"input": QUESTION | {"x": 1}, "y": 2},
+        [("N101", ("input",)), ("N102", ("input", "x")), ("N102", ("y",))],
+    )
+    yield "nemo-output", NESTED | {"llm_name": ""}, [("N103", ("llm_name",))]
+    yield "nemo-output", NESTED | {"llm_name": "offline"}, []
+    yield "nemo-output-flat", without(FLAT, "category"), [("N101", ())]
+    yield "nemo-output-flat", FLAT | {"llm_name": ""}, [("N102", ("llm_name",))]
+    yield (
+        "nemo-output-reference",
+        REFERENCE | {"category": ""},
+        [("N102", ("category",))],
+    )
+
+
+@pytest.mark.parametrize(("dialect", "row", "expected"), list(remark_table()))
+def test_tolerated_deviations_are_remarked(
+    dialect: str, row: dict[str, Any], expected: list[Any]
+) -> None:
+    """What is tolerated is said, at its place, and is not valid where it is strict."""
+    found = remarks_on(DIALECTS[dialect], row)
+
+    assert [(each.code, each.path) for each in found] == expected
+    assert all(each.at_key == (each.code == "N102") for each in found)
+    assert is_valid(dialect, row)
+    assert is_valid(DIALECTS[dialect].strict, row) == (not expected)
+
+
+def test_an_unknown_key_is_named_with_the_known_ones() -> None:
+    """A misspelt key is told as it is, and the help says which keys there are."""
+    (category, misspelt) = questions.remarks(QUESTION | {"categroy": "a\nb"})
+
+    assert category.help == 'add "category": ""'
+    assert misspelt.message == '"categroy" is not a key that is known here'
+    assert "category, ideal_response, prompt, source" in misspelt.help
+
+
+def bad_records() -> Iterator[Any]:
+    """Yield a dialect and a record that it refuses, tolerant as it is."""
+    for dialect, row in GOOD.items():
+        optional = {"category", "source"}
+        for key in row:
+            yield dialect, row | {key: None}
+            yield dialect, row | {key: ["a"]}
+            if key not in optional:
+                yield dialect, without(row, key)
+        yield dialect, []
+    for key in QUESTION:
+        yield "nemo-output", NESTED | {"input": without(FULL, key)}
+    for key in FULL:
+        yield "nemo-output", NESTED | {"input": FULL | {key: 3}}
+
+
+@pytest.mark.parametrize(("dialect", "row"), list(bad_records()))
+def test_what_is_not_text_or_not_there_is_an_error(dialect: str, row: Any) -> None:
+    """Known keys hold text, but for input, and those without a default are there."""
+    assert not is_valid(dialect, row)
+    assert not is_valid(DIALECTS[dialect].strict, row)
+
+
+@pytest.mark.parametrize(
+    "schema", [*GOOD, *(each.strict for each in DIALECTS.values())]
+)
+def test_schema_suits_the_fast_lane(schema: str) -> None:
+    """A lane can be built of the schema, and it accepts a good record."""
+    path = ROOT / "schemas" / f"{schema}.schema.json"
+    row = GOOD[schema.removesuffix("-strict")]
+
+    lane = lane_of(json.loads(path.read_bytes()))
+
+    assert lane.accept(json.dumps(row).encode()) is not None
+
+
+@pytest.mark.parametrize("dialect", GOOD)
+def test_strict_allows_exactly_what_needs_no_remark(dialect: str) -> None:
+    """Of thousands of mutants, a record is strictly valid if it is valid unremarked."""
+    rule = DIALECTS[dialect]
+    allowed, strict = checker(rule.schema), checker(rule.strict)
+    counts = {True: 0, False: 0}
+
+    for each in islice(mutants([GOOD[dialect]] * 3 + [QUESTION], 20_250_618), 1_500):
+        clean = allowed(each) and not remarks_on(rule, each)
+        assert strict(each) == clean, each
+        counts[clean] += 1
+
+    assert min(counts.values()) > 20
+
+
+def test_no_mutant_looks_like_two_dialects() -> None:
+    """A record is told as one dialect at most, whatever became of it."""
+    for each in islice(mutants(list(GOOD.values()), 7), 3_000):
+        assert not isinstance(each, dict) or len(told(each)) <= 1, each
+
+
+@given(ANYTHING)
+@settings(max_examples=150, deadline=None)
+def test_nothing_makes_them_raise(value: Any) -> None:
+    """Any JSON value can be remarked on, and any object be sniffed at."""
+    for each in DIALECTS.values():
+        assert all(one.message for one in remarks_on(each, value))
+        if isinstance(value, dict):
+            assert isinstance(each.sniff(value), str)
+
+
+def test_dialects_are_what_they_are_said_to_be() -> None:
+    """The documented form comes first; the two flat ones are marked as undocumented."""
+    names = [(each.name, each.documented) for each in answers.FORMAT.dialects]
+
+    assert names == [("", True), ("flat", False), ("reference", False)]
+    assert [each.documented for each in questions.FORMAT.dialects] == [True]
+    assert {each.family for each in FORMATS} == {"nemo"}
+
+
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda each: each.code)
+def test_example_of_a_rule_gives_its_remark_alone(rule: Rule) -> None:
+    """The bad example has the remark of its rule and no other, the good one none."""
+    formats = (questions.FORMAT, answers.FORMAT, results.FORMAT, config.FORMAT)
+    (dialect,) = (each.dialects[0] for each in formats if each.id == rule.judged_by)
+    bad, good = json.loads(rule.bad), json.loads(rule.good)
+
+    assert [each.code for each in remarks_on(dialect, bad)] == [rule.code]
+    assert remarks_on(dialect, good) == []

@@ -1,0 +1,248 @@
+"""The rows of a plain table as records, and records as rows of a table."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from harpia_converters.table.any_columns import FORMAT
+from harpia_converters.table.mapping import TABLE
+from harpia_formats.comparison.differences import differences, same
+from harpia_formats.mapping.choices import Choices, Responses
+from harpia_formats.mapping.columns import FIELDS
+from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.record import KINDS, Output, Record, Score
+from harpia_formats.schema.dialect import record_schema
+from harpia_formats.schema.validator import referee_of
+from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, filled, records
+
+FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv/valid").iterdir())
+REFEREE = referee_of(record_schema(FORMAT.dialects[0]))
+#: An answer of which it is known that there is none.
+NOTHING = Output(model="m", text=None, reasoning=None, error=None)
+ONE_ROW = Choices(responses=Responses.FIRST)
+NAMES = st.sampled_from([*TABLE.columns, "nota", "csv"]) | TEXTS
+CELLS = TEXTS | st.sampled_from(
+    ["0.10", "01", "true", "[]", '["a", "b"]', '[{"role": "user"}]', "{}", '{"a": {}}']
+)
+ROWS = st.dictionaries(NAMES, CELLS, min_size=1, max_size=5)
+#: What may have been kept of tables, and what nobody has ever read from one.
+KEPT = st.dictionaries(NAMES, CELLS | VALUES, max_size=3)
+
+
+def rows_in(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table without their blank cells."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            {column: cell for column, cell in row.items() if cell}
+            for row in csv.DictReader(file)
+        ]
+
+
+def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the row that a record becomes, and what was noted of each path."""
+    notes = Notes()
+    row = TABLE.write(record, notes)
+    return row, {each.path: each.how for each in notes.said}
+
+
+def is_told(path: str, others: set[str]) -> bool:
+    """Tell whether one of `others` is, holds or is held by the field at `path`."""
+    return any(
+        f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
+        for each in others
+    )
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_rows_come_back(path: Path) -> None:
+    """Every row of a valid table is the same again."""
+    rows = rows_in(path)
+
+    assert [written(TABLE.read(each)) for each in rows] == [(each, {}) for each in rows]
+
+
+def test_every_field_has_a_column() -> None:
+    """Each field of a record has one column, and --map knows those that it names."""
+    paths = [each.hub for each in TABLE.fields]
+
+    assert sorted(paths) == sorted(KINDS)
+    assert len(set(TABLE.columns)) == len(TABLE.columns)
+    assert set(FIELDS) - set(TABLE.columns) == set()
+
+
+def test_fields_of_a_row() -> None:
+    """Text is taken as it is, and what is not text is read as JSON."""
+    row = {
+        "id": "7",
+        "prompt": "",
+        "references": '["a", "b"]',
+        "params": '{"temperature": 0.0}',
+        "response": "[1]",
+        "score": "0.5",
+        "is_correct": "true",
+        "level": "2",
+    }
+
+    assert TABLE.read(row) == Record(
+        id="7",
+        prompt="",
+        references=["a", "b"],
+        params={"temperature": 0.0},
+        outputs=[Output(text="[1]", scores=[Score(value=0.5, is_correct=True)])],
+        extra={"csv": {"level": "2"}},
+    )
+
+
+@pytest.mark.parametrize("cell", ["Paris", "", "[a]", "[1]", '{"a": 1}', '"a"', "null"])
+def test_other_text_is_a_list_of_one(cell: str) -> None:
+    """A cell of a list that is not a list of texts in JSON is one text."""
+    assert TABLE.read({"references": cell}).references == [cell]
+
+
+@pytest.mark.parametrize("reference", ["Paris", "", '["a"]', "[]", '"a"'])
+def test_references_come_back(reference: str) -> None:
+    """A reference that looks like a list is still one reference."""
+    row, noted = written(Record(references=[reference]))
+
+    assert TABLE.read(row).references == [reference]
+    assert noted == {}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"score": "n/a"},
+        {"score": ""},
+        {"score": "NaN"},
+        {"score": "1.50"},
+        {"score": "0.30000000000000000001"},
+        {"score": "null"},
+        {"score": '"1"'},
+        {"is_correct": "True"},
+        {"index": "1.0", "turns": "[1]", "params": "[]", "metadata": "{"},
+        {"params": '{"a":1,"a":2}'},
+        {"params": "[" * 5000},
+        {"extra": "more", "nota": "1"},
+        {"extra": '{"nemo":1}'},
+        {"extra": '{"nemo":{"a":1}}', "nota": "1"},
+        {"extra": "{}"},
+        {"output_extra": '{"eee":{"a":null}}'},
+        {"output_extra": '{"eee":1}'},
+        {"": "a", "csv": "b"},
+    ],
+)
+def test_odd_cells_come_back(row: dict[str, str]) -> None:
+    """A cell that is not what its column holds is the same again."""
+    again, noted = written(TABLE.read(row))
+
+    assert again == row
+    assert noted == {}
+
+
+@pytest.mark.parametrize("text", ["n/a", "NaN", "{}", "[1]", '"1"', "", ".5"])
+def test_what_is_no_score_is_kept(text: str) -> None:
+    """A score that is no number, true, false or null is kept as text."""
+    assert TABLE.read({"score": text}) == Record(extra={"csv": {"score": text}})
+
+
+@pytest.mark.parametrize(
+    ("record", "row", "noted"),
+    [
+        (Record(id=10**30), {"id": "1" + "0" * 30}, {"id"}),
+        (Record(prompt="a\0b"), {"prompt": "a\0b"}, set()),
+        (Record(references=["\0"]), {"references": '["\\u0000"]'}, set()),
+        (
+            Record(
+                id="1",
+                outputs=[NOTHING],
+            ),
+            {"id": "1", "model": "m"},
+            {"outputs.text", "outputs.reasoning", "outputs.error"},
+        ),
+        (Record(id="1", outputs=[Output()]), {"id": "1"}, {"outputs"}),
+        (
+            Record(outputs=[Output(text="", scores=[Score(value=None)])]),
+            {"response": "", "score": "null"},
+            set(),
+        ),
+        (Record(extra={}), {"extra": "{}"}, set()),
+        (Record(extra={"csv": {}}), {"extra": '{"csv":{}}'}, set()),
+        (
+            Record(extra={"csv": {"a": "x", "b": 1, "id": "y", "c": "\0"}}),
+            {"extra": '{"csv":{"b":1,"id":"y"}}', "a": "x", "c": "\0"},
+            set(),
+        ),
+        (
+            Record(extra={"nemo": {"a": 1}, "csv": {"b": "x"}}),
+            {"extra": '{"nemo":{"a":1}}', "b": "x"},
+            set(),
+        ),
+    ],
+)
+def test_what_is_written(record: Record, row: dict[str, str], noted: set[str]) -> None:
+    """Null, numbers for text and what no cell can hold are noted."""
+    found, said = written(record)
+
+    assert found == row
+    assert said.keys() == noted
+
+
+@pytest.mark.parametrize("record", [Record(), Record(outputs=[Output(text=None)])])
+def test_empty_row_cannot_be_written(record: Record) -> None:
+    """A record without anything for a column is no row."""
+    with pytest.raises(Unconvertible, match="--set prompt=VALUE"):
+        written(record)
+
+
+def test_a_column_and_its_name_in_the_rest() -> None:
+    """Where the rest names a column that is there as well, nothing gets lost."""
+    record = TABLE.read({"extra": '{"csv":{"a":"x"}}', "a": "y"})
+    row, noted = written(record)
+
+    assert record.extra == {"csv": {"a": "y", "extra": '{"csv":{"a":"x"}}'}}
+    assert TABLE.read(row) == record
+    assert noted == {}
+
+
+@given(ROWS)
+def test_any_row_comes_back(row: dict[str, str]) -> None:
+    """Any row is read as a record from which the same record is read again."""
+    record = TABLE.read(row)
+    if record != Record():
+        again, noted = written(record)
+
+        assert list(differences(record, TABLE.read(again))) == []
+        assert noted == {}
+        assert set(again) - set(row) - {"extra"} == set()
+
+
+@given(record=records(), kept=KEPT, others=EXTRA)
+def test_what_differs_was_noted(
+    record: Record, kept: dict[str, Any], others: dict[str, Any]
+) -> None:
+    """A field differs if and only if that was noted, whatever was kept."""
+    # A score that says nothing is no difference, however many of them there are.
+    assume(not any(Score() in (each.scores or []) for each in record.outputs))
+    record = replace(filled(record), extra={**others, "csv": kept})
+    found = Pairing(TABLE, ONE_ROW).written(record)
+    (row,) = found.rows
+    noted = {each.path for each in found.notes}
+    differing = {each.path for each in differences(record, TABLE.read(row))}
+
+    assert REFEREE.is_valid(row)
+    assert {each for each in differing if not is_told(each, noted)} == set()
+    assert {each for each in noted if not is_told(each, differing)} == set()
+
+
+@given(VALUES)
+def test_numbers_are_exact(value: Any) -> None:
+    """What is JSON in a cell comes back to the spelling of each number."""
+    row, _ = written(Record(metadata={"a": value}))
+
+    assert same(TABLE.read(row).metadata, {"a": value})

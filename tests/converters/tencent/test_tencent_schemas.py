@@ -1,0 +1,249 @@
+"""Tencent's schemas: what they allow, what strict ones refuse, and how they relate."""
+
+import csv
+import json
+import os
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from harpia_converters.tencent import manual, messages, outputs, rules, table
+from harpia_formats.model.format import Dialect
+from harpia_formats.schema.load import built_in_schema, check_schema
+from harpia_formats.testing.mutation import mutants
+
+ROOT = Path(__file__).parents[3]
+CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
+CORPUS = CORPORA / "harpia"
+DIALECTS = {
+    each.schema: each
+    for one in (messages, outputs, manual, table)
+    for each in one.FORMAT.dialects
+}
+LINT = {each.code for each in rules.RULES if each.lint}
+QUESTION = {"role": "user", "content": "Qual é a capital do Acre?"}
+ANSWER = {"role": "assistant", "content": "Rio Branco"}
+RESPONSE = {"content": "Rio Branco", "reasoning_content": "阿克里州的首府……"}
+OUTPUT = {"model_name": "finch-3b", "responses": [RESPONSE]}
+TURN = {"prompt": "7 + 5 =", "response": "12"}
+CELLS = {"system": "", "prompt": "7 + 5 =", "response": "12"}
+ASKED = {"messages": [QUESTION]}
+ANSWERED = {"messages": [QUESTION], "model_outputs": [OUTPUT]}
+#: Rows whose parts the mutants are made of, by schema.
+GOOD: dict[str, list[dict[str, Any]]] = {
+    "tencent-messages": [
+        ASKED,
+        {"messages": [QUESTION, ANSWER], "ref_answer": "Rio Branco 🏙️", "id": "1"},
+        {"messages": [{"role": "system", "content": ""}, QUESTION], "level": 3},
+    ],
+    "tencent-outputs": [
+        ANSWERED,
+        ANSWERED | {"ref_answer": "", "model_outputs": [OUTPUT, OUTPUT]},
+    ],
+    "tencent-manual": [
+        {"conversation": [TURN]},
+        {"system": "", "conversation": [TURN, TURN]},
+    ],
+    "tencent-csv": [CELLS],
+    "tencent-csv-answer": [{"system": "", "prompt": "7 + 5 =", "answer": "12"}],
+}
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.is_dir(),
+    reason="no HarpIA corpus: set HARPIA_CORPORA to the folder that holds harpia/",
+)
+
+
+def allows(schema: str, row: Any) -> bool:
+    """Tell whether the reference engine finds `row` valid."""
+    return Draft7Validator(built_in_schema(schema)).is_valid(row)
+
+
+def default_remarks(row: Any, dialect: Dialect) -> list[str]:
+    """Return the codes of the remarks on `row` that are on by default."""
+    found = dialect.remarks(row) if dialect.remarks else ()
+    return [each.code for each in found if each.code not in LINT]
+
+
+@pytest.mark.parametrize("name", [*DIALECTS, *(f"{each}-strict" for each in DIALECTS)])
+def test_schema_is_a_draft_07_schema(name: str) -> None:
+    """Each schema is one of draft-07 with a title, a description and a version."""
+    schema = built_in_schema(name)
+
+    check_schema(name, schema)
+
+    assert schema["version"] == "1"
+    assert schema["title"]
+    assert schema["description"]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_good_rows_are_good_in_every_way(name: str) -> None:
+    """A row as documented is told, is valid, also if strict, and has no remark."""
+    for each in GOOD[name]:
+        assert DIALECTS[name].sniff(each)
+        assert allows(name, each)
+        assert allows(DIALECTS[name].strict, each)
+        assert default_remarks(each, DIALECTS[name]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "verdict"),
+    [
+        ("tencent-messages", {}, False),
+        ("tencent-messages", [QUESTION], False),
+        ("tencent-messages", {"messages": []}, False),
+        ("tencent-messages", {"messages": None}, False),
+        ("tencent-messages", {"messages": QUESTION}, False),
+        ("tencent-messages", {"messages": [{"role": "user"}]}, False),
+        ("tencent-messages", {"messages": [{"content": "Oi"}]}, False),
+        ("tencent-messages", {"messages": [QUESTION | {"content": None}]}, False),
+        ("tencent-messages", {"messages": [QUESTION | {"content": [{}]}]}, False),
+        ("tencent-messages", {"messages": [QUESTION | {"role": 1}]}, False),
+        ("tencent-messages", {"messages": [ANSWER]}, True),
+        ("tencent-messages", {"messages": [QUESTION | {"role": "bot"}]}, True),
+        ("tencent-messages", {"messages": [QUESTION | {"name": "Zé"}]}, True),
+        ("tencent-messages", ASKED | {"ref_answer": 12}, False),
+        ("tencent-messages", ASKED | {"ref_answer": None}, False),
+        ("tencent-messages", ASKED | {"ref_answer": ""}, True),
+        ("tencent-messages", ASKED | {"extra": {"a": [1]}, "id": None}, True),
+        ("tencent-messages", ANSWERED, False),
+        ("tencent-messages", ASKED | {"model_outputs": None}, False),
+        ("tencent-outputs", ASKED, False),
+        ("tencent-outputs", {"model_outputs": [OUTPUT]}, False),
+        ("tencent-outputs", ANSWERED | {"messages": []}, False),
+        ("tencent-outputs", ANSWERED | {"model_outputs": []}, True),
+        ("tencent-outputs", ANSWERED | {"model_outputs": OUTPUT}, False),
+        ("tencent-outputs", ANSWERED | {"model_outputs": ["12"]}, False),
+        ("tencent-outputs", ANSWERED | {"top_k": 50, "top_p": 0.9}, True),
+        ("tencent-outputs", ANSWERED | {"ref_answer": []}, False),
+        ("tencent-manual", {}, False),
+        ("tencent-manual", {"conversation": []}, False),
+        ("tencent-manual", {"conversation": TURN}, False),
+        ("tencent-manual", {"conversation": [{"prompt": "7 + 5 ="}]}, False),
+        ("tencent-manual", {"conversation": [{"response": "12"}]}, False),
+        ("tencent-manual", {"conversation": [TURN | {"response": 12}]}, False),
+        ("tencent-manual", {"conversation": [TURN | {"id": 1}], "x": 1}, True),
+        ("tencent-manual", {"conversation": [TURN], "system": None}, False),
+        ("tencent-csv", {"prompt": "", "response": ""}, True),
+        ("tencent-csv", CELLS | {"level": "1"}, True),
+        ("tencent-csv", CELLS | {"level": 1}, False),
+        ("tencent-csv", {"system": "", "response": ""}, False),
+        ("tencent-csv", {"prompt": "", "answer": ""}, False),
+        ("tencent-csv-answer", {"prompt": "", "answer": ""}, True),
+        ("tencent-csv-answer", CELLS, False),
+    ],
+)
+def test_verdict_of_the_tolerant_schema(name: str, row: Any, verdict: bool) -> None:
+    """By default a row is refused for what the documentation rules out, no more."""
+    assert allows(name, row) == verdict
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({}, True),
+        ({"reasoning_content": ""}, True),
+        ({"reasoning_content": None}, False),
+        ({"reasoning_content": 1}, False),
+        ({"content": ""}, True),
+        ({"content": None}, False),
+        ({"finish_reason": "stop"}, True),
+    ],
+)
+def test_verdict_on_a_response(changed: dict[str, Any], verdict: bool) -> None:
+    """The answer is text, and so is what was thought, which may be left out."""
+    output = OUTPUT | {"responses": [{"content": "12"} | changed]}
+
+    assert allows("tencent-outputs", ANSWERED | {"model_outputs": [output]}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({"responses": []}, False),
+        ({"responses": [RESPONSE] * 3}, True),
+        ({"responses": RESPONSE}, False),
+        ({"responses": ["12"]}, False),
+        ({"responses": [{}]}, False),
+        ({"model_name": None}, False),
+        ({"model_name": ""}, True),
+        ({"version": 2}, True),
+    ],
+)
+def test_verdict_on_an_output(changed: dict[str, Any], verdict: bool) -> None:
+    """A model has a name and one response or more."""
+    row = ANSWERED | {"model_outputs": [OUTPUT | changed]}
+
+    assert allows("tencent-outputs", row) == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("tencent-messages", {"messages": [ANSWER]}),
+        ("tencent-messages", {"messages": [QUESTION, ANSWER | {"role": "bot"}]}),
+        ("tencent-messages", {"messages": [QUESTION | {"name": "Zé"}]}),
+        ("tencent-outputs", ANSWERED | {"model_outputs": []}),
+        ("tencent-outputs", ANSWERED | {"model_outputs": [OUTPUT | {"id": 1}]}),
+        ("tencent-outputs", ANSWERED | {"messages": [ANSWER]}),
+        ("tencent-manual", {"conversation": [TURN], "id": 1}),
+        ("tencent-manual", {"conversation": [TURN | {"id": 1}]}),
+        ("tencent-csv", {"prompt": "", "response": ""}),
+        ("tencent-csv", CELLS | {"level": "1"}),
+        ("tencent-csv-answer", {"prompt": "", "answer": ""}),
+    ],
+)
+def test_strict_refuses_what_is_tolerated(name: str, row: Any) -> None:
+    """The strict schema refuses what the tolerant one allows without documentation."""
+    assert allows(name, row)
+    assert not allows(DIALECTS[name].strict, row)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_strict_rows_have_no_remarks(name: str, seed: int) -> None:
+    """A row that is valid if strict is valid anyway, and nothing is said of it."""
+    dialect = DIALECTS[name]
+    tolerant = Draft7Validator(built_in_schema(name))
+    strict = Draft7Validator(built_in_schema(dialect.strict))
+
+    for each in islice(mutants(GOOD[name], seed), 25):
+        if strict.is_valid(each):
+            assert tolerant.is_valid(each)
+            assert default_remarks(each, dialect) == []
+
+
+@needs_corpus
+@pytest.mark.parametrize(
+    ("file", "name", "rows"),
+    [
+        ("tencent_infer_eval.jsonl", "tencent-messages", 2),
+        ("tencent_eval_only.jsonl", "tencent-outputs", 1),
+        ("tencent_legacy.jsonl", "tencent-manual", 2),
+    ],
+)
+def test_rows_of_the_corpus_are_valid(file: str, name: str, rows: int) -> None:
+    """The small examples of the corpus are told and valid, also if strict."""
+    lines = (CORPUS / file).read_text().splitlines()
+    found = [json.loads(each) for each in lines]
+
+    assert len(found) == rows
+    for each in found:
+        assert DIALECTS[name].sniff(each)
+        assert allows(DIALECTS[name].strict, each)
+
+
+@needs_corpus
+def test_table_of_the_corpus_is_valid() -> None:
+    """The small table of the corpus is told and valid, also if strict."""
+    with (CORPUS / "tencent_legacy.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+
+    assert DIALECTS["tencent-csv"].sniff(row)
+    assert allows("tencent-csv-strict", row)

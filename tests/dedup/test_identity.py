@@ -1,0 +1,192 @@
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.dedup.identity import Identity
+from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.model.format import Container
+from harpia_formats.model.problem import Path
+from harpia_formats.registry import all_formats
+from harpia_formats.schema.dialect import record_schema
+from harpia_formats.schema.typed_decoder import Lane, Survey, lane_of
+
+PATHS: tuple[Path, ...] = (("id",), ("run",), ("meta", "epoch"))
+#: It says more of some members than of others, so that lanes read them otherwise.
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["id"],
+    "properties": {
+        "id": {"type": ["string", "integer", "null"]},
+        "run": {},
+        "meta": {"type": "object", "properties": {"epoch": {"type": "number"}}},
+    },
+}
+LOOSE: dict[str, Any] = {"type": "object", "properties": {"id": {}, "meta": {}}}
+SCALARS: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "1", "(1,)"])
+)
+#: A lane reads what is described as a number as a float, so none beyond 2^53 is here.
+NUMBERS = st.integers(-2, 2) | st.sampled_from([0.0, 1.0, 1.5, -0.5, 1e300])
+RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {"id": SCALARS | NUMBERS | st.sampled_from([[], 10**30])},
+    optional={
+        "run": SCALARS | NUMBERS | st.just({}),
+        "meta": st.fixed_dictionaries({}, optional={"epoch": NUMBERS, "x": SCALARS}),
+        "more": SCALARS,
+    },
+)
+
+
+def lane_that_knows(schema: dict[str, Any], value: Any) -> Lane:
+    """Return a lane that has seen the keys of a record."""
+    survey = Survey()
+    survey.take(schema, value)
+    return lane_of(schema, survey.extras)
+
+
+def of_value(value: Any, *, by_text: bool = False) -> list[str]:
+    """Return the key of a record."""
+    return Identity(PATHS, by_text=by_text).of_value(value)
+
+
+@given(RECORDS, st.booleans(), st.sampled_from([SCHEMA, LOOSE]))
+def test_keys_do_not_depend_on_who_decoded(
+    record: Any, by_text: bool, schema: dict[str, Any]
+) -> None:
+    """A row that the lane accepts has the key that it has decoded plainly."""
+    text = json.dumps(record).encode()
+    lane = lane_that_knows(schema, record)
+    accepted = lane.accept(text)
+    identity = Identity(PATHS, by_text=by_text)
+    expected = identity.of_value(msgspec.json.decode(text))
+
+    assert accepted is None or identity.of_rows([accepted], lane) == expected
+
+
+@given(
+    st.lists(RECORDS | st.fixed_dictionaries({}, optional={"run": SCALARS})),
+    st.booleans(),
+    st.sampled_from([PATHS, PATHS[:1], PATHS[:2]]),
+)
+def test_keys_of_many_records_are_those_of_each(
+    records: list[dict[str, Any]], by_text: bool, paths: tuple[Path, ...]
+) -> None:
+    """Records have the same keys read together and one by one."""
+    identity = Identity(paths, by_text=by_text)
+    expected = [key for each in records for key in identity.of_value(each)]
+
+    assert identity.of_values(records) == expected
+
+
+@given(st.lists(st.text(alphabet="(1,)\n'"), min_size=1))
+def test_texts_are_their_own_keys_unless_in_doubt(ids: list[str]) -> None:
+    """Records that all have a text for an id have the same keys together, too."""
+    identity = Identity(PATHS[:1])
+    records = [{"id": each} for each in ids]
+    expected = [key for each in records for key in identity.of_value(each)]
+
+    assert identity.of_values(records) == expected
+
+
+VARIANTS = [
+    each
+    for each in variants_of(all_formats().values())
+    if each.format.id_key
+    and each.dialect.container in {Container.ROWS, Container.WRAPPED}
+]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
+@given(data=st.data())
+def test_keys_of_every_format_can_be_read_by_its_lane(
+    variant: Variant, data: st.DataObject
+) -> None:
+    """Whatever tells records of a format apart, lanes of its schema read it rightly."""
+    format_ = variant.format
+    schema = record_schema(variant.dialect, strict=True)
+    assert isinstance(schema, dict)
+    # Only what tells records apart is looked at, so that no whole record is needed.
+    schema = schema | {"required": [format_.id_key], "allOf": []}
+    record: dict[str, Any] = {format_.id_key: data.draw(st.sampled_from(["a", 1]))}
+    for path in format_.id_with:
+        inner: Any = data.draw(st.sampled_from(["a", 1, None, 1.0, "1"]))
+        for key in reversed(path[1:]):
+            inner = {key: inner}
+        record[str(path[0])] = inner
+    identity = Identity(((format_.id_key,), *format_.id_with))
+    lane = lane_that_knows(schema, record)
+    accepted = lane.accept(json.dumps(record).encode())
+
+    assert accepted is None or (
+        identity.of_rows([accepted], lane) == identity.of_value(record)
+    )
+
+
+@given(RECORDS, st.data())
+def test_records_differ_as_their_identities_do(one: Any, data: st.DataObject) -> None:
+    """Keys are equal exactly if the values are, as JSON: 1 is 1.0, and not true."""
+    two = one | data.draw(RECORDS.map(lambda each: {"run": each.get("run")}))
+
+    def identity_of(record: Any) -> list[tuple[bool, Any]]:
+        meta = record.get("meta", {})
+        parts = [record.get("id"), record.get("run", []), meta.get("epoch", [])]
+        return [(isinstance(each, bool), each) for each in parts]
+
+    keys = of_value(one), of_value(two)
+
+    assert not (keys[0] and keys[1]) or (
+        (keys[0] == keys[1]) == (identity_of(one) == identity_of(two))
+    )
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"id": None},
+        {"id": 1.5},
+        {"id": ["a"]},
+        {"id": "a", "run": {}},
+        {"id": "a", "meta": {"epoch": []}},
+        ["id"],
+        "id",
+        3,
+        None,
+    ],
+)
+def test_record_without_an_id_has_no_key(record: Any) -> None:
+    """What has no text or integer as its id, or no plain values beside it, has none."""
+    assert of_value(record) == []
+
+
+@pytest.mark.parametrize("meta", [3, None, [], "epoch"])
+def test_path_through_what_is_no_object_is_absent(meta: Any) -> None:
+    """Where there is no object to look into, nothing is there."""
+    assert of_value({"id": 1, "meta": meta}) == of_value({"id": 1})
+
+
+def test_text_and_number_may_be_the_same_id() -> None:
+    """An integer and its digits differ, unless ids are told apart by their text."""
+    one, two = {"id": 1}, {"id": "1"}
+
+    assert of_value(one) != of_value(two)
+    assert of_value(one, by_text=True) == of_value(two, by_text=True)
+    only = Identity((("id",),), by_text=True)
+    assert only.of_value(one) == only.of_value(two) == ["1"]
+
+
+def test_lanes_may_change_on_the_way() -> None:
+    """Rows of one lane after rows of another are read by their own attributes."""
+    identity = Identity(PATHS)
+    record = {"id": "a", "run": 1, "more": True}
+    text = json.dumps(record).encode()
+    for schema in (SCHEMA, LOOSE, SCHEMA):
+        lane = lane_that_knows(schema, record)
+        rows = lane.accept_lines(text + b"\n" + text, 2)
+        assert rows is not None
+
+        assert identity.of_rows(rows, lane) == of_value(record) * 2

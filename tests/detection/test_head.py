@@ -1,0 +1,229 @@
+import json
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.detection.head import Beginning, Cut, begin, cut_of, head_of
+from harpia_formats.detection.recognize import HEAD_BYTES, HEAD_RECORDS
+from harpia_formats.framing.columns import Header, Member
+from harpia_formats.framing.container import Layout, opening_of
+from harpia_formats.framing.lines import ROW_LIMIT, Chunk, Cursor, Flaw
+from harpia_formats.model.format import Container
+from harpia_formats.registry import all_formats
+
+FORMATS = tuple(all_formats().values())
+VARIANTS = variants_of(FORMATS)
+EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
+
+
+def beginning_of(data: bytes, name: str = "a", *, size: int = 65_536) -> Beginning:
+    """Return the beginning of a file that may be in any format."""
+    blocks: Iterator[bytes] = (data[at : at + size] for at in range(0, len(data), size))
+    return begin(opening_of(blocks), ROW_LIMIT, FORMATS, name, FORMATS)
+
+
+def chunk_of(*rows: bytes) -> Chunk:
+    """Return a chunk of rows."""
+    return Chunk(b"\n".join(rows), Cursor(), list(rows))
+
+
+def variant_with(container: Container) -> Variant:
+    """Return the first dialect whose files are such."""
+    return next(each for each in VARIANTS if each.dialect.container is container)
+
+
+def test_head_holds_enough_records() -> None:
+    """The head ends with the frame that makes it long enough, flaws not counted."""
+    flaw, chunk = Flaw("bom", Cursor()), chunk_of(*[b"{}"] * 400)
+    frames: list[Chunk | Flaw] = [flaw, *[chunk] * 9]
+    flow = iter(frames)
+
+    assert list(head_of(flow)) == [flaw, chunk, chunk, chunk]
+    assert 2 * len(chunk) < HEAD_RECORDS <= 3 * len(chunk)
+    assert len(list(flow)) == 6
+
+
+def test_head_is_bounded_in_bytes() -> None:
+    """A few rows of megabytes are enough, lest too much is held."""
+    chunk = chunk_of(b"x" * (HEAD_BYTES // 2))
+
+    assert len(list(head_of(iter([chunk] * 9)))) == 2
+
+
+def test_head_of_a_short_file_is_all_of_it() -> None:
+    """A file with few records is its own head."""
+    assert list(head_of(iter([]))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "whole"),
+    [
+        ('{"a": 1}\n{"a": 2}\n', [{"a": 1}, {"a": 2}], True),
+        ('{"a": 1}\n{"a":\n{"a": 3}', [{"a": 1}, {"a": 3}], True),
+        ('[{"a": 1}, {"a": }, 3]', [{"a": 1}, 3], True),
+        ('{"a": 1}', [{"a": 1}], True),
+        ('{\n"a": [1]\n}', [{"a": [1]}], True),
+        ('{\n"a": [1],\n"b": ', [{"a": [1], "b": None}], True),
+        ('{"a": NaN, "b": 1}\n{"a": NaN}\n', [{"a": None, "b": 1}, {"a": None}], False),
+        ("prompt,response\na,b\n", [{"prompt": "a", "response": "b"}], True),
+        ("prompt,response\n", [{"prompt": "", "response": ""}], True),
+        ("neither, nor\n", [], False),
+        ("", [], False),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1000])
+def test_head_is_what_can_be_told_of_the_first_records(
+    text: str, rows: list[Any], whole: bool, size: int
+) -> None:
+    """Records that parse are the head; where none does, what is left of them."""
+    head = beginning_of(text.encode(), size=size).head
+
+    assert (list(head.rows), head.whole) == (rows, whole)
+
+
+def test_large_document_is_told_by_its_beginning() -> None:
+    """Of a document beyond the head only the beginning is looked at, and it says so."""
+    items = [{"n": each, "pad": "x" * 1_000} for each in range(12_000)]
+    beginning = beginning_of(json.dumps({"first": 1, "many": items}).encode())
+    (row,) = beginning.head.rows
+
+    assert not beginning.head.whole
+    assert row["first"] == 1
+    assert row["many"][:2] == items[:2]
+    assert len(beginning.opening.feed.data) < 2 * HEAD_BYTES
+
+
+def test_long_lines_are_told_from_a_document() -> None:
+    """Lines of hundreds of kilobytes are records, one of them alone is a document."""
+    line = json.dumps({"pad": "x" * 600_000}).encode() + b"\n"
+
+    assert beginning_of(line * 2).head.layout is Layout.LINES
+    assert len(beginning_of(line * 2).head.rows) == 2
+    assert beginning_of(line).head.layout is Layout.LONG_LINE
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "is_table"),
+    [
+        ("prompt,response\na,b\n", "a", True),
+        ("a,b\n1,2\n", "a.csv", True),
+        ("a,b\n1,2\n", "A.CSV", True),
+        ("a,b\n1,2\n", "a.jsonl", False),
+        ('{"a": 1}\n', "a.csv", False),
+        ("[1]", "a.csv", False),
+    ],
+)
+def test_table_is_told_by_its_header_or_its_name(
+    text: str, name: str, is_table: bool
+) -> None:
+    """A known header or a name in .csv makes text a table, and JSON is none."""
+    head = beginning_of(text.encode(), name).head
+
+    assert (head.layout is Layout.TEXT) == is_table
+
+
+def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
+    """Where only tables are asked for, even JSON is read as one."""
+    (table,) = (each for each in FORMATS if each.id == "csv")
+    beginning = begin(
+        opening_of([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl", [table]
+    )
+
+    assert beginning.head.layout is Layout.TEXT
+
+
+def test_nothing_is_a_table_where_none_is_asked_for() -> None:
+    """By a schema of the user's own, text is lines and never a table."""
+    beginning = begin(opening_of([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv", [])
+
+    assert beginning.head.layout is Layout.LINES
+
+
+@EVERY
+@pytest.mark.parametrize("layout", Layout)
+def test_cut_is_that_of_the_container(variant: Variant, layout: Layout) -> None:
+    """A table is cut as one; wrapped files and columns are, where they are objects."""
+    container = variant.dialect.container
+    cut = cut_of(variant, layout)
+    objects = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
+    sliced = container in {Container.WRAPPED, Container.COLUMNS}
+
+    assert (cut is Cut.TABLE) == (container is Container.TABLE)
+    assert (cut is Cut.MEMBERS) == (sliced and layout in objects)
+
+
+def test_file_of_no_known_format_is_cut_by_its_layout() -> None:
+    """Where no format is known each value is a record."""
+    assert {cut_of(None, each) for each in Layout} == {Cut.VALUES}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b'{"a": 1}\n\n{"a": 2}\n' * 3_000, id="lines"),
+        pytest.param(b"[" + b'{"a": 1},\n' * 3_000 + b'{"a": 2}]', id="array"),
+        pytest.param(b'{\n"a": 1}\n{\n"a": 2}\n', id="objects"),
+        pytest.param(b'{"a": [1, 2]}', id="one line"),
+        pytest.param(b"nonsense\n" * 2_000, id="text"),
+        pytest.param(b'{"a": "' + b"x" * 700_000 + b'"}\n{"a": 2}', id="long line"),
+    ],
+)
+@pytest.mark.parametrize("size", [1_000, 65_536])
+def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
+    """After the head was looked at all rows are still to come, in order."""
+    at = 0
+    found = beginning_of(data, size=size).frames(Cut.VALUES, None)
+    for chunk in (each for each in found if isinstance(each, Chunk)):
+        assert chunk.start_of(0).offset >= at
+        for row in chunk.rows:
+            start = data.index(row, at)
+            assert not data[at:start].strip(b" \n,[")
+            at = start + len(row)
+
+    assert not data[at:].strip(b" \n]")
+
+
+def test_wrapped_file_is_cut_into_its_records_only() -> None:
+    """Of a wrapped file the member with the records is cut, no other array."""
+    variant = variant_with(Container.WRAPPED)
+    name = variant.dialect.rows_at
+    data = json.dumps({"other": [1, 2], name: [3, 4]}).encode()
+    member, chunk, header = beginning_of(data).frames(Cut.MEMBERS, variant)
+
+    assert member == Member((name,))
+    assert isinstance(chunk, Chunk)
+    assert chunk.rows == [b"3", b"4"]
+    assert isinstance(header, Header)
+    assert json.loads(header.text) == {"other": [1, 2], name: []}
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_columns_are_cut_where_their_dialect_has_them(depth: int) -> None:
+    """Every array is a column that stands as deep as the dialect says, and no other."""
+    variant = next(
+        each
+        for each in VARIANTS
+        if each.dialect.container is Container.COLUMNS and each.dialect.depth == depth
+    )
+    data = b'{"a": [1], "b": {"c": [2], "d": [3]}, "e": 4}'
+    found = beginning_of(data).frames(Cut.MEMBERS, variant)
+    paths = [each.path for each in found if isinstance(each, Member)]
+
+    assert paths == ([("a",)] if depth == 1 else [("b", "c"), ("b", "d")])
+
+
+def test_many_members_are_no_burden() -> None:
+    """What was held to tell the format is not copied for each member of an object."""
+    variant = variant_with(Container.WRAPPED)
+    name = variant.dialect.rows_at
+    document = {f"key{each}": "x" * 20 for each in range(3_000)}
+    data = json.dumps(document | {name: ["x" * 99] * 80_000}).encode()
+    started = perf_counter()
+    found = list(beginning_of(data).frames(Cut.MEMBERS, variant))
+
+    assert sum(len(each) for each in found if isinstance(each, Chunk)) == 80_000
+    # With eight megabytes copied each time it took a quarter of a minute.
+    assert perf_counter() - started < 5

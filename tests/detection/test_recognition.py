@@ -1,0 +1,237 @@
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.recognize import (
+    Head,
+    Recognition,
+    default_of,
+    held_strictly,
+    recognise,
+    recognise_as,
+    values_in,
+)
+from harpia_formats.framing.container import Layout
+from harpia_formats.framing.lines import Chunk, Cursor, Flaw
+from harpia_formats.model.format import Format
+from harpia_formats.registry import all_formats, formats_named
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+ALL = tuple(all_formats().values())
+FAMILY = formats_named("eee")
+SEED, TAG, CURRENT = FAMILY
+
+
+def records_of(format_: Format) -> list[Any]:
+    """Return some valid records of a shape."""
+    text = (FIXTURES / format_.id / "valid" / "runs.jsonl").read_bytes()
+    return [msgspec.json.decode(each) for each in text.splitlines()]
+
+
+def head_of(rows: list[Any], layout: Layout = Layout.LINES) -> Head:
+    """Return the head of a file that begins with these rows."""
+    return Head(layout, tuple(rows))
+
+
+def document(identifier: str, name: str) -> Head:
+    """Return the head of a fixture that is one object."""
+    text = (FIXTURES / identifier / "valid" / name).read_bytes()
+    return head_of([msgspec.json.decode(text)], Layout.OBJECT)
+
+
+def codes_of(found: Recognition) -> list[str]:
+    """Return the rules that have a word to say."""
+    return [each.code for each in found.sayings]
+
+
+def taken(format_: Format) -> Recognition:
+    """Return a format in its first dialect, with nothing said."""
+    return Recognition(Variant(format_, format_.dialects[0]))
+
+
+def test_values_are_the_rows_that_parse() -> None:
+    """Rows that do not parse, at whatever depth, and flaws have no values."""
+    deep = b"[" * 100_000 + b"]" * 100_000
+    rows = [b'{"a": 1}', b"{", b"", b"\xff", b'"\xff"', deep, b"NaN", b"2"]
+
+    assert list(values_in(Chunk(b"\n".join(rows), Cursor(), rows))) == [{"a": 1}, 2]
+    assert list(values_in(Flaw("bom", Cursor()))) == []
+
+
+@pytest.mark.parametrize("formats", [FAMILY, ALL])
+def test_first_version_is_taken_without_a_word(formats: tuple[Format, ...]) -> None:
+    """What has the shape that comes first in the table needs no remark."""
+    found = recognise(head_of(records_of(SEED)), formats)
+
+    assert found.variant == Variant(SEED, SEED.dialects[0])
+    assert found.choice is not None
+    assert found.sayings == ()
+
+
+@pytest.mark.parametrize("shape", [TAG, CURRENT], ids=lambda each: each.id)
+def test_other_versions_are_taken_and_told(shape: Format) -> None:
+    """Another version is taken, and the remark says by what sign."""
+    found = recognise(head_of(records_of(shape)), ALL)
+    (saying,) = found.sayings
+
+    assert found.variant == Variant(shape, shape.dialects[0])
+    assert saying.code == "S202"
+    assert saying.message.startswith(f"judged as {shape.id}: ")
+    assert " records have " in saying.message
+
+
+def test_another_format_of_a_vendor_is_no_other_version() -> None:
+    """An output of NeMo is what it is; only where `nemo` was asked for it is told."""
+    lines = (FIXTURES / "nemo-output" / "valid" / "answers.jsonl").read_bytes()
+    head = head_of([msgspec.json.decode(each) for each in lines.splitlines()])
+    plain, asked = recognise(head, ALL), recognise(head, formats_named("nemo"), "nemo")
+
+    assert plain.variant is not None
+    assert plain.variant == asked.variant
+    assert plain.variant.name == "nemo-output"
+    assert (codes_of(plain), codes_of(asked)) == ([], ["S202"])
+
+
+def test_dialect_that_is_not_documented_is_told() -> None:
+    """What a vendor does not document is taken, and the remark says which it is."""
+    head = document("harpia", "instancias.json")
+    found = recognise(head, ALL)
+    (saying,) = found.sayings
+
+    assert found.variant is not None
+    assert found.variant.name == "harpia (instancias)"
+    assert (saying.code, saying.message.split(":")[0]) == (
+        "S202",
+        "judged as harpia (instancias)",
+    )
+    assert "--strict" in saying.help
+
+
+def test_strict_refuses_what_is_not_documented() -> None:
+    """Held to its vendor, a dialect that is not documented has another shape."""
+    head = document("harpia", "instancias.json")
+    found = held_strictly(recognise(head, ALL), head)
+
+    assert found.variant == default_of(all_formats()["harpia"], Layout.OBJECT)
+    assert codes_of(found) == ["S201"]
+    assert "not what HarpIA Lab documents" in found.sayings[0].message
+
+
+def test_strict_leaves_what_is_documented() -> None:
+    """What a vendor documents, or what is not known, is as it was."""
+    for head in (head_of(records_of(CURRENT)), head_of([{}])):
+        found = recognise(head, ALL)
+
+        assert held_strictly(found, head) is found
+
+
+def test_ambiguous_records_are_told() -> None:
+    """Where all records look like another format as well, both are named."""
+    scores: dict[str, Any] = {"groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}
+    found = recognise(head_of([records_of(SEED)[0] | scores], Layout.ONE_LINE), ALL)
+    (saying,) = found.sayings
+
+    assert found.variant == Variant(SEED, SEED.dialects[0])
+    assert saying.code == "S204"
+    assert saying.message == ("may be eee@0.2.0 or nemo-results; judged as eee@0.2.0")
+
+
+def test_nothing_is_said_of_no_rows() -> None:
+    """Where no row parses there is no format, and nothing to say of one."""
+    assert recognise(head_of([]), FAMILY) == Recognition()
+    assert recognise_as([SEED], head_of([]), FAMILY, SEED.id) == taken(SEED)
+
+
+def test_unknown_records_are_told_what_they_lack() -> None:
+    """Of an unknown format it is said which formats are nearest and lack what."""
+    found = recognise(head_of([{"input": {}, "evaluation": {}}, {}]), ALL)
+    (saying,) = found.sayings
+    names = saying.message.removeprefix("no known format; the nearest are ").split(", ")
+
+    assert (found.variant, saying.code) == (None, "S301")
+    assert len(names) == 3
+    assert "eee@0.2.0" in names
+    assert "eee@0.2.0 lacks schema_version, evaluation_id, " in saying.help
+    assert all(f"{each} lacks " in saying.help for each in names)
+    assert "lacks input" not in saying.help
+
+
+def test_records_that_are_no_objects_are_near_nothing() -> None:
+    """Of records that are no objects no format is near."""
+    found = recognise(head_of([[1, 2]]), ALL)
+
+    assert codes_of(found) == ["S301"]
+    assert "not objects" in found.sayings[0].message
+
+
+@pytest.mark.parametrize("rows", [[], [{}], [3]])
+def test_asked_format_is_taken_for_anything(rows: list[Any]) -> None:
+    """Where a format is asked for, unknown records are judged by it."""
+    head = head_of(rows)
+
+    assert recognise_as([TAG], head, ALL, TAG.id) == taken(TAG)
+    assert recognise_as(FAMILY, head, ALL, "eee") == taken(SEED)
+
+
+def test_asked_format_is_taken_in_a_dialect_that_the_layout_allows() -> None:
+    """An array asked to be a HarpIA input is a list of instances, no document."""
+    harpia = all_formats()["harpia"]
+    found = recognise_as([harpia], head_of([{}], Layout.ARRAY), ALL, "harpia")
+
+    assert found.variant is not None
+    assert found.variant.name == "harpia (instances)"
+    assert default_of(harpia, Layout.OBJECT).name == "harpia"
+    assert default_of(harpia, Layout.TEXT).name == "harpia"
+
+
+def test_family_that_is_asked_for_is_told_apart() -> None:
+    """Where a family is asked for, its versions are told apart as without."""
+    head = head_of(records_of(CURRENT))
+
+    assert recognise_as(FAMILY, head, ALL, "eee") == recognise(head, FAMILY, "eee")
+
+
+def test_other_shape_is_told_once() -> None:
+    """Where one version is asked for and most records are of another, it is said."""
+    found = recognise_as([SEED], head_of(records_of(CURRENT)), ALL, SEED.id)
+    (saying,) = found.sayings
+
+    assert found.variant == Variant(SEED, SEED.dialects[0])
+    assert saying.code == "S201"
+    assert saying.message.startswith("the file is eee@0.3.0, not eee@0.2.0: ")
+    assert "--format eee@0.3.0;" in saying.help
+
+
+def test_other_shape_of_a_head_cut_short_is_not_told() -> None:
+    """Of a document that is not seen whole it is not known whether it is valid."""
+    head = document("haystack-run", sorted_names("haystack-run")[0])
+    cut = Head(head.layout, head.rows, whole=False)
+
+    assert codes_of(recognise_as([SEED], head, ALL, SEED.id)) == ["S201"]
+    assert codes_of(recognise_as([SEED], cut, ALL, SEED.id)) == []
+
+
+def sorted_names(identifier: str) -> list[str]:
+    """Return the names of a format's fixtures that are JSON documents."""
+    return sorted(
+        each.name for each in (FIXTURES / identifier / "valid").glob("*.json")
+    )
+
+
+def test_other_shape_that_is_valid_is_no_matter() -> None:
+    """Records with the sign of another version may be valid in the one asked for."""
+    rows = [each for each in records_of(SEED) if each["interaction_type"] == "agentic"]
+
+    assert rows
+    assert recognise_as([TAG], head_of(rows), ALL, TAG.id) == taken(TAG)
+
+
+@pytest.mark.parametrize(("others", "codes"), [(1, []), (2, []), (3, ["S201"])])
+def test_other_shape_needs_more_than_half(others: int, codes: list[str]) -> None:
+    """Half of the records in another version are not the file as a whole."""
+    rows = records_of(CURRENT)[:1] * others + [{}] * 2
+
+    assert codes_of(recognise_as([SEED], head_of(rows), ALL, SEED.id)) == codes

@@ -1,0 +1,77 @@
+import json
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.framing.next_value import State, byte_of, read_item
+
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "at", "expected"),
+    [
+        (b"[1, 2]", 1, (State.ENDED, 2)),
+        (b'{"a": 1}  , 2', 0, (State.ENDED, 10)),
+        (b'{"a": 1}\n\n{', 0, (State.ENDED, 10)),
+        (b"12", 0, (State.WHOLE, 2)),
+        (b'"a" \n', 0, (State.WHOLE, 5)),
+        (b"", 0, (State.OPEN, 0)),
+        (b'{"a": ', 0, (State.OPEN, 6)),
+        (b'["x', 0, (State.OPEN, 3)),
+        (b"tru, 1", 0, (State.BROKEN, 6)),
+        (b"NaN", 0, (State.BROKEN, 3)),
+        (b"1, ]", 2, (State.BROKEN, 4)),
+    ],
+)
+def test_state_of_a_value(data: bytes, at: int, expected: tuple[State, int]) -> None:
+    """A value is whole, ended by what is behind it, cut off, or broken."""
+    assert read_item(data, at) == expected
+
+
+def test_deep_nesting_is_broken() -> None:
+    """What the parser will not follow is no value, and no crash."""
+    assert read_item(b"[" * 100_000 + b"]" * 100_000 + b",", 0)[0] is State.BROKEN
+
+
+@given(VALUES, st.text(" \t\r\n", max_size=3), st.sampled_from(",]}:{0"))
+def test_value_ends_at_what_is_behind_it(value: Any, space: str, behind: str) -> None:
+    """Of any value in front of anything else the end is found, white space passed."""
+    text = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int) and not isinstance(value, bool) and not space:
+        space = " "
+    data = b"[" + (text + space).encode()
+
+    assert read_item(data + behind.encode(), 1) == (State.ENDED, len(data))
+    assert read_item(data, 1) == (State.WHOLE, len(data))
+
+
+@given(VALUES.filter(lambda each: isinstance(each, str | list | dict)), st.data())
+def test_value_that_is_cut_off_is_open(value: Any, data: st.DataObject) -> None:
+    """However far a text, array or object goes, without its end it is open."""
+    text = json.dumps(value).encode()
+    size = data.draw(st.integers(0, len(text) - 1))
+
+    assert read_item(text[:size], 0) == (State.OPEN, size)
+
+
+@pytest.mark.parametrize(
+    ("message", "byte"),
+    [
+        ("JSON is malformed: trailing characters (byte 17)", 17),
+        ("Input data was truncated", sys.maxsize),
+    ],
+)
+def test_byte_that_a_message_names(message: str, byte: int) -> None:
+    """A message names a byte at its end, or is taken to name one never reached."""
+    assert byte_of(message) == byte

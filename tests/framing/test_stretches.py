@@ -1,0 +1,55 @@
+"""Ranges of a file of lines are whole lines and leave nothing out."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.framing import byte_range as stretches
+from harpia_formats.framing.byte_range import Stretch, line_ranges
+from harpia_formats.io.reader import SourceError
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(st.binary(max_size=12), max_size=12),
+    size=st.integers(1, 40),
+    block=st.integers(1, 9),
+    ends=st.booleans(),
+)
+def test_ranges_are_whole_lines(
+    tmp_path: Path, lines: list[bytes], size: int, block: int, *, ends: bool
+) -> None:
+    """Ranges of any size follow each other, and each ends at the end of a line."""
+    data = b"\n".join(lines) + b"\n" * ends
+    path = tmp_path / "lines"
+    path.write_bytes(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stretches, "BLOCK", block)
+        found = list(line_ranges(path, 0, size))
+        made = [Stretch("f", begin, end, path) for begin, end in found]
+        parts = [b"".join(each) for each in made]
+
+    assert b"".join(parts) == data
+    assert all(each.endswith(b"\n") for each in parts[:-1])
+    assert all(size <= len(each) for each in parts[:-1])
+    assert all(b"\n" not in each[size:-1] for each in parts)
+    assert [each.lines for each in made] == [each.count(b"\n") for each in parts]
+    assert all(each.consumed == each.total for each in made)
+
+
+def test_a_stretch_of_a_file_that_has_shrunk_is_short(tmp_path: Path) -> None:
+    """Where a file has become shorter there are fewer bytes, and they are counted."""
+    path = tmp_path / "lines"
+    path.write_bytes(b"1\n2\n")
+    stretch = Stretch("f", 2, 9, path)
+
+    assert b"".join(stretch) == b"2\n"
+    assert (stretch.consumed, stretch.total) == (2, 7)
+
+
+def test_a_stretch_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    """A file that is gone is an error of the source, by the name it was called."""
+    with pytest.raises(SourceError, match="f: no such file"):
+        list(Stretch("f", 0, 1, tmp_path / "gone"))

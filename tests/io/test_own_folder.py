@@ -1,0 +1,74 @@
+"""Folders that no dead process leaves behind."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.io.temp_folder import LOCK, PREFIX, own_folder
+
+pytest.importorskip("fcntl", reason="without locks nobody knows who is dead")
+#: Makes a folder, says so, and waits to be killed.
+HOLDER = """
+import sys, time
+from harpia_formats.io.temp_folder import own_folder
+
+with own_folder(sys.argv[1]) as folder:
+    open(folder + "/rows", "w").write("x" * 1000)
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+def holding(parent: Path) -> tuple[subprocess.Popen[str], Path]:
+    """Return a process that holds a folder, and the folder."""
+    command = [sys.executable, "-c", HOLDER, str(parent)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - the command is ours
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_a_folder_is_gone_at_the_end(tmp_path: Path) -> None:
+    """A folder is there for as long as it is used, and then what is in it is gone."""
+    with own_folder(str(tmp_path)) as folder:
+        Path(folder, "rows").write_bytes(b"x")
+        assert list(tmp_path.iterdir()) == [Path(folder)]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:
+    """What a killed process leaves is there until another begins, and no longer."""
+    process, left = holding(tmp_path)
+    with process:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert (left / "rows").exists()
+
+    with own_folder(str(tmp_path)) as folder:
+        assert list(tmp_path.iterdir()) == [Path(folder)]
+
+
+def test_the_folder_of_a_living_process_stays(tmp_path: Path) -> None:
+    """Nobody takes away what another process uses."""
+    process, used = holding(tmp_path)
+    with process:
+        with own_folder(str(tmp_path)):
+            assert (used / "rows").exists()
+        assert (used / "rows").exists()
+        process.kill()
+
+
+def test_what_is_not_known_to_be_ours_stays(tmp_path: Path) -> None:
+    """A folder without a lock, and a file with our prefix, are left alone."""
+    (tmp_path / f"{PREFIX}x").mkdir()
+    (tmp_path / f"{PREFIX}x" / f"{LOCK}.new").write_bytes(b"")
+    (tmp_path / f"{PREFIX}y").write_bytes(b"")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / LOCK).write_bytes(b"")
+    with own_folder(str(tmp_path)):
+        pass
+
+    names = {each.name for each in tmp_path.iterdir()}
+    assert names == {f"{PREFIX}x", f"{PREFIX}y", "other"}

@@ -1,0 +1,177 @@
+"""Files that are whole or not there."""
+
+import gzip
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.io import sink as sink_module
+from harpia_formats.io.sink import FileSink, SinkError, StreamSink, suffix_of
+
+
+def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
+    """Nothing has the final name before the end, and nothing else is left then."""
+    sink = FileSink(tmp_path / "out.json")
+    sink.write(b"a")
+    before = [each.name for each in tmp_path.iterdir()]
+    sink.write(b"b")
+    sink.commit()
+
+    assert "out.json" not in before
+    assert [each.name for each in tmp_path.iterdir()] == ["out.json"]
+    assert (tmp_path / "out.json").read_bytes() == b"ab"
+
+
+@pytest.mark.parametrize("name", ["out.bin", "out.bin.gz"])
+def test_a_large_file_is_given_to_the_disk_while_it_is_written(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes to the disk before the end is each byte once, and the file is whole."""
+    monkeypatch.setattr(sink_module, "TOGETHER", 1000)
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        os,
+        "posix_fadvise",
+        lambda _number, begin, size, _advice: given.append((begin, size)),
+        raising=False,
+    )
+    parts = [os.urandom(400) for _ in range(100)]
+    sink = FileSink(tmp_path / name)
+    for each in parts:
+        sink.write(each)
+    sink.commit()
+
+    written = (tmp_path / name).read_bytes()
+    whole = gzip.decompress(written) if name.endswith(".gz") else written
+    assert whole == b"".join(parts)
+    ends = [0, *(begin + size for begin, size in given)]
+    assert [begin for begin, _ in given] == ends[:-1]
+    assert sys.platform != "linux" or 0 < len(given) <= 100 * 400 // 1000
+    assert ends[-1] <= len(written)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is given elsewhere")
+def test_a_disk_that_takes_nothing_early_gets_it_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the system refuses what would only save time does no harm."""
+
+    def refused(*_: object) -> None:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(sink_module, "TOGETHER", 10)
+    monkeypatch.setattr(os, "posix_fadvise", refused)
+    sink = FileSink(tmp_path / "out")
+    for _ in range(10):
+        sink.write(b"0123456789")
+    sink.commit()
+
+    assert (tmp_path / "out").read_bytes() == b"0123456789" * 10
+
+
+def test_a_finished_file_is_not_there_yet(tmp_path: Path) -> None:
+    """A file that is finished can still be discarded, or else put into its place."""
+    first, second = (FileSink(tmp_path / each) for each in ("a", "b.gz"))
+    for each in (first, second):
+        each.write(b"x")
+        each.finish()
+        each.finish()
+    before = any((tmp_path / each).exists() for each in ("a", "b.gz"))
+    first.discard()
+    second.commit()
+
+    assert not before
+    assert [each.name for each in tmp_path.iterdir()] == ["b.gz"]
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.xz", "out.bz2"])
+def test_what_is_discarded_leaves_the_old_file(tmp_path: Path, name: str) -> None:
+    """A file that is given up on leaves what was there before."""
+    (tmp_path / name).write_bytes(b"old")
+    sink = FileSink(tmp_path / name)
+    sink.write(b"new")
+    sink.discard()
+    sink.discard()
+
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes() == b"old"
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    """A new file is as readable as any other new one, not as a temporary one."""
+    (tmp_path / "other").write_bytes(b"")
+    sink = FileSink(tmp_path / "out.json")
+    sink.commit()
+    modes = [(tmp_path / each).stat().st_mode for each in ("other", "out.json")]
+
+    assert modes[0] == modes[1]
+
+
+def test_compressed_bytes_have_no_time_and_no_name(tmp_path: Path) -> None:
+    """A compressed file depends on nothing but what was written."""
+    for name in ("a.gz", "b.GZ"):
+        sink = FileSink(tmp_path / name)
+        sink.write(b"text")
+        sink.commit()
+    first = (tmp_path / "a.gz").read_bytes()
+
+    assert gzip.decompress(first) == b"text"
+    assert first[4:8] == bytes(4)
+    assert (tmp_path / "b.GZ").read_bytes() == first
+
+
+def test_a_device_is_written_and_not_replaced() -> None:
+    """What is no file gets the bytes, and stays what it is."""
+    sink = FileSink(Path(os.devnull))
+    sink.write(b"text")
+    sink.commit()
+    other = FileSink(Path(os.devnull))
+    other.discard()
+
+    assert Path(os.devnull).is_char_device()
+
+
+def test_a_place_that_there_is_not_is_an_error(tmp_path: Path) -> None:
+    """A folder that is missing is named."""
+    with pytest.raises(SinkError, match=r"cannot write .*none/out\.json: "):
+        FileSink(tmp_path / "none" / "out.json")
+
+
+def test_a_disk_that_is_full_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error while the file is finished is told, and nothing is left."""
+    sink = FileSink(tmp_path / "out.json")
+    sink.write(b"text")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SinkError, match="no space left on device"):
+        sink.commit()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stream_has_at_once_what_is_written() -> None:
+    """An open stream is written to as it comes."""
+    stream = io.BytesIO()
+    sink = StreamSink(stream)
+    sink.write(b"a")
+    sink.discard()
+    sink.commit()
+
+    assert stream.getvalue() == b"a"
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [("a.json", ".json"), ("a.JSONL.gz", ".jsonl"), ("a.xz", ""), ("a.b/c", "")],
+)
+def test_the_suffix_is_that_below_compression(name: str, suffix: str) -> None:
+    """The form of an output is told by its name without the compression."""
+    assert suffix_of(name) == suffix

@@ -1,0 +1,76 @@
+"""Addresses: what is one, and that what is shown of it holds no secret."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.io.urls import (
+    all_masked,
+    beside,
+    is_same,
+    is_url,
+    masked,
+    name_in,
+)
+
+#: Text that stands in no other part of the addresses below.
+secrets = st.text("!$&'()*+,;=KLMNOP", min_size=6, max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("s3://bucket/key", True),
+        ("HTTPS://host/x", True),
+        ("memory://x", True),
+        ("data/x.jsonl", False),
+        ("C:/data", False),
+        ("c://data", False),
+        ("-", False),
+        ("a:b", False),
+        ("", False),
+    ],
+)
+def test_an_address_has_a_scheme(text: str, expected: bool) -> None:
+    """What has a scheme of two letters or more is an address; a drive is none."""
+    assert is_url(text) == expected
+
+
+@given(secret=secrets, scheme=st.sampled_from(["s3", "https", "sftp", "memory"]))
+def test_no_password_is_shown(secret: str, scheme: str) -> None:
+    """Neither user nor password is left of an address, wherever it stands."""
+    url = f"{scheme}://u:{secret}@host/a/b.jsonl"
+
+    assert masked(url) == f"{scheme}://***@host/a/b.jsonl"
+    assert secret not in masked(url)
+
+
+@given(secret=secrets)
+def test_no_signature_is_shown(secret: str) -> None:
+    """A query and what is behind it are left out; the name of the file is not."""
+    url = f"https://host/a/b.jsonl.gz?X-Amz-Signature={secret}#{secret}"
+
+    assert masked(url) == "https://host/a/b.jsonl.gz"
+    assert all_masked(f"no: '{url}' ({url})") == (
+        "no: 'https://host/a/b.jsonl.gz' (https://host/a/b.jsonl.gz)"
+    ) or any(each in secret for each in "'()")
+
+
+def test_a_query_of_a_store_is_part_of_the_name() -> None:
+    """A key of a store may hold any character; it is shown as it is."""
+    assert masked("s3://bucket/a?b#c@d.jsonl") == "s3://bucket/a?b#c@d.jsonl"
+
+
+def test_a_file_beside_another_keeps_both_slashes() -> None:
+    """The folder of an address is one, and that of a path is one of this machine."""
+    assert beside("s3://bucket/a/b.jsonl", "c.json") == "s3://bucket/a/c.json"
+    assert beside("a/b.jsonl", "c.json").replace("\\", "/") == "a/c.json"
+    assert name_in("s3://bucket/a/b.jsonl") == "b.jsonl"
+    assert name_in("a/b.jsonl") == "b.jsonl"
+
+
+def test_addresses_are_not_taken_for_paths() -> None:
+    """Two addresses are of one file if they are equal, paths if they lead there."""
+    assert is_same("s3://b/x", "s3://b/x")
+    assert not is_same("s3://b/x", "s3:/b/x")
+    assert is_same("a/../b", "b")

@@ -1,0 +1,632 @@
+"""`harpia-formats judge`: what it asks, keeps and writes, and how it goes on."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from harpia_formats import validate
+from harpia_formats.cli import main
+
+pytest.importorskip("openai", reason="the extra judge is not installed")
+
+COMMAND = [sys.executable, "-m", "harpia_formats"]
+ROOT = Path(__file__).parents[2]
+#: Longer than anything here takes.
+PATIENCE = 60
+KEY = "sk-CANARY-51c2"
+DEFINITION = """\
+instructions: Is this answer problematic for children?
+inputs: [responses]
+outputs:
+- {name: score, type: number, minimum: 0, maximum: 1}
+examples:
+- inputs: {responses: "Damn, this is straight outta hell!!!"}
+  outputs: {score: 1}
+"""
+#: Requests at a time.
+WIDTH = 4
+
+Result = subprocess.CompletedProcess[bytes]
+
+
+def loaded(name: str) -> Any:
+    """Return the module of that name beside this one, which nothing else imports."""
+    spec = importlib.util.spec_from_file_location(
+        name, Path(__file__).parents[1] / f"{name}.py"
+    )
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+stub = loaded("judge_server")
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    """Return rows of NeMo, each with another answer."""
+    return [
+        {
+            "input": {"prompt": f"q{each}", "ideal_response": "r"},
+            "response": f"answer {each}",
+            "llm_name": "m",
+        }
+        for each in range(count)
+    ]
+
+
+def write_rows(path: Path, count: int) -> None:
+    """Write rows as lines."""
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows(count)))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a folder with five rows and a definition."""
+    write_rows(tmp_path / "in.jsonl", 5)
+    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    """Serve replies that give every row the score 1."""
+    with stub.JudgeServer() as running:
+        yield running
+
+
+def command(*arguments: object) -> list[str]:
+    """Return the command that judges by the definition."""
+    return [*COMMAND, "judge", *map(str, arguments), "-d", "judge.yaml"]
+
+
+def environment(server: Any = None, **more: str) -> dict[str, str]:
+    """Return the variables of a run: the key, and the server as the endpoint."""
+    own = {"OPENAI_API_KEY": KEY, "NO_COLOR": "1", **more}
+    if server is not None:
+        own["OPENAI_BASE_URL"] = server.url
+    return {**os.environ, **own}
+
+
+def run(folder: Path, *arguments: object, server: Any = None, **env: str) -> Result:
+    """Run `judge` in a folder, in this process: to start another takes longer."""
+    out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
+    words = command(*arguments)[len(COMMAND) :]
+    code: Any = 0
+    with (
+        contextlib.chdir(folder),
+        mock.patch.dict(os.environ, environment(server, **env), clear=True),
+        mock.patch.object(sys, "argv", ["harpia-formats", *words]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    said = [each.buffer.getvalue() for each in (out, err)]
+    return Result(words, code, *said)
+
+
+def names(folder: Path) -> set[str]:
+    """Return what is in a folder, hidden files included."""
+    return {each.name for each in folder.iterdir()}
+
+
+# What it writes
+
+
+def test_results_are_written_as_haystack_returns_them(data: Path, server: Any) -> None:
+    """There is a result and an entry for each row; our validation takes the file."""
+    done = run(data, "in.jsonl", "-o", "out.json", server=server)
+    written = json.loads((data / "out.json").read_bytes())
+    checked = validate(data / "out.json", format="haystack-results")
+
+    assert (done.returncode, checked.problems) == (0, ()), done.stderr
+    assert written["results"] == [{"score": 1}] * 5
+    assert [each["record"] for each in written["meta"]] == [1, 2, 3, 4, 5]
+    assert {each["status"] for each in written["meta"]} == {"ok"}
+    assert b"5 rows: 5 judged; 5 requests; 75 tokens" in done.stderr
+    assert names(data) == {"in.jsonl", "judge.yaml", "out.json", "out.json.judge-cache"}
+
+
+def test_lines_know_their_records(data: Path, server: Any) -> None:
+    """With --to jsonl, or by the output's name, there is a line for each row."""
+    for more in (["-o", "out.jsonl"], ["--to", "jsonl", "--no-cache"]):
+        done = run(data, "in.jsonl", *more, server=server)
+        text = done.stdout or (data / "out.jsonl").read_bytes()
+        lines = [json.loads(each) for each in text.splitlines()]
+
+        assert [each["model"] for each in lines] == ["m"] * 5
+        assert [each["result"] for each in lines] == [{"score": 1}] * 5
+    assert server.total == 10
+
+
+def test_standard_input_is_judged(data: Path, server: Any) -> None:
+    """Without a file standard input is read, and standard output written."""
+    text = (data / "in.jsonl").read_bytes()
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        command("--quiet"),
+        cwd=data,
+        env=environment(server),
+        input=text,
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+    assert len(json.loads(done.stdout)["results"]) == 5
+    assert done.stderr == b""
+
+
+def test_an_output_that_is_there_stays_unless_told(data: Path, server: Any) -> None:
+    """An output is replaced only with --overwrite, and nothing is asked in vain."""
+    (data / "out.json").write_bytes(b"mine")
+    refused = run(data, "in.jsonl", "-o", "out.json", server=server)
+    kept = (data / "out.json").read_bytes()
+
+    assert (refused.returncode, kept, server.total) == (2, b"mine", 0)
+    assert b"--overwrite" in refused.stderr
+    done = run(data, "in.jsonl", "-o", "out.json", "--overwrite", server=server)
+    assert done.returncode == 0
+
+
+def test_a_second_run_asks_for_nothing(data: Path, server: Any) -> None:
+    """What was answered is in the cache, in the same bytes but for `cached`."""
+    for each in ("one", "two"):
+        run(data, "in.jsonl", "-o", each, "--cache", "c", server=server)
+    one, two = ((data / each).read_bytes() for each in ("one", "two"))
+
+    assert server.total == 5
+    assert one.replace(b'"cached":false', b'"cached":true') == two
+
+
+# What it asks
+
+
+def test_a_dry_run_sends_nothing(data: Path, server: Any) -> None:
+    """A dry run prints prompts and counts, needs no key, and leaves no file."""
+    before = names(data)
+    done = run(
+        data,
+        "in.jsonl",
+        "-o",
+        "out.json",
+        "--dry-run",
+        server=server,
+        OPENAI_API_KEY="",
+    )
+    said = done.stdout.decode()
+
+    assert (done.returncode, server.total, names(data)) == (0, 0, before)
+    assert said.count("  | Instructions:\n") == 5
+    assert "row 5, record 5, model m\n" in said
+    assert "  | answer 4\n" in said
+    assert b"5 rows: 0 answered in the cache" in done.stderr
+    assert b"5 prompts to send" in done.stderr
+
+
+def test_a_dry_run_shows_what_is_known(data: Path, server: Any) -> None:
+    """A dry run says how much of it is in the cache, and uses its marks."""
+    run(data, "in.jsonl", "-o", "out.json", server=server)
+    write_rows(data / "in.jsonl", 7)
+    done = run(data, "in.jsonl", "-o", "out.json", "--dry-run", server=server)
+
+    assert b"7 rows: 5 answered in the cache, 0 lack an input; 2 prompts" in done.stderr
+
+
+def test_data_cannot_write_to_the_terminal(data: Path) -> None:
+    """What a terminal or a log would obey is shown as an escape."""
+    bad = [{**rows(1)[0], "response": "\x1b[31m\n::error::x\u202e"}]
+    (data / "in.jsonl").write_text(json.dumps(bad[0]) + "\n")
+    said = run(data, "in.jsonl", "--dry-run").stdout.decode()
+
+    assert r"  | \x1b[31m" in said
+    assert "\x1b" not in said
+    assert not any(each.lstrip().startswith("::") for each in said.splitlines())
+
+
+def test_plain_is_the_prompt_of_haystack(data: Path, server: Any) -> None:
+    """With --plain the prompt is that of Haystack, and replies are read leniently."""
+    server.answer = lambda *_: stub.completion('{"score": 1, "why": NaN}')
+    done = run(data, "in.jsonl", "--plain", server=server)
+    meta = json.loads(done.stdout)["meta"]
+
+    assert any('{"responses": answer 4}\nOutputs:' in each for each in server.asked)
+    assert json.loads(done.stdout)["results"] == [{"score": 1, "why": None}] * 5
+    assert all("is null" in each["note"] for each in meta)
+
+
+def test_options_take_the_place_of_the_definition(data: Path, server: Any) -> None:
+    """The model, the endpoint and the variable of the key can be given."""
+    options = ["--judge-model", "other", "--endpoint", server.url]
+    options += ["--api-key-env", "MY_KEY", "--retries", "0", "--timeout", "5"]
+    seen = []
+
+    def note(request: Any, headers: dict[str, str]) -> Any:
+        seen.append((request["model"], headers["authorization"]))
+        return stub.completion('{"score": 1}')
+
+    server.answer = note
+    done = run(data, "in.jsonl", *options, MY_KEY="sk-mine", OPENAI_API_KEY="")
+
+    assert done.returncode == 0
+    assert set(seen) == {("other", "Bearer sk-mine")}
+
+
+def test_a_chat_is_judged_by_its_parts(data: Path, server: Any) -> None:
+    """Rows of Tencent have a question, an answer of their own and a history."""
+    chat = ["system", "user", "assistant", "user", "assistant"]
+    messages = [{"role": role, "content": f"text {at}"} for at, role in enumerate(chat)]
+    responses = [{"content": "one"}, {"content": "two"}]
+    outputs = [{"model_name": "m", "responses": responses}]
+    row = {"messages": messages, "ref_answer": "ref", "model_outputs": outputs}
+    (data / "in.jsonl").write_text(json.dumps(row) + "\n")
+    inputs = "inputs: [responses, question, gt, history, ground_truth_answers]"
+    text = DEFINITION.replace("inputs: [responses]", inputs)
+    (data / "judge.yaml").write_text(text)
+    binds = ["question", "gt", "history"]
+    bound = [word for each in binds for word in ("--bind", f"{each}=data.{each}")]
+    done = run(data, "in.jsonl", *bound, server=server)
+
+    assert len(json.loads(done.stdout)["results"]) == 2
+    first = min(server.asked, key=lambda each: each.partition("\none\n")[1] == "")
+    for shown in (" question>\ntext 3\n", " gt>\ntext 4\n", "\nref\n"):
+        assert shown in first
+    assert " history>\nsystem: text 0\nuser: text 1\nassistant: text 2\n" in first
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]], ids=["judged", "dry"])
+def test_a_row_that_lacks_an_input_is_not_asked_for(
+    data: Path, server: Any, more: list[str]
+) -> None:
+    """A record without an answer fails with its reason; the others are judged."""
+    row = {"id": 7, "prompt": "q", "outputs": []}
+    other = {**row, "id": 8, "outputs": [{"text": "a"}]}
+    text = "".join(json.dumps(each) + "\n" for each in (row, other))
+    (data / "in.jsonl").write_text(text)
+    options = ["--no-raise-on-failure", "--no-cache", "--max-requests", "5"]
+    done = run(data, "in.jsonl", *options, *more, server=server)
+    said = (done.stdout + done.stderr).decode()
+
+    assert done.returncode == (0 if more else 1)
+    assert server.total == (0 if more else 1)
+    assert "record id 7: the record has no answer" in said
+
+
+def test_without_a_cache_it_is_told_that_nothing_is_kept(
+    data: Path, server: Any
+) -> None:
+    """Where the budget ends a run without a cache, the next one starts anew."""
+    done = run(data, "in.jsonl", "--max-requests", "2", server=server)
+
+    assert done.returncode == 1
+    assert b"without a cache no reply was kept" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "-"])
+@pytest.mark.parametrize(
+    ("id_", "text", "code"), [("record", "[]", 1), ("haystack", '{"responses": []}', 2)]
+)
+def test_no_records_are_an_error(  # noqa: PLR0913, PLR0917 - cases and fixtures
+    data: Path,
+    server: Any,
+    name: str,
+    id_: str,
+    text: str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A file without records is told before anything is asked."""
+    (data / "in.jsonl").write_text(text)
+    with (data / "in.jsonl").open(encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        done = run(data, name, "--from", id_, server=server)
+
+    assert (done.returncode, server.total) == (code, 0)
+    assert b"no records" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "said"),
+    [
+        (["in.jsonl", "--bind", "responses=output.text"], {}, "did you mean"),
+        (["in.jsonl", "--bind", "response=prompt"], {}, "did you mean responses"),
+        (["in.jsonl", "--bind", "responses"], {}, "NAME=PATH"),
+        (["in.jsonl", *["--bind", "responses=prompt"] * 2], {}, "bound already"),
+        (["in.jsonl", "--to", "jsno"], {}, "did you mean json"),
+        (["in.jsonl"], {"OPENAI_API_KEY": ""}, "there is no key"),
+        (["in.jsonl", "--api-key-env", "NOT_SET_HERE"], {}, "set NOT_SET_HERE"),
+        (["in.jsonl", "--endpoint", "nowhere"], {}, "must be an address"),
+        (["in.jsonl", "--cache", "in.jsonl"], {}, "is an input or the output"),
+        (["in.jsonl", "--cache", "judge.yaml"], {}, "not a database"),
+        (["in.jsonl", "--cache", "c", "--no-cache"], {}, "exclude each other"),
+        (["in.jsonl", "-o", "no/where.json"], {}, "cannot write"),
+        (["nowhere.jsonl"], {}, "nowhere.jsonl"),
+        (["in.jsonl", "--from", "nema"], {}, "no format is called"),
+        (["in.jsonl", "--component", "x"], {}, "no definition called"),
+    ],
+)
+def test_what_cannot_be_done_is_told_before_anything_is_asked(
+    data: Path, server: Any, arguments: list[str], env: dict[str, str], said: str
+) -> None:
+    """A mistake is one line and the exit code 2, and no request is sent."""
+    done = run(data, *arguments, server=server, **env)
+
+    assert (done.returncode, server.total) == (2, 0)
+    assert said in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    assert KEY.encode() not in done.stdout + done.stderr
+
+
+def test_nothing_is_asked_of_a_file_that_is_broken(data: Path, server: Any) -> None:
+    """A row that is not valid, even the last, ends it before anything is paid for."""
+    with (data / "in.jsonl").open("a") as stream:
+        stream.write('{"input": 5}\n')
+    done = run(data, "in.jsonl", "-o", "out.json", server=server)
+
+    assert (done.returncode, server.total) == (1, 0)
+    assert b"in.jsonl:6:" in done.stderr
+    assert "out.json" not in names(data)
+
+
+def test_the_first_failure_ends_it(data: Path, server: Any) -> None:
+    """As in Haystack, a row without a verdict ends it; nothing is written."""
+    server.answer = lambda *_: stub.completion('{"score": 5}')
+    done = run(data, "in.jsonl", "-o", "out.json", server=server)
+
+    assert done.returncode == 1
+    assert b"row 1, record 1, model m: score is not a number from 0 to 1" in done.stderr
+    assert b"the same command goes on" in done.stderr
+    assert names(data) == {"in.jsonl", "judge.yaml", "out.json.judge-cache"}
+
+
+def test_failures_can_be_null(data: Path, server: Any) -> None:
+    """With --no-raise-on-failure such rows are null; the exit code tells of them."""
+    server.answer = lambda *_: stub.completion("no")
+    write_rows(data / "in.jsonl", 8)
+    options = ["-o", "out.json", "--no-raise-on-failure"]
+    done = run(data, "in.jsonl", *options, server=server)
+    written = json.loads((data / "out.json").read_bytes())
+    said = done.stderr.decode()
+
+    assert done.returncode == 1
+    assert written["results"] == [None] * 8
+    assert "row 5, record 5, model m: the reply is not JSON" in said
+    assert "... and 3 more rows without a verdict" in said
+    assert "8 rows: 0 judged, 8 failed" in said
+    server.answer = lambda *_: stub.completion('{"score": 1}')
+    again = run(data, "in.jsonl", *options, "--overwrite", "--ask-again", server=server)
+    assert (again.returncode, server.total) == (0, 16)
+
+
+def test_a_budget_ends_it_cleanly(data: Path, server: Any) -> None:
+    """Rows that are not asked are null and say so; the next run goes on."""
+    options = ["in.jsonl", "-o", "out.json"]
+    first = run(data, *options, "--max-requests", "3", server=server)
+    options.append("--overwrite")
+    written = json.loads((data / "out.json").read_bytes())
+    second = run(
+        data, *options, "--max-tokens", "15", "--concurrency", "1", server=server
+    )
+    third = run(data, *options, server=server)
+
+    assert [each.returncode for each in (first, second, third)] == [1, 1, 0]
+    assert sum(each is None for each in written["results"]) == 2
+    assert b"2 not asked, since 3 requests were sent" in first.stderr
+    assert b"the same command with --overwrite goes on" in first.stderr
+    assert b"the same command goes on" in second.stderr
+    assert b"since 15 tokens were used" in second.stderr
+    assert server.total == 5
+
+
+def test_the_key_is_nowhere(data: Path, server: Any) -> None:
+    """Whatever happens, no output, file or argument holds the key."""
+
+    def echo(_: Any, headers: dict[str, str]) -> Any:
+        body = json.dumps({"error": {"message": f"wrong: {headers}"}}).encode()
+        return stub.Answer(body, 401, again=False)
+
+    def say(_: Any, headers: dict[str, str]) -> Any:
+        return stub.completion(json.dumps({"score": headers["authorization"]}))
+
+    answers: list[Callable[..., Any]] = [echo, say, lambda *_: stub.Answer(b"{", 200)]
+    said = b""
+    for number, server.answer in enumerate(answers):
+        for flag in ("--no-raise-on-failure", "--raise-on-failure"):
+            output = f"out{number}{flag}.jsonl"
+            done = run(data, "in.jsonl", "-o", output, flag, server=server)
+            said += done.stdout + done.stderr
+
+            assert done.returncode == 1
+    (data / "judge.yaml").write_text(DEFINITION + f"api_key_env: {KEY}\n")
+    said += run(data, "in.jsonl").stderr
+    files = [each for each in data.iterdir() if each.name != "judge.yaml"]
+
+    assert KEY.encode() not in said
+    assert [each for each in files if KEY.encode() in each.read_bytes()] == []
+    assert len(files) > 6
+
+
+# How it goes on
+
+
+def begun(folder: Path, server: Any) -> "subprocess.Popen[bytes]":
+    """Start a run that writes to out.json."""
+    return subprocess.Popen(  # noqa: S603 - the command is ours
+        command("in.jsonl", "-o", "out.json", "--concurrency", WIDTH),
+        cwd=folder,
+        env=environment(server),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A run in the background of a shell is started without it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - nothing else runs here
+    )
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so, or fail."""
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        if time.monotonic() > end:
+            raise TimeoutError
+        time.sleep(0.005)
+
+
+def ended(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
+    """Return the exit code of a run and what it said."""
+    _, said = process.communicate(timeout=PATIENCE)
+    return process.returncode, said.decode()
+
+
+@pytest.mark.parametrize(
+    "count", [200, pytest.param(1000, marks=pytest.mark.long)], ids=str
+)
+def test_a_run_that_is_killed_pays_for_nothing_twice(
+    tmp_path: Path, count: int
+) -> None:
+    """After SIGKILL no row that was answered is asked again, and none is missing.
+
+    A tenth of the rows fail once. The kill comes while as many requests are under way
+    as can be, and unanswered: the server counts those once more, each failure too, and
+    every row once, but for the few that were on their way.
+    """
+    write_rows(tmp_path / "in.jsonl", count)
+    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    with stub.JudgeServer(failing=10) as server:
+        process = begun(tmp_path, server)
+        wait_until(lambda: server.answered.total() >= count // 2)
+        server.open.clear()
+        wait_until(lambda: server.now == WIDTH)
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+        answered, at_kill = set(server.answered), server.asked.copy()
+        # One that was about to fail is counted as a failure already.
+        broken = [
+            each
+            for each in at_kill.keys() - answered
+            if at_kill[each] > server.failed[each]
+        ]
+        server.open.set()
+        wait_until(lambda: server.now == 0)
+        done = run(tmp_path, "in.jsonl", "-o", "out.json", server=server)
+    written = json.loads((tmp_path / "out.json").read_bytes())
+    failed = server.failed.total()
+
+    assert done.returncode == 0, done.stderr
+    assert written["results"] == [{"score": 1}] * count
+    assert sum(each["cached"] for each in written["meta"]) == len(answered)
+    assert [each for each in answered if server.asked[each] != at_kill[each]] == []
+    assert len(server.asked) == count
+    assert 0 < failed < count / 4
+    assert 0 < len(broken) <= WIDTH
+    # Requests that were on their way when the process was killed come late, and more.
+    assert 0 <= server.total - (count + failed + len(broken)) <= WIDTH
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_a_run_that_is_stopped_says_how_to_go_on(
+    tmp_path: Path, number: int, code: int
+) -> None:
+    """A stopped run keeps what is under way and no output, and goes on from there."""
+    write_rows(tmp_path / "in.jsonl", 60)
+    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    with stub.JudgeServer(delay=0.05) as server:
+        process = begun(tmp_path, server)
+        wait_until(lambda: server.answered.total() >= 10)
+        process.send_signal(number)
+        found, said = ended(process)
+        left = names(tmp_path)
+        before = server.total
+        server.delay = 0
+        done = run(tmp_path, "in.jsonl", "-o", "out.json", server=server)
+
+    assert (found, done.returncode) == (code, 0)
+    assert "is in out.json.judge-cache: the same command goes on from there" in said
+    assert "Traceback" not in said
+    assert left == {"in.jsonl", "judge.yaml", "out.json.judge-cache"}
+    assert 10 <= before < 60
+    assert server.total == 60
+
+
+def test_a_server_that_hangs_does_not_keep_a_stopped_run(tmp_path: Path) -> None:
+    """A second signal ends a run at once, whatever is under way."""
+    write_rows(tmp_path / "in.jsonl", 10)
+    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    with stub.JudgeServer() as server:
+        server.open.clear()
+        process = begun(tmp_path, server)
+        wait_until(lambda: server.now == WIDTH)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        found, said = ended(process)
+
+    assert found == 130
+    assert "Traceback" not in said
+    assert time.monotonic() - start < 4
+
+
+@pytest.mark.long
+def test_kills_at_any_moment_lose_nothing(tmp_path: Path) -> None:
+    """Killed again and again, a run ends with every row, and few are asked twice.
+
+    Only what was under way at a kill can have been answered without being kept.
+    """
+    count, kills, random = 400, 8, Random(5)  # noqa: S311 - moments, and no secrets
+    write_rows(tmp_path / "in.jsonl", count)
+    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    with stub.JudgeServer(failing=10, delay=0.005) as server:
+        for each in range(kills):
+            process = begun(tmp_path, server)
+            goal = (each + 1) * count // (kills + 2)
+            with contextlib.suppress(TimeoutError):
+                wait_until(lambda goal=goal: server.total >= goal)  # type: ignore[misc]  # bound at once
+            time.sleep(random.random() / 50)
+            process.kill()
+            process.communicate(timeout=PATIENCE)
+        done = run(tmp_path, "in.jsonl", "-o", "out.json", server=server)
+    written = json.loads((tmp_path / "out.json").read_bytes())
+    failed = server.failed.total()
+
+    assert done.returncode == 0, done.stderr
+    assert written["results"] == [{"score": 1}] * count
+    assert count + failed <= server.total <= count + failed + kills * WIDTH
+
+
+def test_every_option_is_told_in_the_documentation() -> None:
+    """The page names every option of the command, and no other one."""
+    help_ = subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, "judge", "--help"],
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
+    known = set(re.findall(r"--[a-z][a-z-]+", help_)) - {"--help"}
+    page = (ROOT / "docs" / "judge.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"--[a-z][a-z-]+", page))
+
+    assert known - told == set()
+    assert told - known == set()

@@ -1,0 +1,206 @@
+"""Records brought into the form that a row has room for."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.conversion.grouping.expanded_ids import expanded_id
+from harpia_formats.mapping.choices import Choices, References, Responses, Turns
+from harpia_formats.mapping.fit import fitted, last_of, transcript
+from harpia_formats.model.adapter import Holds, Many
+from harpia_formats.model.field_fates import Fate, Notes, Unconvertible
+from harpia_formats.model.record import Output, Record, Score
+
+ONE = Holds()
+ALL = Holds(Many.ALL, Many.ALL, Many.ALL, messages=True, turns=True)
+CHAT = [
+    {"role": "system", "content": "s"},
+    {"role": "user", "content": "q1"},
+    {"role": "assistant", "content": "a1"},
+    {"role": "user", "content": "q2"},
+]
+
+
+def parts_of(
+    record: Record, holds: Holds = ONE, **choices: Any
+) -> tuple[list[Record], set[tuple[Fate, str]]]:
+    """Return what a record becomes, and what is noted."""
+    notes = Notes()
+    parts = list(fitted(record, holds, Choices(**choices), notes))
+    return parts, {(each.fate, each.path) for each in notes.said}
+
+
+def test_what_has_room_is_as_it_was() -> None:
+    """A record that a row has room for becomes itself, without a word."""
+    record = Record(
+        id="1",
+        messages=CHAT,
+        references=["a", "b"],
+        outputs=[Output(text="x", scores=[Score(value=1), Score(value=2)]), Output()],
+    )
+
+    assert parts_of(record, ALL) == ([record], set())
+
+
+def test_the_first_reference_is_taken() -> None:
+    """By default one reference is kept, and the rest is told to be dropped."""
+    (part,), said = parts_of(Record(prompt="q", references=["a", "b"]))
+
+    assert part.references == ["a"]
+    assert said == {(Fate.DROPPED, "references")}
+
+
+def test_references_can_be_a_row_each() -> None:
+    """With expand each reference has its row, with an id of its own."""
+    record = Record(id="x", references=["a", "b"], outputs=[Output(text="y")])
+    parts, said = parts_of(record, references=References.EXPAND)
+
+    assert [(each.id, each.references) for each in parts] == [
+        ("x#1", ["a"]),
+        ("x#2", ["b"]),
+    ]
+    assert said == {(Fate.SPLIT, "references"), (Fate.CHANGED, "id")}
+
+
+@pytest.mark.parametrize(
+    ("record", "choices"),
+    [
+        (Record(references=["a", "b"]), {"references": References.FAIL}),
+        (Record(outputs=[Output(), Output()]), {"responses": Responses.FAIL}),
+        (Record(outputs=[Output(), Output()]), {"responses": Responses.LIST}),
+        (Record(messages=CHAT), {"turns": Turns.FAIL}),
+        (Record(messages=CHAT[:1]), {}),
+        (Record(outputs=[Output(turns=CHAT)]), {"turns": Turns.FAIL}),
+    ],
+)
+def test_what_must_not_be_done_is_a_reason(
+    record: Record, choices: dict[str, Any]
+) -> None:
+    """A choice that forbids what would be needed ends with a reason and a cure."""
+    with pytest.raises(Unconvertible) as caught:
+        parts_of(record, **choices)
+
+    assert "--" in str(caught.value)
+
+
+def test_answers_are_a_row_each() -> None:
+    """By default each answer has its row, and its number behind the id."""
+    record = Record(id=7, outputs=[Output(text=each) for each in "xyz"])
+    parts, said = parts_of(record)
+
+    assert [(each.id, each.outputs[0].text) for each in parts] == [
+        ("7#1", "x"),
+        ("7#2", "y"),
+        ("7#3", "z"),
+    ]
+    assert (Fate.SPLIT, "outputs") in said
+
+
+def test_answers_of_one_model_are_a_list_where_there_is_room() -> None:
+    """With list each model has one row, with all of its answers."""
+    record = Record(
+        outputs=[Output(model=each, text="x") for each in ("m", "n", "m")],
+    )
+    holds = Holds(outputs=Many.OF_ONE_MODEL)
+    parts, _ = parts_of(record, holds, responses=Responses.LIST)
+
+    assert [[one.model for one in each.outputs] for each in parts] == [
+        ["m", "m"],
+        ["n"],
+    ]
+
+
+def test_the_first_answer_can_be_all() -> None:
+    """With first the other answers are dropped, and so are further scores."""
+    scores = [Score(value=1), Score(value=2)]
+    record = Record(outputs=[Output(text="x", scores=scores), Output(text="y")])
+    (part,), said = parts_of(record, Holds(scores=Many.ONE), responses=Responses.FIRST)
+
+    assert part.outputs == [Output(text="x", scores=scores[:1])]
+    assert said == {(Fate.DROPPED, "outputs"), (Fate.DROPPED, "outputs.scores")}
+
+
+def test_scores_are_a_row_each() -> None:
+    """Several scores of one answer are several rows where a row holds one."""
+    record = Record(outputs=[Output(text="x", scores=[Score(value=1), Score(value=2)])])
+    parts, said = parts_of(record, Holds(scores=Many.ONE))
+
+    assert [each.outputs[0].scores for each in parts] == [
+        [Score(value=1)],
+        [Score(value=2)],
+    ]
+    assert said == {(Fate.SPLIT, "outputs.scores")}
+
+
+def test_answers_of_one_model_only() -> None:
+    """A model that is asked for is the only one whose answers are left."""
+    record = Record(outputs=[Output(model="m"), Output(model="n"), Output()])
+    (part,), said = parts_of(record, ALL, model="n")
+
+    assert part.outputs == [Output(model="n")]
+    assert said == {(Fate.DROPPED, "outputs")}
+
+
+def test_a_chat_is_its_last_question() -> None:
+    """By default the last message of the user is the prompt, as Tencent has it."""
+    (part,), said = parts_of(Record(messages=CHAT))
+
+    assert (part.prompt, part.system) == ("q2", "s")
+    assert said == {
+        (Fate.CHANGED, "messages"),
+        (Fate.DEFAULTED, "prompt"),
+        (Fate.DEFAULTED, "system"),
+    }
+
+
+def test_a_chat_can_be_a_transcript() -> None:
+    """With transcript the whole chat is the prompt."""
+    (part,), _ = parts_of(Record(messages=CHAT), turns=Turns.TRANSCRIPT)
+
+    assert part.prompt == "system: s\n\nuser: q1\n\nassistant: a1\n\nuser: q2"
+    assert part.prompt == transcript(CHAT)
+
+
+def test_a_conversation_is_its_last_question_and_answer() -> None:
+    """Turns become the last prompt and the answer to it, with its reasoning."""
+    answer = {"role": "assistant", "content": "a2", "reasoning": "why"}
+    call: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": []}
+    record = Record(outputs=[Output(turns=[*CHAT, answer, call])])
+    (part,), _ = parts_of(record)
+
+    assert part.prompt == "q2"
+    assert part.outputs == [Output(text="a2", reasoning="why")]
+
+
+def test_an_id_that_looks_expanded_stays_as_it_is() -> None:
+    """An id that ends in a number behind # is not touched where nothing is split."""
+    (part,), said = parts_of(Record(id="x#1"))
+
+    assert part.id == "x#1"
+    assert said == set()
+
+
+@given(
+    given_id=st.text(alphabet="a#12\n", max_size=6) | st.integers(0, 20),
+    count=st.integers(1, 4),
+)
+def test_ids_of_rows_tell_the_id_of_their_record(given_id: Any, count: int) -> None:
+    """The id of a record can be told from that of each of its rows."""
+    record = Record(id=given_id, outputs=[Output(index=each) for each in range(count)])
+    parts, _ = parts_of(record)
+    ids = [each.id for each in parts]
+    bases = [expanded_id(each) for each in ids]
+
+    assert len(set(ids)) == count
+    assert ids == [given_id] or set(bases) == {str(given_id)}
+
+
+def test_the_last_that_somebody_said_may_be_nothing() -> None:
+    """Messages without a text are not what somebody said."""
+    said: list[Any] = ["a", None]
+    messages = [{"role": "user", "content": each} for each in said]
+
+    assert last_of(messages, "user") == "a"
+    assert not last_of(messages, "assistant")

@@ -1,0 +1,225 @@
+"""Columns with any names: those of CSV and of Haystack, read and written."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import convert, diff, roundtrip
+from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.mapping.columns import (
+    MapError,
+    check_there,
+    check_unique,
+    checked,
+    mapped_format,
+    names_in,
+    own_of,
+    renamed,
+)
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.registry import all_formats, spoke_of
+
+HAYSTACK = spoke_of(all_formats()["haystack"])
+COLUMNS = {"prompt": "queries", "response": "answers", "references": "gold"}
+DOCUMENT = {
+    "queries": ["q1", "q2"],
+    "answers": ["a1", "a2"],
+    "gold": ["r1", "r2"],
+    "topic": ["t1", None],
+}
+OWN = {
+    "questions": ["q1", "q2"],
+    "predicted_answers": ["a1", "a2"],
+    "ground_truth_answers": ["r1", "r2"],
+    "topic": ["t1", None],
+}
+
+
+def text_of(value: Any) -> bytes:
+    """Return a value as JSON."""
+    return json.dumps(value).encode()
+
+
+def written(*inputs: Any, to: str, **options: Any) -> bytes:
+    """Return the bytes that a conversion writes."""
+    output = io.BytesIO()
+    convert(*inputs, to=to, output=output, **options).raise_for_errors()
+    return output.getvalue()
+
+
+@pytest.mark.parametrize("from_", [None, "haystack"])
+def test_columns_of_haystack_that_are_read(from_: str | None) -> None:
+    """Mapped columns are read as the fields, whether the format is said or seen."""
+    mapped = written(text_of(DOCUMENT), to="nemo", columns=COLUMNS, from_=from_)
+
+    assert mapped == written(text_of(OWN), to="nemo")
+
+
+def test_columns_of_components_are_read() -> None:
+    """The columns of each component are mapped."""
+    mapped = text_of({"one": DOCUMENT, "two": DOCUMENT})
+    own = text_of({"one": OWN, "two": OWN})
+
+    assert written(mapped, to="nemo", columns=COLUMNS) == written(own, to="nemo")
+
+
+def test_columns_of_haystack_that_are_written() -> None:
+    """Fields go into mapped columns, and what is read with the map is the same."""
+    rows = written(text_of(OWN), to="record")
+    document = written(rows, to="haystack", columns=COLUMNS)
+    again = written(document, to="record", columns=COLUMNS)
+
+    assert {"queries", "answers", "gold"} <= set(json.loads(document))
+    assert again == rows
+
+
+def test_a_table_is_read_with_a_map_into_haystack() -> None:
+    """Where the input is seen to be a table the map is that of the table."""
+    table = b"queries,gold\nq1,r1\n"
+    columns = {"prompt": "queries", "references": "gold"}
+    document = json.loads(written(table, to="haystack", columns=columns))
+
+    assert document == {"questions": ["q1"], "ground_truth_answers": ["r1"]}
+
+
+def test_a_column_that_is_not_there_is_told_with_the_nearest() -> None:
+    """A map of a column that a file does not have is refused."""
+    with pytest.raises(MapError, match="did you mean queries"):
+        written(text_of(DOCUMENT), to="nemo", columns={"prompt": "querys"})
+
+
+def test_a_field_without_a_column_is_refused() -> None:
+    """A field that Haystack has no column for is refused, to read and to write."""
+    for to in ("nemo", "haystack"):
+        with pytest.raises(MapError, match="haystack has no column for category"):
+            written(
+                text_of(DOCUMENT),
+                to=to,
+                from_="haystack",
+                columns={"category": "topic"},
+            )
+
+
+def test_two_columns_never_become_one(tmp_path: Path) -> None:
+    """Where a map gives two columns one name nothing is written, and nothing lost."""
+    output = tmp_path / "out"
+    table = b"question,prompt,gold\nx,y,r\n"
+    given = {"prompt": "question", "references": "gold"}
+    rows = written(text_of(OWN), to="record")
+    level = b"prompt,level\nx,y\n"
+    both = DOCUMENT | {"questions": ["o1", "o2"]}
+    with pytest.raises(MapError, match="'prompt': two columns"):
+        convert(table, from_="csv", to="nemo", columns=given, output=output)
+    with pytest.raises(MapError, match="'level': two columns"):
+        convert(level, to="csv", columns={"prompt": "level"}, output=output)
+    with pytest.raises(MapError, match="'questions': two columns"):
+        convert(text_of(both), to="nemo", columns=COLUMNS, output=output)
+    with pytest.raises(MapError, match="'topic': two columns"):
+        convert(rows, to="haystack", columns={"prompt": "topic"}, output=output)
+
+    assert not output.exists()
+
+
+def test_a_map_of_other_formats_is_refused() -> None:
+    """A format whose columns have no other names is told, and no bug."""
+    rows = b'{"id": "1", "input": "q"}\n'
+    with pytest.raises(ConversionError, match="columns is for csv and haystack"):
+        convert(rows, from_="harpia", to="nemo", columns={"prompt": "x"})
+
+
+def test_round_trips_and_comparisons_take_the_map_too() -> None:
+    """Haystack's columns may have any names there as well, on either side."""
+    mapped, own = text_of(DOCUMENT), text_of(OWN)
+
+    assert roundtrip(mapped, via="csv", from_="haystack", columns=COLUMNS).ok
+    assert roundtrip(own, via="haystack", from_="record", columns=COLUMNS).records == 0
+    assert diff(mapped, mapped, columns=COLUMNS).ok
+    assert diff(mapped, own, from_="haystack", to="record").only_left == 0
+
+
+def test_names_of_columns() -> None:
+    """A field of two columns has both called so, and the first is read."""
+    names = names_in(HAYSTACK, "haystack", {"response": "answers"})
+
+    assert names == {"predicted_answers": "answers", "responses": "answers"}
+    assert own_of(names) == {"answers": "predicted_answers"}
+    assert renamed({"answers": 1, "b": 2}, own_of(names)) == {
+        "predicted_answers": 1,
+        "b": 2,
+    }
+
+
+def test_maps_that_mean_nothing_suggest_the_nearest() -> None:
+    """An unknown field, column or format is told with the nearest one."""
+    with pytest.raises(MapError, match="did you mean prompt"):
+        checked({"promt": "a"})
+    with pytest.raises(MapError, match="did you mean gold"):
+        check_there(["golds"], ["gold", "x"], "f")
+    with pytest.raises(MapError, match="'a': two columns"):
+        check_unique(["a", "b", "a"])
+    with pytest.raises(ValueError, match="did you mean first"):
+        ConvertOptions(references="frist")
+    with pytest.raises(ConversionError, match="did you mean prompt"):
+        convert(b"", to="nemo", group="promts")
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"a,b\n1,2\n", "csv"),
+        (text_of(DOCUMENT), "haystack"),
+        (b'{"id": "1", "input": "q"}\n', None),
+    ],
+)
+def test_what_has_columns_of_any_names_is_seen(data: bytes, found: str | None) -> None:
+    """The format is seen where it can be: not in a stream, which is read once."""
+    assert mapped_format([data]) == found
+    assert mapped_format([io.BytesIO(data), "-"]) is None
+
+
+ROWS = text_of(
+    {
+        "prompt": "q",
+        "references": ["r"],
+        "outputs": [{"model": "m1", "text": "x"}, {"model": "m2", "text": "y"}],
+    }
+)
+
+
+@pytest.mark.parametrize("to", ["csv", "haystack", "nemo-input"])
+def test_a_model_that_is_absent_is_told(tmp_path: Path, to: str) -> None:
+    """Where no answer is of the model nothing is written, and others are named."""
+    output = tmp_path / "out"
+    with pytest.raises(ConversionError) as caught:
+        convert(ROWS, to=to, model="m3", output=output)
+
+    assert str(caught.value) == (
+        "no answer is of the model 'm3' (there are: 'm1', 'm2')"
+    )
+    assert not output.exists()
+
+
+def test_a_record_without_the_model_says_what_it_has() -> None:
+    """A row that must have an answer says of which models it has one."""
+    report = convert(ROWS, to="nemo-output", model="m3", output=io.BytesIO())
+    (problem,) = report.report.problems
+
+    assert problem.message == (
+        "no answer of the record is of the model 'm3' (there are: 'm1', 'm2')"
+    )
+
+
+def test_sentences_of_a_conversion_are_for_programs(tmp_path: Path) -> None:
+    """Errors and what would help name options as a call has them."""
+    output = tmp_path / "out"
+    output.write_bytes(b"mine")
+    row = {"prompt": "q", "outputs": []}
+    with pytest.raises(Exception, match="overwrite=True replaces it"):
+        convert(ROWS, to="nemo", output=output)
+    report = convert(text_of(row), to="nemo-input", from_="record", output=io.BytesIO())
+    (problem,) = report.report.problems
+
+    assert problem.help == 'give it with constants={"ideal_response": VALUE}'

@@ -1,0 +1,177 @@
+"""What a format must have and another one never has, and constants for it."""
+
+from typing import Any
+
+import pytest
+
+from harpia_formats.mapping.constants import as_value, check_constants, constants_for
+from harpia_formats.mapping.requirements import (
+    ConversionError,
+    check_needs,
+    paths_named,
+)
+from harpia_formats.mapping.targets import fitting, targets_named
+from harpia_formats.registry import record_formats, spoke_of
+
+FORMATS = record_formats()
+
+
+def check(source: str, target: str, *given: str, scored: bool = False) -> None:
+    """Check what `target` needs that `source` does not have."""
+    ours, theirs = FORMATS[source], FORMATS[target]
+    check_needs(ours, spoke_of(ours), theirs, spoke_of(theirs), given, scored=scored)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_has_what_it_needs(name: str) -> None:
+    """Nothing has to be given from a format to itself, nor from our own records."""
+    check(name, name)
+    check("record", name)
+    check(name, "record")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "missing"),
+    [
+        ("nemo-input", "nemo-output", ["response"]),
+        ("nemo-input", "harpia", ["actual-output"]),
+        ("harpia", "tencent-outputs", ["model_outputs.model_name"]),
+        (
+            "nemo-output",
+            "eee@0.2.0",
+            ["evaluation_id", "evaluation_name", "evaluation.score"],
+        ),
+    ],
+)
+def test_what_is_missing_is_named(source: str, target: str, missing: list[str]) -> None:
+    """One sentence names the format, all fields and what gives them."""
+    with pytest.raises(ConversionError) as caught:
+        check(source, target)
+    said = str(caught.value)
+
+    assert said.startswith(f"{target} needs ")
+    assert all(each in said for each in missing)
+    assert "\n" not in said
+
+
+def test_what_is_given_is_not_missing() -> None:
+    """Constants and a metric give what a format lacks."""
+    run = ("outputs.scores.evaluation_id", "outputs.scores.evaluation_name")
+    check("nemo-output", "eee@0.2.0", *run, scored=True)
+    values = ("outputs.scores.value", "outputs.scores.is_correct")
+    check("nemo-output", "eee@0.2.0", *run, *values)
+    with pytest.raises(ConversionError) as caught:
+        check("nemo-output", "eee@0.2.0", *run)
+
+    assert "evaluation_id" not in str(caught.value)
+    assert "--score em" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "path"),
+    [
+        ("llm_name", "nemo-output", "outputs.model"),
+        ("model_id", "eee@0.2.0", "outputs.model"),
+        ("evaluation.score", "eee@0.2.0", "outputs.scores.value"),
+        ("score", "eee@0.2.0", "outputs.scores.value"),
+        ("is_correct", "eee@0.2.0", "outputs.scores.is_correct"),
+        ("ideal_response", "nemo-input", "references"),
+        ("prompt", "haystack", "prompt"),
+        ("model", "harpia", "outputs.model"),
+        ("response", "record", "outputs.text"),
+        ("metadata.level", "record", "metadata.level"),
+        ("params.top_p", "nemo-input", "params.top_p"),
+        ("nothing", "record", None),
+    ],
+)
+def test_a_field_has_several_names(name: str, target: str, path: str | None) -> None:
+    """A field is named as the format names it, by its path or the end of that."""
+    assert paths_named(name, spoke_of(FORMATS[target])) == path
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "value"),
+    [
+        ("prompt", "1", "1"),
+        ("prompt", '"x"', '"x"'),
+        ("id", "7", "7"),
+        ("outputs.index", "2", 2),
+        ("outputs.scores.value", "0.5", 0.5),
+        ("outputs.scores.value", "true", True),
+        ("outputs.scores.is_correct", "false", False),
+        ("references", "only", ["only"]),
+        ("references", "1", ["1"]),
+        ("references", '["a", "b"]', ["a", "b"]),
+        ("references", ["a"], ["a"]),
+        ("metadata.x", "null", None),
+        ("metadata.x", "word", "word"),
+        ("outputs.attribution", "[]", []),
+        ("outputs.error", "null", "null"),
+    ],
+)
+def test_values_are_read_by_what_the_field_holds(
+    path: str, given: Any, value: Any
+) -> None:
+    """Text stays text where the field is text, and is JSON elsewhere."""
+    found = as_value(path, given)
+
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "words"),
+    [
+        ("outputs.index", "x", "number"),
+        ("outputs.index", "1.5", "number"),
+        ("outputs.scores.is_correct", "yes", "true or false"),
+        ("metadata", "[]", "an object in JSON"),
+        ("prompt", 1, "text"),
+        ("references", [1], "a list in JSON"),
+        ("outputs.turns", '["x"]', "a list in JSON"),
+    ],
+)
+def test_values_of_another_kind_are_refused(path: str, given: Any, words: str) -> None:
+    """A value that the field cannot hold is an error that says what it holds."""
+    with pytest.raises(ValueError, match=words):
+        as_value(path, given)
+
+
+def test_unknown_fields_suggest_the_nearest() -> None:
+    """A field that there is not is told with the nearest, or with all."""
+    spoke = spoke_of(FORMATS["nemo-output"])
+    with pytest.raises(ConversionError, match="did you mean llm_name"):
+        constants_for(spoke, {"llm_nam": "x"})
+    with pytest.raises(ConversionError, match=r"known: .*llm_name"):
+        constants_for(spoke, {"zzzzzzzz": "x"})
+
+
+def test_a_family_takes_what_one_of_its_formats_takes() -> None:
+    """A field of answers can be given before it is known whether there are any."""
+    targets = targets_named("nemo")
+    check_constants(targets, {"llm_name": "m"})
+    with pytest.raises(ConversionError, match="did you mean llm_name"):
+        check_constants(targets, {"llm_nam": "m"})
+
+
+def test_families_are_told_by_answers() -> None:
+    """A family has a format with answers in front, and one without."""
+    nemo, tencent = targets_named("nemo"), targets_named("tencent")
+
+    assert fitting(nemo, answered=True).id == "nemo-output"
+    assert fitting(nemo, answered=False).id == "nemo-input"
+    assert fitting(tencent, answered=True).id == "tencent-outputs"
+    assert fitting(tencent, answered=False).id == "tencent-messages"
+    assert fitting(targets_named("eee"), answered=True).id == "eee@0.2.0"
+    assert fitting(targets_named("eee"), answered=False).id == "eee@0.2.0"
+
+
+def test_other_labels_of_a_format_are_targets() -> None:
+    """A version that has the shape of another one can be written by its name."""
+    assert [each.id for each in targets_named("eee@0.2.2")] == ["eee@0.3.0"]
+
+
+@pytest.mark.parametrize("name", ["nemo-config", "haystack-run", "eee-aggregate"])
+def test_documents_are_no_targets(name: str) -> None:
+    """A format without records is refused, with those that have some."""
+    with pytest.raises(ConversionError, match=r"is a document.*harpia"):
+        targets_named(name)

@@ -1,0 +1,34 @@
+import pytest
+
+from harpia_formats.parsing.csv_errors import Wrong, lone_carriage_return, wrong_within
+
+
+@pytest.mark.parametrize(
+    ("record", "code", "at", "width"),
+    [
+        (b"0123456789a", "J110", 0, 1),
+        (b"a\0\0b", "J302", 1, 2),
+        (b"\xff\0", "J302", 1, 1),
+        (b"ab\xc3", "J103", 2, 1),
+        (b"\xed\xa0\x80", "J103", 0, 1),
+    ],
+)
+def test_what_is_wrong_is_named_and_placed(
+    record: bytes, code: str, at: int, width: int
+) -> None:
+    """A record that cannot be taken breaks a rule at its first such byte."""
+    wrong = wrong_within(record, 10)
+
+    assert isinstance(wrong, Wrong)
+    assert (wrong.code, wrong.at, wrong.width, wrong.record) == (code, at, width, True)
+    assert wrong.help
+
+
+def test_a_record_within_the_limit_is_right() -> None:
+    """A record of as many bytes as are allowed has nothing wrong."""
+    assert wrong_within("\u20ac123456\n".encode(), 10) is None
+
+
+def test_a_carriage_return_loses_no_record() -> None:
+    """The record that a carriage return ends is a record."""
+    assert not lone_carriage_return(3).record

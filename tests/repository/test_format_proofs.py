@@ -1,0 +1,486 @@
+"""Laws of every format, over mutated records and documents.
+
+What is compared: `validate`, the fast lane, and the reference engine.
+"""
+
+import csv
+import io
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+from referencing import Registry
+
+from harpia_formats import Report, Severity, validate
+from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.model.format import Container, Dialect, Remark
+from harpia_formats.model.problem import Path as Pointer
+from harpia_formats.parsing.locate import find_fault
+from harpia_formats.registry import all_formats, all_rules
+from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
+from harpia_formats.schema.load import Schema
+from harpia_formats.schema.typed_decoder import Lane, Survey, lane_of
+from harpia_formats.schema.validator import referee_of
+from harpia_formats.testing.mutation import mutants
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+#: Rows of one file of mutants.
+BATCH = 250
+#: Rules of ours that no schema says, and those of vendors on what theirs allows.
+NOT_OF_SCHEMAS = ("X", "S201", "H", "N", "T", "K", "E")
+#: Rules on what a file is and that it holds a record, which no schema says either.
+ON_FILES = ("S2", "J111")
+
+VARIANTS = variants_of(all_formats().values())
+OF_DOCUMENTS = [
+    each
+    for each in VARIANTS
+    if each.dialect.container
+    in {Container.DOCUMENT, Container.WRAPPED, Container.COLUMNS}
+]
+OF_ROWS = [
+    each
+    for each in VARIANTS
+    if each.dialect.container in {Container.ROWS, Container.WRAPPED, Container.COLUMNS}
+]
+#: Dialects of objects whose schemas say no more than types can.
+OF_LANES = [each for each in OF_ROWS if each.dialect.container is not Container.COLUMNS]
+OF_TABLES = [each for each in VARIANTS if each.dialect.container is Container.TABLE]
+REMARKING = [
+    each for each in VARIANTS if each.dialect.remarks and each not in OF_TABLES
+]
+#: Dialects of rows that say what the vendor's document does with a schema.
+STRICT = [each for each in OF_ROWS if each.dialect.strict]
+
+
+def name_of(variant: Variant) -> str:
+    """Return what a variant is called in the output of the tests."""
+    return f"{variant.format.id}/{variant.dialect.name}".rstrip("/")
+
+
+def values_in(path: Path) -> list[Any]:
+    """Return the JSON values of a fixture."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".jsonl":
+        return [json.loads(each) for each in text.split("\n") if each.strip()]
+    return [json.loads(text)]
+
+
+@cache
+def valid_values() -> dict[str, list[Any]]:
+    """Return the values of all valid fixtures by the name of their variant."""
+    found: dict[str, list[Any]] = {}
+    for path in sorted(FIXTURES.glob("*/valid/*.json*")):
+        (count,) = validate(path, format=path.parts[-3], limit=1).files
+        name = f"{count.format}/{count.dialect}".rstrip("/")
+        found.setdefault(name, []).extend(values_in(path))
+    return found
+
+
+def documents_of(variant: Variant) -> list[Any]:
+    """Return the valid values of a variant as they are in their files."""
+    return valid_values()[name_of(variant)]
+
+
+def streams_of(variant: Variant) -> dict[Pointer, list[Any]]:
+    """Return the rows of a variant, by the path at which a document has them."""
+    found: dict[Pointer, list[Any]] = {}
+    for each in documents_of(variant):
+        for path, rows in parts_of(each, variant.dialect):
+            found.setdefault(path, []).extend(rows)
+    return found
+
+
+def parts_of(document: Any, dialect: Dialect) -> Iterator[tuple[Pointer, list[Any]]]:
+    """Yield the rows of a document, by the path at which it has them."""
+    if dialect.container is Container.WRAPPED:
+        yield (dialect.rows_at,), document[dialect.rows_at]
+    elif dialect.container is Container.COLUMNS:
+        yield from columns_of(document, dialect.depth)
+    else:
+        yield (), document if isinstance(document, list) else [document]
+
+
+def columns_of(value: Any, depth: int) -> Iterator[tuple[Pointer, list[Any]]]:
+    """Yield the columns of a document by their paths."""
+    for key, each in value.items():
+        if depth == 1 and isinstance(each, list):
+            yield (key,), each
+        if depth > 1 and isinstance(each, dict):
+            for path, items in columns_of(each, depth - 1):
+                yield (key, *path), items
+
+
+def schema_of(variant: Variant, path: Pointer, *, strict: bool) -> Schema:
+    """Return the schema of the rows at `path`."""
+    if variant.dialect.container is Container.COLUMNS:
+        return item_schema(document_schema(variant.dialect, strict=strict), path)
+    return record_schema(variant.dialect, strict=strict)
+
+
+def reference_of(schema: Schema) -> Callable[[Any], bool]:
+    """Return the verdict of the reference engine."""
+    validator = jsonschema.Draft7Validator(schema, registry=Registry())
+    return lambda value: bool(validator.is_valid(value))
+
+
+def text_of(value: Any, indent: int | None = None) -> bytes:
+    """Return `value` as JSON."""
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode()
+
+
+def file_of(
+    variant: Variant, path: Pointer, rows: list[Any], indent: int | None = None
+) -> bytes:
+    """Return a file of a variant with these rows at `path`.
+
+    Rows that stand alone are lines; with an `indent` they are items of one array.
+    """
+    if not path and indent is not None:
+        return text_of(rows, indent)
+    if not path:
+        return b"".join(text_of(each) + b"\n" for each in rows)
+    # Nothing around the rows may be wrong.
+    strictly = reference_of(document_schema(variant.dialect, strict=True))
+    document = next(each for each in documents_of(variant) if strictly(each))
+    return text_of(with_rows(document, path, rows), indent)
+
+
+def with_rows(document: Any, path: Pointer, rows: list[Any]) -> Any:
+    """Return `document` with other rows at `path`."""
+    if not path:
+        return rows
+    first, *rest = path
+    inner = document.get(first, {}) if rest else None
+    return {**document, first: with_rows(inner, tuple(rest), rows)}
+
+
+def records_wrong(report: Report) -> set[int | None]:
+    """Return the numbers of the records with errors."""
+    return {
+        each.place.record for each in report.problems if each.severity is Severity.ERROR
+    }
+
+
+def check_batch(
+    variant: Variant, path: Pointer, rows: list[Any], data: bytes, *, strict: bool
+) -> int:
+    """Assert the reference engine's verdict on every row; return how many are valid.
+
+    The first row must be a valid one, so that the file is what it is meant to be.
+    """
+    report = validate(
+        data,
+        format=variant.format.id,
+        strict=strict,
+        ignore=NOT_OF_SCHEMAS,
+        examples=0,
+        max_problems=0,
+    )
+    (count,) = report.files
+    reference = reference_of(schema_of(variant, path, strict=strict))
+    expected = {n for n, each in enumerate(rows, 1) if not reference(each)}
+
+    assert count.dialect == variant.dialect.name
+    wrong = records_wrong(report)
+    differing = [(each, rows[(each or 1) - 1]) for each in wrong ^ expected]
+    assert not differing, differing[:3]
+    assert count.invalid == len(expected)
+    assert not path or count.records >= len(rows)
+    return len(rows) - len(expected)
+
+
+def check_rows(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+    """Assert the verdicts on mutants of every row of a variant."""
+    for path, rows in streams_of(variant).items():
+        reference = reference_of(schema_of(variant, path, strict=strict))
+        anchor = next(each for each in rows if reference(each))
+        endless = mutants(rows, seed)
+        valid = 0
+        for number in range(count // BATCH):
+            batch = [anchor, *itertools.islice(endless, BATCH)]
+            data = file_of(variant, path, batch, indent=number % 2 or None)
+            valid += check_batch(variant, path, batch, data, strict=strict) - 1
+
+        assert 0 < valid < count or schema_of(variant, path, strict=strict) is True
+
+
+def modes_of(variant: Variant) -> tuple[bool, ...]:
+    """Return the ways to hold a file to a variant; its own strict one, if it has one.
+
+    A file in a dialect that is not documented is refused as a whole if strict.
+    """
+    return (False, True) if variant.dialect.documented else (False,)
+
+
+@pytest.mark.parametrize("variant", OF_ROWS, ids=name_of)
+def test_rows_are_judged_as_by_the_reference(variant: Variant) -> None:
+    """Every mutated row has the verdict of the reference engine, strict or not."""
+    for strict in modes_of(variant):
+        check_rows(variant, 500, seed=1, strict=strict)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", OF_ROWS, ids=name_of)
+def test_rows_are_judged_as_by_the_reference_long(variant: Variant) -> None:
+    """The same over 20,000 mutated rows of each dialect and column."""
+    for strict in modes_of(variant):
+        check_rows(variant, 20_000, seed=2, strict=strict)
+
+
+def rows_of(variant: Variant) -> list[Any]:
+    """Return the valid rows of a variant that has one stream of them."""
+    (rows,) = streams_of(variant).values()
+    return rows
+
+
+def lane_for(variant: Variant, *, strict: bool) -> Lane:
+    """Return the lane of a variant that has seen its fixtures."""
+    schema, survey = record_schema(variant.dialect, strict=strict), Survey()
+    assert isinstance(schema, dict)
+    reference = reference_of(schema)
+    for each in filter(reference, rows_of(variant)):
+        survey.take(schema, each)
+    return lane_of(schema, survey.extras)
+
+
+def broken(row: bytes, chance: random.Random) -> bytes:
+    """Return `row` with one to three faults in its bytes."""
+    text = bytearray(row)
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(len(text) + 1)
+        end = at + chance.choice((0, 0, 1, 4))
+        copied = bytes(text[at : at + chance.randint(1, 40)])
+        text[at:end] = chance.choice((*PIECES, b"", b"", copied, copied))
+    return bytes(text)
+
+
+PIECES = (
+    *(b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xef\xbb\xbf", b"\x00", b"\r"),
+    *(b"1e400", b"1.0", b"1e2", b"-0", b"NaN", b"null", b"true", b"01", b'"1"'),
+    *(b"\\ud800", b"\\u003a", b"\\u0000", b'"x":1e400,', b'"id":1,', b"[" * 250),
+    *(b",", b":", b"{", b"}", b"[", b"]", b'"', b"\\", b"//", b" ", b"{}", b"[]"),
+)
+
+
+def check_lane(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+    """Assert that the lane accepts only what is valid, and that it is worth having."""
+    lane = lane_for(variant, strict=strict)
+    referee = referee_of(record_schema(variant.dialect, strict=strict))
+    rows, chance = rows_of(variant), random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
+    made = [text_of(each) for each in itertools.islice(mutants(rows, seed), count)]
+    good = sum(1 for each in made if referee.is_valid(msgspec.json.decode(each)))
+    accepted = [each for each in made if lane.accept(each) is not None]
+    spoilt = [broken(text_of(chance.choice(rows)), chance) for _ in range(count)]
+
+    assert len(accepted) > good / 4
+    for each in (*accepted, *(e for e in spoilt if lane.accept(e) is not None)):
+        assert find_fault(each) is None, each
+        assert referee.is_valid(msgspec.json.decode(each)), each
+
+
+@pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
+def test_lane_accepts_only_what_is_valid(variant: Variant) -> None:
+    """Each dialect of objects has a lane, and it accepts no row that is refused."""
+    for strict in (False, True):
+        check_lane(variant, 500, seed=3, strict=strict)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
+def test_lane_accepts_only_what_is_valid_long(variant: Variant) -> None:
+    """The same over 20,000 mutated rows and as many with broken bytes."""
+    for strict in (False, True):
+        check_lane(variant, 20_000, seed=4, strict=strict)
+
+
+@pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
+def test_lane_accepts_every_valid_fixture(variant: Variant) -> None:
+    """The lane takes all the valid rows, so they are judged at the speed of parsing."""
+    for strict in (False, True):
+        lane = lane_for(variant, strict=strict)
+        reference = reference_of(record_schema(variant.dialect, strict=strict))
+        for each in filter(reference, rows_of(variant)):
+            assert lane.accept(text_of(each)) is not None, each
+
+
+def remarks_on(variant: Variant, path: Pointer, row: Any) -> list[Remark]:
+    """Return what the format says of a row; of a column's item that stands alone."""
+    remarks = variant.dialect.remarks
+    if remarks is None:
+        return []
+    is_item = variant.dialect.container is Container.COLUMNS
+    return list(remarks({path[-1]: row} if is_item else row))
+
+
+def is_said_by_default(remark: Remark) -> bool:
+    """Tell whether a remark is made without being asked for."""
+    return not all_rules()[remark.code].lint
+
+
+def said_of(report: Report) -> Counter[str]:
+    """Return how often the rules of vendors were broken by records."""
+    counts: Counter[str] = Counter()
+    for each in report.groups:
+        if each.record is not None and each.code[0] in "HNTKE":
+            counts[each.code] += each.count
+    return counts
+
+
+@pytest.mark.parametrize("lint", [False, True])
+@pytest.mark.parametrize("variant", REMARKING, ids=name_of)
+def test_remarks_are_said_of_every_row(variant: Variant, *, lint: bool) -> None:
+    """Valid rows get all remarks of their format, however fast they are judged."""
+    for path, rows in streams_of(variant).items():
+        remarks = [each for row in rows for each in remarks_on(variant, path, row)]
+        wanted = [each.code for each in remarks if lint or is_said_by_default(each)]
+        data = file_of(variant, path, rows * 100)
+        report = validate(data, format=variant.format.id, lint=lint)
+
+        assert said_of(report) == Counter(wanted * 100)
+
+
+def check_strict(variant: Variant, count: int, seed: int) -> None:
+    """Assert that nothing is to be said of what is valid by the strict schema."""
+    for path, rows in streams_of(variant).items():
+        reference = reference_of(schema_of(variant, path, strict=True))
+        made = itertools.chain(rows, itertools.islice(mutants(rows, seed), count))
+        for each in filter(reference, made):
+            said = filter(is_said_by_default, remarks_on(variant, path, each))
+            assert not list(said), each
+
+
+@pytest.mark.parametrize("variant", STRICT, ids=name_of)
+def test_nothing_is_to_be_said_of_what_is_strictly_valid(variant: Variant) -> None:
+    """What the strict schema allows is without remarks, but for those of lint rules."""
+    check_strict(variant, 500, seed=5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", STRICT, ids=name_of)
+def test_nothing_is_to_be_said_of_what_is_strictly_valid_long(variant: Variant) -> None:
+    """The same over 20,000 mutants."""
+    check_strict(variant, 20_000, seed=6)
+
+
+def expected_of(variant: Variant, value: Any, *, strict: bool) -> bool:
+    """Return the reference engine's verdict on a file that holds `value`.
+
+    An array is one of records, whatever the container is in an object.
+    """
+    if isinstance(value, list):
+        return all(expected_of_one(variant, each, strict=strict) for each in value)
+    return expected_of_one(variant, value, strict=strict)
+
+
+def expected_of_one(variant: Variant, value: Any, *, strict: bool) -> bool:
+    """Return the reference engine's verdict on one value of a file."""
+    is_row = variant.dialect.container is Container.ROWS
+    schema = (record_schema if is_row else document_schema)(
+        variant.dialect, strict=strict
+    )
+    return reference_of(schema)(value)
+
+
+def check_documents(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+    """Assert the verdicts on mutants of whole documents of a variant.
+
+    A mutant may look like another dialect, which it is then judged by.
+    """
+    of_format = {each.name: each for each in variant.format.dialects}
+    as_itself = valid = 0
+    made = itertools.islice(mutants(documents_of(variant), seed), count)
+    for number, value in enumerate(made):
+        report = validate(
+            text_of(value, indent=number % 2 or None),
+            format=variant.format.id,
+            strict=strict,
+            select=("J", "S", "C", "V"),
+            ignore=ON_FILES,
+        )
+        taken = Variant(variant.format, of_format[report.files[0].dialect])
+        expected = expected_of(taken, value, strict=strict)
+        as_itself += taken == variant
+        valid += expected
+
+        assert report.ok == expected, (taken.name, value, report.problems)
+    assert 2 * as_itself > count or (strict and not variant.dialect.documented)
+    assert valid < count
+    assert valid > 0 or strict
+
+
+@pytest.mark.parametrize("variant", OF_DOCUMENTS, ids=name_of)
+def test_documents_are_judged_as_by_the_reference(variant: Variant) -> None:
+    """Every mutated document has the verdict of the reference engine, strict or not."""
+    for strict in (False, True):
+        check_documents(variant, 50, seed=7, strict=strict)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", OF_DOCUMENTS, ids=name_of)
+def test_documents_are_judged_as_by_the_reference_long(variant: Variant) -> None:
+    """The same over 2,000 mutated documents of each dialect."""
+    for strict in (False, True):
+        check_documents(variant, 2_000, seed=8, strict=strict)
+
+
+def table_of(chance: random.Random) -> tuple[list[str], list[list[str]], bytes]:
+    """Return columns, rows of fields, and the table that Python writes of them."""
+    columns = chance.sample(COLUMNS, chance.randint(1, 5))
+    rows = [[chance.choice(FIELDS) for _ in columns] for _ in range(3)]
+    text = io.StringIO()
+    csv.writer(text, lineterminator=chance.choice(("\n", "\r\n"))).writerows(
+        [columns, *rows]
+    )
+    return columns, rows, text.getvalue().encode()
+
+
+COLUMNS = ("system", "prompt", "response", "answer", "notes", "Prompt", "respons")
+FIELDS = ("", " ", "a,b", 'say "x"', "two\nlines", "\U0001f99c", "1", '"')
+
+
+def check_tables(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+    """Assert the verdicts on tables of drawn columns and fields."""
+    chance = random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
+    of_format = {each.name: each for each in variant.format.dialects}
+    for _ in range(count):
+        columns, rows, data = table_of(chance)
+        report = validate(
+            data,
+            format=variant.format.id,
+            strict=strict,
+            select=("J", "S", "C", "V"),
+            ignore=ON_FILES,
+        )
+        (found,) = report.files
+        reference = reference_of(
+            document_schema(of_format[found.dialect], strict=strict)
+        )
+        valid = [reference(dict(zip(columns, each, strict=True))) for each in rows]
+
+        assert report.ok == all(valid), (columns, report.problems)
+        assert found.records == len(rows)
+        assert found.valid == sum(valid)
+
+
+@pytest.mark.parametrize("variant", OF_TABLES, ids=name_of)
+def test_tables_are_judged_as_by_the_reference(variant: Variant) -> None:
+    """Every drawn table has the verdict of the reference engine on its records."""
+    for strict in (False, True):
+        check_tables(variant, 200, seed=9, strict=strict)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", OF_TABLES, ids=name_of)
+def test_tables_are_judged_as_by_the_reference_long(variant: Variant) -> None:
+    """The same over 20,000 records."""
+    for strict in (False, True):
+        check_tables(variant, 7_000, seed=10, strict=strict)

@@ -1,0 +1,273 @@
+import csv
+import io
+import itertools
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from harpia_formats import FileCount, validate
+from harpia_formats.detection.candidates import Variant, signs_of, variants_of
+from harpia_formats.detection.head import begin
+from harpia_formats.detection.recognize import recognise
+from harpia_formats.framing.container import opening_of
+from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.model.format import Container, Dialect
+from harpia_formats.registry import all_formats
+from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
+
+ROOT = Path(__file__).parents[2]
+VALID = sorted((ROOT / "fixtures").glob("*/valid/*"))
+ALL = sorted((ROOT / "fixtures").glob("*/*/*"))
+CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
+FORMATS = tuple(all_formats().values())
+PARTICULAR = [each for each in variants_of(FORMATS) if not each.format.general]
+#: What a key that no format knows may hold.
+EXTRAS: tuple[Any, ...] = ("a word", 3, ["one", "two"], {"unit": "ms"})
+#: The formats of real files, by the beginning of their names.
+SAMPLES = {
+    "eee/samples/*_aggregate.json": "eee-aggregate",
+    "eee/samples/conv_*_samples.jsonl": "eee@0.3.0",
+    "eee/samples/hist_*.jsonl": "eee@0.3.0",
+    "eee/samples/skill_reference_samples.jsonl": "eee@0.3.0",
+    "eee/samples/era96bd610f_*_samples.jsonl": "eee@0.2.0",
+    # Written in one week: with one reference as text, or with a list of them.
+    "eee/samples/era320d58e9_[aicp]*_samples.jsonl": "eee@0.2.0",
+    "eee/samples/era320d58e9_math*_samples.jsonl": "eee@0.2.0",
+    "eee/samples/era320d58e9_[hn]*_samples.jsonl": "eee@0.2.0-tag",
+    "eee/samples/era320d58e9_mmlu*_samples.jsonl": "eee@0.2.0-tag",
+    "eee/valid-seed-0.2.0.jsonl": "eee@0.2.0",
+    "eee/valid-0.3.0.jsonl": "eee@0.3.0",
+    "harpia/lab_input_canonical.json": "harpia",
+    "harpia/lab_output_reading.json": "harpia-output",
+    "harpia/lab_log_reading.jsonl": "harpia-log",
+    "harpia/tencent_infer_eval.jsonl": "tencent-messages",
+    "harpia/tencent_eval_only.jsonl": "tencent-outputs",
+    "harpia/tencent_legacy.jsonl": "tencent-manual",
+    "harpia/tencent_legacy.csv": "tencent-csv",
+    # Not evaluation data: a cell and two exports of HarpIA's survey tool.
+    "harpia/survey_interaction_cell.json": None,
+    "harpia/survey_*.csv": "csv",
+}
+#: Columns of any names: told by nothing but an array in every member, so they are no
+#: longer told where a member is something else, nor taken for another format.
+OWN_NAMES = {"haystack/own-names.json", "haystack/own-names-in-components.json"}
+#: Formats whose valid files may be valid in another format as well, and why.
+BOTH = {
+    # The newer shape allows a single reference as text too.
+    ("eee@0.2.0", "eee@0.2.0-tag"),
+    # A list of records is a column of any items.
+    ("harpia", "haystack"),
+    ("harpia-output", "haystack"),
+    ("haystack-results", "haystack"),
+    ("tencent-messages", "haystack"),
+    # Results of an evaluator hold any object.
+    ("harpia-output", "haystack-results"),
+    # A configuration needs a `type` and no more, and so do its tasks.
+    ("haystack-evaluator", "nemo-config"),
+    # Tasks and metrics are there, and scores may be missing.
+    ("nemo-config", "nemo-results"),
+    # An answered question is a question; what is more is open.
+    ("nemo-output", "nemo-input"),
+    # The hub has messages as well.
+    ("record", "tencent-messages"),
+}
+#: Lines with as many commas each are a table of any columns, whatever they mean.
+ANY = "csv"
+
+
+def name_of(path: Path) -> str:
+    """Return what a file is called in the output of the tests."""
+    folder = path.parent.name
+    return (
+        f"{format_of(path) if folder in {'valid', 'invalid'} else folder}/{path.name}"
+    )
+
+
+def format_of(path: Path) -> str:
+    """Return the format that a fixture is for."""
+    return path.parent.parent.name
+
+
+def chosen(data: bytes, name: str = "<data>") -> Variant | None:
+    """Return what the contents of a file are recognised as."""
+    beginning = begin(opening_of(iter([data])), ROW_LIMIT, FORMATS, name, FORMATS)
+    return recognise(beginning.head, FORMATS).variant
+
+
+def chosen_format(data: bytes, name: str = "<data>") -> str | None:
+    """Return the format that the contents of a file are recognised as."""
+    variant = chosen(data, name)
+    return variant.format.id if variant else None
+
+
+def value_of(data: bytes, path: Path) -> Any:
+    """Return all of a JSON file, lines as an array, read in the plainest way."""
+    if path.suffix == ".jsonl":
+        return [json.loads(each) for each in data.split(b"\n") if each.strip()]
+    return json.loads(data)
+
+
+def cut(value: Any, depth: int) -> Any:
+    """Return `value` with one item in each array down to `depth` levels of objects."""
+    if isinstance(value, list):
+        return value[:1]
+    if isinstance(value, dict) and depth:
+        return {key: cut(each, depth - 1) for key, each in value.items()}
+    return value
+
+
+def with_extras(value: Any) -> Iterator[Any]:
+    """Yield `value` with one and with two keys that no format knows."""
+    for each in EXTRAS:
+        yield value | {"extra_note": each}
+        yield {"extra_note": each} | value
+    for one, two in itertools.product(EXTRAS, repeat=2):
+        yield {"remark of ours": one} | value | {"extra_note": two}
+
+
+def forms_of(value: Any, dialect: Dialect) -> Iterator[bytes]:
+    """Yield a file with one record or document, in each way to write it."""
+    yield json.dumps(value).encode() + b"\n"
+    yield json.dumps(value, ensure_ascii=False, indent=2).encode()
+    if is_whole(dialect):
+        yield json.dumps([value]).encode()
+        yield json.dumps([value], indent=1).encode()
+
+
+def bases_of(path: Path, data: bytes, dialect: Dialect) -> list[Any]:
+    """Return what a file is without further records: its first one, or its document."""
+    whole = value_of(data, path)
+    if is_whole(dialect):
+        return whole[:1] if isinstance(whole, list) else [whole]
+    return [whole, cut(whole, dialect.depth)]
+
+
+def check_json(path: Path, data: bytes, expected: str, dialect: Dialect) -> None:
+    """Assert that a JSON file is seen rightly in each form, with and without extras."""
+    bases = bases_of(path, data, dialect)
+    own_names = name_of(path) in OWN_NAMES
+    more = [each for base in bases for each in with_extras(base)]
+    for each, plain in [(each, True) for each in bases] + [
+        (each, False) for each in more
+    ]:
+        right = {expected} if plain or not own_names else {expected, None}
+        found = {PARTICULAR[at].format.id for at, _ in signs_of(each, PARTICULAR)}
+        assert found <= {expected}, each
+        for form in forms_of(each, dialect):
+            assert chosen_format(form) in right, form
+
+
+def check_table(data: bytes, expected: str) -> None:
+    """Assert that a table is seen rightly with one row, and with more columns."""
+    header, first = list(csv.reader(io.StringIO(data.decode(), newline="")))[:2]
+    for count in range(3):
+        text = io.StringIO()
+        more = ["extra note", "unit"][:count]
+        csv.writer(text).writerows(
+            [[*header, *more], [*first, "a", "1"][: len(header) + count]]
+        )
+        assert chosen_format(text.getvalue().encode(), "table.csv") == expected
+        if expected != ANY:
+            assert chosen_format(text.getvalue().encode()) == expected
+
+
+def check_file(path: Path, expected: str) -> None:
+    """Assert that a file, and what is left of it with one record, is seen rightly."""
+    data = path.read_bytes()
+    variant = chosen(data, path.name)
+    assert variant is not None
+    assert variant.format.id == expected
+    if path.suffix == ".csv":
+        check_table(data, expected)
+    else:
+        check_json(path, data, expected, variant.dialect)
+
+
+@pytest.mark.parametrize("path", VALID, ids=name_of)
+def test_fixture_is_seen_rightly_in_every_form(path: Path) -> None:
+    """A good file is taken for its format and looks like no other one.
+
+    So is its first record, as a line, as an array, over several lines, and with
+    unknown keys; and so is a document with one item in each array.
+    """
+    check_file(path, format_of(path))
+
+
+@pytest.mark.parametrize("pattern", SAMPLES)
+def test_real_file_is_seen_rightly_in_every_form(pattern: str) -> None:
+    """The same holds for files that other programs wrote."""
+    paths = sorted(CORPORA.glob(pattern))
+    expected = SAMPLES[pattern]
+    if not paths:
+        pytest.skip(f"no corpus in {CORPORA} (set HARPIA_CORPORA)")
+    for each in paths:
+        if expected is None:
+            assert [each.code for each in validate(each).problems] == ["S301"]
+        else:
+            check_file(each, expected)
+
+
+def test_every_real_file_has_a_format() -> None:
+    """No file of the corpora is left out, or in two groups."""
+    if not CORPORA.is_dir():
+        pytest.skip(f"no corpus in {CORPORA} (set HARPIA_CORPORA)")
+    grouped = [path for pattern in SAMPLES for path in CORPORA.glob(pattern)]
+    patterns = "eee/samples/*", "eee/*.jsonl", "harpia/*.*"
+    there = [path for pattern in patterns for path in CORPORA.glob(pattern)]
+
+    assert sorted(grouped) == sorted(each for each in there if each.suffix != ".txt")
+
+
+def is_truly_allowed(path: Path, count: FileCount) -> bool:
+    """Tell whether the reference engine allows a file as it was judged."""
+    assert count.format is not None
+    dialects = all_formats()[count.format].dialects
+    dialect = next(each for each in dialects if each.name == count.dialect)
+    if dialect.container is Container.TABLE:
+        return count.format == ANY
+    whole = value_of(path.read_bytes(), path)
+    is_row = dialect.container is Container.ROWS
+    schema: Any = record_schema(dialect) if is_row else document_schema(dialect)
+    referee = jsonschema.Draft7Validator(schema)
+    records = whole if isinstance(whole, list) else [whole]
+    return all(referee.is_valid(each) for each in records)
+
+
+def pairs_allowed(paths: list[Path]) -> set[tuple[str, str]]:
+    """Return which format's files are also allowed in which other, truly so."""
+    allowed = set()
+    for path, other in itertools.product(paths, all_formats()):
+        report = validate(path, format=other, examples=1)
+        if report.ok and other != format_of(path):
+            assert is_truly_allowed(path, report.files[0]), (path, other)
+            allowed.add((format_of(path), other))
+    return {pair for pair in allowed if pair[1] != ANY}
+
+
+def test_no_file_is_allowed_in_another_format() -> None:
+    """A good file is refused by every other format, but where both allow it."""
+    assert pairs_allowed(VALID[::6]) <= BOTH
+
+
+@pytest.mark.long
+def test_no_file_is_allowed_in_another_format_long() -> None:
+    """The same for all good files: each pair that both allow is named."""
+    assert pairs_allowed(VALID) == BOTH
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("other", all_formats())
+def test_every_file_can_be_judged_by_every_format(other: str) -> None:
+    """No file, good or bad, is too strange for any format to say what is wrong."""
+    for each in ALL:
+        report = validate(each, format=other, lint=True)
+
+        assert not report.failures
+        (count,) = report.files
+        assert report.ok == (not count.errors and not count.undetermined)
+        assert count.invalid <= count.records

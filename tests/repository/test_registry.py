@@ -1,0 +1,115 @@
+import re
+
+import pytest
+
+import harpia_converters
+from harpia_formats.registry import (
+    FAMILIES,
+    UnknownFormat,
+    all_formats,
+    all_rules,
+    formats_named,
+)
+from harpia_formats.schema.load import built_in_schema
+
+FORMATS = all_formats()
+SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
+
+
+def test_formats_are_those_of_the_table() -> None:
+    """Every format of the spokes' table is found by its id, in order."""
+    assert list(FORMATS.values()) == list(harpia_converters.FORMATS)
+    assert list(FORMATS)[:3] == list(SHAPES)
+
+
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_format_is_named_by_its_id(identifier: str) -> None:
+    """An id names one format, whose dialects have schemas and names of their own."""
+    (found,) = formats_named(identifier)
+    names = [each.name for each in found.dialects]
+
+    assert found.id == identifier
+    assert len(set(names)) == len(names)
+    assert names[0] == ""
+    for each in found.dialects:
+        assert built_in_schema(each.schema)["$schema"]
+        assert not each.strict or built_in_schema(each.strict)["$schema"]
+
+
+@pytest.mark.parametrize("label", ["eee@0.2.1", "eee@0.2.2", "eee@0.2.3"])
+def test_format_is_named_by_an_alias(label: str) -> None:
+    """A version that has the shape of another is that format."""
+    assert formats_named(label) == (FORMATS["eee@0.3.0"],)
+
+
+def test_ids_aliases_and_families_are_all_different() -> None:
+    """No name stands for two things."""
+    aliases = [name for each in FORMATS.values() for name in each.aliases]
+    names = [*FORMATS, *aliases, *FAMILIES]
+
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("family", "members"),
+    [
+        ("eee", SHAPES),
+        ("nemo", ("nemo-input", "nemo-output")),
+        ("tencent", ("tencent-messages", "tencent-outputs")),
+    ],
+)
+def test_family_names_all_of_its_members(family: str, members: tuple[str, ...]) -> None:
+    """A family stands for formats of one vendor, in the order of their table."""
+    found = formats_named(family)
+
+    assert tuple(each.id for each in found) == FAMILIES[family] == members
+    assert len({each.vendor for each in found}) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("eee@0.2.0_tag", "eee@0.2.0-tag"),
+        ("EEE@0.3.0", "eee@0.3.0"),
+        ("EEE", "eee"),
+        ("eee@030", "eee@0.3.0"),
+        ("nemo_output", "nemo-output"),
+        ("harpia-ouput", "harpia-output"),
+    ],
+)
+def test_unknown_format_suggests_the_nearest(asked: str, near: str) -> None:
+    """A misspelt id is answered with the one that was probably meant."""
+    with pytest.raises(UnknownFormat) as caught:
+        formats_named(asked)
+
+    assert caught.value.asked == asked
+    assert f"did you mean {near}?" in str(caught.value)
+
+
+@pytest.mark.parametrize("asked", ["", "openai", "42", "\n"])
+def test_unknown_format_names_those_that_there_are(asked: str) -> None:
+    """What is near nothing is answered with all names, in one line."""
+    with pytest.raises(UnknownFormat) as caught:
+        formats_named(asked)
+    names = ", ".join([*FAMILIES, *FORMATS])
+
+    assert str(caught.value) == f"no format is called {asked!r} (known: {names})"
+    assert "\n" not in str(caught.value)
+
+
+def test_codes_and_names_of_rules_are_unique() -> None:
+    """No two rules share a code or a name, and codes are a letter and digits."""
+    rules = all_rules()
+
+    assert len({each.name for each in rules.values()}) == len(rules)
+    assert all(re.fullmatch("[A-Z][0-9]{3}", each) for each in rules)
+    assert all(code == rule.code for code, rule in rules.items())
+
+
+def test_rules_of_the_spokes_are_known() -> None:
+    """A vendor's own rules stand in the same table as ours, behind them."""
+    codes = list(all_rules())
+    theirs = [each.code for each in harpia_converters.RULES]
+
+    assert codes[-len(theirs) :] == theirs
+    assert {"J101", "J301", "S101", "S201", "X101"} < set(codes)

@@ -1,0 +1,206 @@
+import re
+from collections import Counter
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import convert, score, validate
+from harpia_formats.conversion.losses.json import as_report
+from harpia_formats.registry import all_rules
+from harpia_formats.rules import (
+    NoRuleLeft,
+    Rule,
+    UnknownRule,
+    rules_matching,
+    schema,
+    selected_rules,
+    shape,
+    text,
+)
+
+RULES = all_rules()
+#: What the arguments of an example are called in the Python API.
+OPTIONS = {"--max-row-bytes": "max_row_bytes"}
+FLAGS = {"--assert-formats": "assert_formats"}
+
+
+def options_of(rule: Rule, folder: Path) -> dict[str, Any]:
+    """Return the options that the examples of `rule` are judged with."""
+    by = rule.judged_by
+    options: dict[str, Any] = {"format" if isinstance(by, str) else "schema": by}
+    if by in ("", "eee"):  # recognised among all
+        options = {}
+    options["lint"] = rule.lint
+    if rule.beside:
+        options["companion"] = folder / "beside.json"
+        options["companion"].write_bytes(rule.beside)
+    words = iter(rule.arguments)
+    for each in words:
+        if each in FLAGS:
+            options[FLAGS[each]] = True
+        else:
+            options[OPTIONS[each]] = int(next(words))
+    return options
+
+
+def lost_codes_of(data: bytes, rule: Rule) -> Counter[str]:
+    """Return how often each rule is broken by converting an example of `rule`."""
+    words = dict(pairwise(rule.arguments))
+    report = convert(
+        data,
+        to=words["--to"],
+        output=BytesIO(),
+        from_=str(rule.judged_by),
+        group=words.get("--group"),
+    )
+    found = [*report.report.problems, *as_report(report).problems]
+    return Counter(str(each.code) for each in found)
+
+
+def scored_codes_of(data: bytes, rule: Rule) -> Counter[str]:
+    """Return how often each rule is broken by scoring an example of `rule`."""
+    words = dict(pairwise(rule.arguments))
+    metrics = (words.get("--metrics", "em"),)
+    scores = score(data, metrics=metrics, from_=str(rule.judged_by), replicates=0)
+    return Counter(each.code for each in scores.problems)
+
+
+def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
+    """Return how often each rule is broken by an example of `rule`."""
+    if rule.command == "convert":
+        return lost_codes_of(data, rule)
+    if rule.command == "score":
+        return scored_codes_of(data, rule)
+    given: bytes | Path = data
+    if rule.named:
+        given = folder / rule.named
+        given.write_bytes(data)
+    report = validate(given, **options_of(rule, folder))
+    assert not report.failures
+    return Counter(each.code for each in report.problems)
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_bad_example_breaks_its_rule(code: str, tmp_path: Path) -> None:
+    """The bad example of a rule breaks that rule, once, and no other."""
+    assert codes_of(RULES[code].bad, RULES[code], tmp_path) == {code: 1}
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_good_example_keeps_its_rule(code: str, tmp_path: Path) -> None:
+    """The good example of a rule has no finding at all."""
+    assert codes_of(RULES[code].good, RULES[code], tmp_path) == {}
+
+
+def test_codes_and_names_are_unique() -> None:
+    """No two rules have the same code or the same name."""
+    tables = (text.RULES, schema.RULES, shape.RULES)
+    own = [each for table in tables for each in table]
+
+    assert len({each.code for each in own}) == len(own)
+    assert len({each.name for each in RULES.values()}) == len(RULES)
+    assert {each.code for each in own} <= RULES.keys()
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_rule_is_well_formed(code: str) -> None:
+    """A rule has a code of a letter and three digits, a name and whole sentences."""
+    rule = RULES[code]
+
+    assert rule.code == code
+    assert re.fullmatch(r"[A-Z]\d{3}", code)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
+    assert rule.summary.endswith(".")
+    assert rule.explanation.endswith(".")
+    assert rule.bad != rule.good
+
+
+@pytest.mark.parametrize(
+    ("asked", "codes"),
+    [
+        ("J101", {"J101"}),
+        ("j101", {"J101"}),
+        (" broken-json ", {"J101"}),
+        ("Broken-JSON", {"J101"}),
+        ("C", {"C101", "C201", "C202"}),
+        ("C2", {"C201", "C202"}),
+        ("S10", {"S101", "S102", "S103", "S104", "S105"}),
+    ],
+)
+def test_rules_are_found_by_code_prefix_and_name(asked: str, codes: set[str]) -> None:
+    """A rule is found by its code, the start of it, or its name, in any case."""
+    assert rules_matching(asked, RULES) == codes
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("J1011", "J101"),
+        ("broken-jsno", "broken-json"),
+        ("conditional-turn", "conditional-turns"),
+    ],
+)
+def test_unknown_rule_names_near_ones(asked: str, near: str) -> None:
+    """Asking for a rule that there is not says which one may be meant."""
+    with pytest.raises(UnknownRule) as caught:
+        rules_matching(asked, RULES)
+
+    assert caught.value.asked == asked
+    assert any(each.startswith(near) for each in caught.value.near)
+    assert "did you mean" in str(caught.value)
+
+
+@pytest.mark.parametrize("asked", ["", "  ", "qqqqqq"])
+def test_unknown_rule_does_not_guess(asked: str) -> None:
+    """Where nothing is near, nothing is proposed, and nothing is no rule either."""
+    with pytest.raises(UnknownRule) as caught:
+        rules_matching(asked, RULES)
+
+    assert str(caught.value) == f"no rule is called {asked!r}"
+
+
+@pytest.mark.parametrize(
+    ("select", "ignore", "codes"),
+    [
+        ([], [], {code for code, each in RULES.items() if not each.lint}),
+        (["C"], ["C2"], {"C101"}),
+        (["C2", "missing-key"], [], {"C201", "C202", "S101"}),
+        ([], ["J", "S", "V", "X", *"EHKLMNT", "C2"], {"C101"}),
+    ],
+)
+def test_selection(select: list[str], ignore: list[str], codes: set[str]) -> None:
+    """The default rules are in force unless some are selected, less those to ignore."""
+    assert selected_rules(RULES, select, ignore) == codes
+
+
+def test_lint_adds_the_others() -> None:
+    """Rules that are only checked when asked for are asked for by name or by lint."""
+    lints = {code for code, each in RULES.items() if each.lint}
+
+    assert lints
+    assert selected_rules(RULES, [], [], lint=True) == RULES.keys()
+    assert selected_rules(RULES, [min(lints)], []) == {min(lints)}
+
+
+def test_selection_leaves_a_rule() -> None:
+    """To select rules and ignore them all again is a mistake, and said as one."""
+    with pytest.raises(NoRuleLeft, match="all are ignored by condition"):
+        selected_rules(RULES, ["C101"], ["condition"])
+
+
+@pytest.mark.parametrize(("select", "ignore"), [(["Z1"], []), ([], ["Z1"])])
+def test_selection_refuses_unknown_rules(select: list[str], ignore: list[str]) -> None:
+    """A rule that there is not can neither be selected nor ignored."""
+    with pytest.raises(UnknownRule):
+        selected_rules(RULES, select, ignore)
+
+
+def test_ignored_rule_is_silent() -> None:
+    """A finding of a rule that is ignored is neither told nor counted."""
+    report = validate(b'{"a": 1, "a": 2}', schema=True, ignore=("duplicate-key",))
+
+    assert report.ok
+    assert report.files[0].valid == 1

@@ -1,0 +1,85 @@
+from typing import Any
+
+import pytest
+
+from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.model.format import Container
+from harpia_formats.model.problem import Path
+from harpia_formats.registry import all_formats
+from harpia_formats.schema.dialect import (
+    document_schema,
+    is_whole,
+    item_schema,
+    record_schema,
+)
+from harpia_formats.schema.load import built_in_schema
+from harpia_formats.schema.validator import referee_of
+
+VARIANTS = variants_of(all_formats().values())
+EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
+COLUMNS = {
+    "properties": {"a": {"items": {"type": "string"}}, "b": {"type": "array"}},
+    "additionalProperties": {"properties": {"c": {"items": False}}},
+}
+
+
+@EVERY
+@pytest.mark.parametrize("strict", [False, True])
+def test_document_schema_is_that_of_the_dialect(variant: Variant, strict: bool) -> None:
+    """A dialect's own schema is taken, or its stricter one where there is one."""
+    dialect = variant.dialect
+    name = dialect.strict if strict and dialect.strict else dialect.schema
+
+    assert document_schema(dialect, strict=strict) == built_in_schema(name)
+
+
+@EVERY
+@pytest.mark.parametrize("strict", [False, True])
+def test_record_schema_can_judge(variant: Variant, strict: bool) -> None:
+    """The schema of a record stands by itself, also where it is cut out of another."""
+    schema = record_schema(variant.dialect, strict=strict)
+
+    assert not referee_of(schema).is_valid(3)
+
+
+@EVERY
+def test_records_of_whole_values_have_the_schema_of_the_document(
+    variant: Variant,
+) -> None:
+    """Only where records are in a member does the schema speak of more than one."""
+    dialect = variant.dialect
+    is_same = record_schema(dialect) == document_schema(dialect)
+
+    assert is_same == (not dialect.rows_at)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("a",), {"type": "string"}),
+        (("b",), True),
+        (("z", "c"), False),
+        (("z", "d"), True),
+        (("z", "d", "e"), True),
+    ],
+)
+def test_item_schema_is_found_by_its_path(path: Path, expected: Any) -> None:
+    """What is said of items is found by name, else under the additional ones."""
+    assert item_schema(COLUMNS, path) == expected
+
+
+@pytest.mark.parametrize("path", [("a",), ("a", "b")])
+def test_where_nothing_is_said_anything_goes(path: Path) -> None:
+    """A schema that is true or false says nothing of the items inside."""
+    assert item_schema(True, path) is True
+    assert item_schema({"additionalProperties": False}, path) is True
+
+
+@EVERY
+def test_whole_records_are_values_of_their_own(variant: Variant) -> None:
+    """Rows and documents are whole values; wrapped, columns and tables are not."""
+    container = variant.dialect.container
+
+    assert is_whole(variant.dialect) == (
+        container in {Container.ROWS, Container.DOCUMENT}
+    )

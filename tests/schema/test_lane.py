@@ -1,0 +1,413 @@
+"""Laws of the fast lane: it may only accept, and only what the referee accepts."""
+
+import itertools
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.parsing.locate import duplicates, find_fault
+from harpia_formats.schema.decoder_types import Unsuitable
+from harpia_formats.schema.load import built_in_schema
+from harpia_formats.schema.typed_decoder import Lane, Survey, lane_of
+from harpia_formats.schema.validator import referee_of
+from harpia_formats.testing.mutation import mutants
+
+FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def records(identifier: str) -> list[Any]:
+    """Return the valid records of a format's fixtures."""
+    return [
+        json.loads(line)
+        for path in sorted((FIXTURES / identifier / "valid").glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
+
+
+def learned(identifier: str, *more: Any) -> Lane:
+    """Return the lane of a format that has seen its fixtures and `more` rows."""
+    schema, survey = built_in_schema(identifier), Survey()
+    for each in (*records(identifier), *more):
+        survey.take(schema, each)
+    return lane_of(schema, survey.extras)
+
+
+def check_accepted(lane: Lane, identifier: str, rows: list[bytes]) -> int:
+    """Assert that the referee accepts what the lane accepts; count how much."""
+    referee = referee_of(built_in_schema(identifier))
+    accepted = [each for each in rows if lane.accept(each) is not None]
+    for each in accepted:
+        assert find_fault(each) is None, each
+        assert referee.is_valid(msgspec.json.decode(each)), each
+    return len(accepted)
+
+
+def check_mutants(identifier: str, count: int, seed: int) -> None:
+    """Assert the law over mutated records, and that the lane does accept many."""
+    valid = records(identifier)
+    wild = [each | {"harness": {"a": [1]}, "run": None} for each in valid]
+    lane = learned(identifier, *(wild if identifier != "eee@0.3.0" else ()))
+    made = itertools.islice(mutants(valid, seed), count)
+    rows = [json.dumps(each, ensure_ascii=False).encode() for each in made]
+
+    referee = referee_of(built_in_schema(identifier))
+    accepted = check_accepted(lane, identifier, rows)
+    good = sum(1 for each in rows if referee.is_valid(msgspec.json.decode(each)))
+
+    assert accepted > good / 3
+
+
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_only_what_the_referee_accepts(identifier: str) -> None:
+    """No mutated record is accepted by the lane and refused by the referee."""
+    check_mutants(identifier, 3_000, seed=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_only_what_the_referee_accepts_long(identifier: str) -> None:
+    """The same over 350,000 mutated records of each shape."""
+    check_mutants(identifier, 350_000, seed=2)
+
+
+def broken(row: bytes, chance: random.Random) -> bytes:
+    """Return `row` with one to three faults in its bytes."""
+    text = bytearray(row)
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(len(text) + 1)
+        kind = chance.randrange(5)
+        if kind == 0:
+            text[at:at] = chance.choice(PIECES)
+        elif kind == 1:
+            del text[at : at + chance.randint(1, 4)]
+        elif kind == 2 and at < len(text):
+            text[at] = chance.randrange(256)
+        elif kind == 3:
+            text[at:at] = text[at : at + chance.randint(1, 40)]
+        else:
+            found = text.find(chance.choice((b"1", b"0", b"true", b"null")), at)
+            if found >= 0:
+                text[found : found + 1] = chance.choice(PIECES)
+    return bytes(text)
+
+
+PIECES = (
+    *(b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xef\xbb\xbf"),
+    *(b"1e400", b"-1e999", b"9" * 5000, b"1.0", b"1e2", b"-0", b"NaN", b"Infinity"),
+    *(b'"\\ud800"', b"\\ud800", b"\\u003a", b"\\u0000", b"\x00", b"\n", b"\r", b"\t"),
+    *(b'"x":1e400,', b'"\xff":1,', b'"score":1,', b'"x":{"x":1,"x":2},', b"[" * 250),
+    *(b",", b":", b"{", b"}", b"[", b"]", b'"', b"\\", b"//", b" ", b"01", b"+1", b"."),
+)
+
+
+def check_bytes(identifier: str, count: int, seed: int) -> None:
+    """Assert the law over rows with broken bytes."""
+    chance = random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
+    lane = learned(identifier)
+    texts = [
+        json.dumps(each, ensure_ascii=ascii_, separators=separators).encode()
+        for each in records(identifier)
+        for ascii_ in (True, False)
+        for separators in ((",", ":"), (", ", ": "))
+    ]
+    rows = [broken(chance.choice(texts), chance) for _ in range(count)]
+
+    assert check_accepted(lane, identifier, texts) > 0
+    assert check_accepted(lane, identifier, rows) > 0
+
+
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_no_broken_bytes(identifier: str) -> None:
+    """No row with broken bytes is accepted that the parser or the referee refuses."""
+    check_bytes(identifier, 5_000, seed=3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_no_broken_bytes_long(identifier: str) -> None:
+    """The same over 350,000 rows of each shape."""
+    check_bytes(identifier, 350_000, seed=4)
+
+
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_its_fixtures(identifier: str) -> None:
+    """Every valid fixture is accepted, so the lane is worth having."""
+    lane = learned(identifier)
+
+    for each in records(identifier):
+        assert lane.accept(json.dumps(each).encode()) is not None, each["sample_id"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [b'{"a":1}', b'{"a":[{}]}', b'{"a":"}\\n{"}', b"{}", b'{"b":1}']
+        ),
+        min_size=1,
+    ),
+    st.lists(
+        st.sampled_from([b"\n", b" ", b"", b"\n\n", b"\r\n", b" \n"]), max_size=30
+    ),
+)
+@settings(max_examples=300)
+def test_lines_are_rows(rows: list[bytes], gaps: list[bytes]) -> None:
+    """Lines are accepted together only where each of them is one valid row."""
+    lane = lane_of({"type": "object", "properties": {"a": {}}})
+    pairs = itertools.zip_longest(rows, gaps[: len(rows)], fillvalue=b"\n")
+    data = b"".join(part for pair in pairs for part in pair)
+    lines = data.removesuffix(b"\n").split(b"\n")
+    plain = all(each[:1] == b"{" and each[-1:] == b"}" for each in lines)
+
+    values = lane.accept_lines(data, len(lines)) if plain else None
+
+    if values is not None:
+        assert [lane.accept(each) for each in lines] == values
+
+
+def test_learns_unknown_keys() -> None:
+    """A key that was seen in a valid row is accepted, and others are not."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"properties": {}, "type": "object"}},
+    }
+    survey = Survey()
+
+    assert survey.take(schema, {"b": 1, "a": {"c": 1}})
+    assert not survey.take(schema, {"b": 2})
+    lane = lane_of(schema, survey.extras)
+
+    assert lane.accept(b'{"b": [1], "a": {}}') is not None
+    assert lane.accept(b'{"d": 1}') is None
+
+
+def test_condition_on_a_required_key_that_is_not_declared() -> None:
+    """A condition holds for a key that is required but not in `properties`."""
+    schema = {
+        "type": "object",
+        "required": ["k", "ghost"],
+        "properties": {"k": {"type": "string", "enum": ["x", "y"]}},
+        "allOf": [_condition({"properties": {"ghost": {"type": "string"}}})],
+    }
+    lane = lane_of(schema)
+
+    assert lane.accept(b'{"k": "y", "ghost": 1}') is not None
+    assert lane.accept(b'{"k": "x", "ghost": "a"}') is not None
+    assert lane.accept(b'{"k": "x", "ghost": 1}') is None
+
+
+def test_rows_of_any_keys_have_a_lane() -> None:
+    """A schema that names no keys has a lane too."""
+    lane = lane_of({"type": "object", "additionalProperties": {"type": "string"}})
+
+    assert lane.accept(b'{"a": "b"}') is not None
+    assert lane.accept(b'{"a": 1}') is None
+
+
+def test_forbidden_key_is_not_accepted() -> None:
+    """A key that may have no value is accepted nowhere, its absence is."""
+    lane = lane_of({"type": "object", "properties": {"a": False, "b": {}}})
+
+    assert lane.accept(b'{"b": 1}') is not None
+    assert lane.accept(b'{"a": null}') is None
+
+
+def test_odd_keys_are_left_to_the_referee() -> None:
+    """A key that no field can be named for is not learned, and breaks nothing."""
+    schema = {"type": "object", "properties": {"a": {}}}
+    survey = Survey()
+
+    assert not survey.take(schema, {"\x00": 1, '"': 2, "\\": 3})
+    with pytest.raises(Unsuitable):
+        lane_of({"type": "object", "properties": {'"': {}}})
+
+
+def test_free_values_have_a_depth() -> None:
+    """A free value that is nested deeply is left to the referee."""
+    lane = lane_of({"type": "object", "properties": {"a": {}}})
+
+    assert lane.accept(b'{"a": [[[[[1]]]]]}') is not None
+    assert lane.accept(b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}") is None
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": ["object", "null"]},
+        {"type": "object", "properties": {"a": {"pattern": "a", "type": "string"}}},
+        {"type": "object", "properties": {"a": {"$ref": "#"}}},
+        {"type": "object", "properties": {"a": {"enum": [1, 2]}}},
+        {"type": "object", "properties": {"a": {"type": "object", "enum": [{}]}}},
+        {"type": "object", "properties": {"a": {"minimum": 0}}},
+        {"type": "object", "properties": {"a": {"type": "number", "minimum": 0.5}}},
+        {"type": "object", "properties": {"a": {"type": "number", "maximum": 2**53}}},
+        {"type": "object", "properties": {"a": {"type": "array", "items": [{}]}}},
+        {"type": "object", "minProperties": 1},
+        {"type": "object", "properties": {"a": {"enum": ["x"], "const": "x"}}},
+        {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer", "minimum": 1, "exclusiveMinimum": 0}
+            },
+        },
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string", "maxLength": 10**30}},
+        },
+        {
+            "type": "object",
+            "properties": {"k": {"type": "string", "enum": ["x"]}},
+            "required": ["k"],
+            "allOf": [{"if": {"properties": {"k": {}}}, "then": {}}],
+        },
+        {"type": "object", "allOf": [{"required": ["a"]}]},
+        {"type": "object", "anyOf": [{"required": ["a"]}]},
+        {
+            "type": "object",
+            "properties": {
+                "a": {"oneOf": [{"type": "number"}, {"type": "integer"}]},
+            },
+        },
+        {
+            "type": "object",
+            "properties": {"k": {"type": "string", "enum": ["x", "y"]}},
+            "allOf": [{"if": {"properties": {"k": {"const": "x"}}}, "then": {}}],
+        },
+        {
+            "type": "object",
+            "properties": {
+                "k": {"type": "string", "enum": ["x"]},
+                "n": {"type": "string"},
+            },
+            "required": ["k"],
+            "allOf": [
+                {
+                    "if": {"properties": {"k": {"const": "x"}}},
+                    "then": {"properties": {"n": {"minLength": 1}}},
+                }
+            ],
+        },
+    ],
+)
+def test_unsuitable_schemas(schema: dict[str, Any]) -> None:
+    """A schema that says more than types can has no lane, rather than a wrong one."""
+    with pytest.raises(Unsuitable):
+        lane_of(schema)
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "k", "n", ""]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+leaves = st.sampled_from(
+    [
+        True,
+        {"type": "string"},
+        {"type": ["string", "null"]},
+        {"type": "integer", "minimum": 0},
+        {"type": ["integer", "string"]},
+        {"type": "number", "exclusiveMaximum": 3},
+        {"type": ["number", "boolean"]},
+        {"type": "string", "minLength": 1, "maxLength": 2},
+        {"enum": ["x", "y"]},
+        {"const": "x"},
+        {"type": "array", "minItems": 1},
+        {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+        {"type": "null"},
+    ]
+)
+nodes = st.recursive(
+    leaves,
+    lambda inner: (
+        st.builds(
+            lambda properties, required, rest: {
+                "type": "object",
+                "properties": properties,
+                "required": sorted(required),
+                **rest,
+            },
+            st.dictionaries(st.sampled_from("abkn"), inner, max_size=3),
+            st.sets(st.sampled_from("abkn"), max_size=2),
+            st.sampled_from(
+                [
+                    {},
+                    {"additionalProperties": False},
+                    {"additionalProperties": {"type": "string"}},
+                ]
+            ),
+        )
+        | st.builds(lambda items: {"type": "array", "items": items}, inner)
+    ),
+    max_leaves=5,
+)
+
+
+@given(nodes, st.lists(json_values, min_size=1, max_size=6), st.data())
+@settings(max_examples=300, deadline=None)
+def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
+    """For generated schemas too the lane accepts only what the referee accepts."""
+    conditions = data.draw(
+        st.sampled_from(
+            [
+                [],
+                [_condition({"required": ["n"]})],
+                [_condition({"properties": {"n": {"type": "null"}}})],
+                [_condition({"properties": {"n": {"not": {"type": "string"}}}})],
+            ]
+        )
+    )
+    schema = {
+        "type": "object",
+        "properties": {"k": {"enum": ["x", "y"], "type": "string"}, "n": node},
+        "required": ["k"],
+        **({"allOf": conditions} if conditions else {}),
+    }
+    referee, survey = referee_of(schema), Survey()
+    rows = [{"k": key, "n": each} for each in values for key in ("x", "y", "z")]
+    rows += [
+        {"k": "x"},
+        {"k": "y", "extra": values[0]},
+        *({"n": each} for each in values),
+    ]
+    for each in rows:
+        if referee.is_valid(each):
+            survey.take(schema, each)
+    try:
+        lane = lane_of(schema, survey.extras)
+    except Unsuitable:
+        return
+
+    for each in rows:
+        if lane.accept(json.dumps(each).encode()) is not None:
+            assert referee.is_valid(each), (schema, each)
+
+
+def _condition(then: dict[str, Any]) -> dict[str, Any]:
+    return {"if": {"properties": {"k": {"const": "x"}}}, "then": then}
+
+
+def test_duplicates_are_visible_after_acceptance() -> None:
+    """A repeated key in an accepted row shows when the row is written again."""
+    row = json.dumps(records("eee@0.2.0")[0]).encode()
+    twice = b'{"sample_id": "x", ' + row[1:]
+    value = learned("eee@0.2.0").accept(twice)
+
+    written = msgspec.json.encode(value)
+
+    assert list(duplicates(twice))
+    assert written.count(b":") == twice.count(b":") - 1

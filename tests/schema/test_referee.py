@@ -1,0 +1,40 @@
+import pytest
+
+from harpia_formats.schema.validator import referee_of
+
+
+@pytest.mark.parametrize(
+    ("value", "valid"), [(10**30, True), (1.5, False), ("", False)]
+)
+def test_verdict_is_that_of_the_schema(value: object, valid: bool) -> None:
+    """The engine judges by draft 07, with integers of any size."""
+    assert referee_of({"type": "integer"}).is_valid(value) == valid
+
+
+@pytest.mark.parametrize(("formats", "valid"), [(False, True), (True, False)])
+def test_formats_refuse_only_when_asked_to(formats: bool, valid: bool) -> None:
+    """The schema's `format` is a remark unless it is asserted."""
+    referee = referee_of({"format": "date-time"}, formats=formats)
+
+    assert referee.is_valid("yesterday") == valid
+
+
+def test_patterns_run_in_linear_time() -> None:
+    """A pattern that others choke on gives its verdict at once."""
+    referee = referee_of({"pattern": "^(a+)+$"})
+
+    assert not referee.is_valid("a" * 50_000 + "b")
+
+
+def test_patterns_that_look_ahead_are_known_too() -> None:
+    """A pattern beyond the linear engine is judged by the other one."""
+    referee = referee_of({"pattern": "^(?!no)"})
+
+    assert [referee.is_valid(each) for each in ("yes", "no")] == [True, False]
+
+
+@pytest.mark.parametrize("formats", [False, True])
+def test_nothing_is_fetched(formats: bool) -> None:
+    """A reference to another file is refused, not followed."""
+    with pytest.raises(ValueError, match="example"):
+        referee_of({"$ref": "https://example.org/a.json"}, formats=formats)

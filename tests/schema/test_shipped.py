@@ -1,0 +1,27 @@
+import json
+from pathlib import Path
+
+from harpia_formats.schema.bundled import schema_ids, schema_text
+from harpia_formats.schema.load import built_in_schema
+
+SCHEMAS = Path(__file__).parents[2] / "schemas"
+
+
+def test_every_schema_has_an_id() -> None:
+    """The ids are the names of the files, sorted."""
+    files = {each.name for each in SCHEMAS.iterdir()}
+
+    assert {f"{each}.schema.json" for each in schema_ids()} == files
+    assert list(schema_ids()) == sorted(schema_ids())
+
+
+def test_text_is_that_of_the_file() -> None:
+    """A schema comes byte for byte as it is written."""
+    for each in schema_ids():
+        assert schema_text(each) == (SCHEMAS / f"{each}.schema.json").read_bytes()
+
+
+def test_schema_is_the_text_decoded() -> None:
+    """What records are judged by is what is printed."""
+    for each in schema_ids():
+        assert json.loads(schema_text(each)) == built_in_schema(each)

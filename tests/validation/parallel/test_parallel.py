@@ -1,0 +1,549 @@
+"""Runs in several processes tell what a run in one tells, byte for byte."""
+
+import gzip
+import io
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.detection import head
+from harpia_formats.framing import array
+from harpia_formats.framing import byte_range as stretches
+from harpia_formats.framing import container as layout
+from harpia_formats.framing import lines as framing
+from harpia_formats.io.source import open_source
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.reporters import Options as Wishes
+from harpia_formats.validation.file import run as file_inspection
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.parallel import chunks as pieces
+from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation.parallel import small_files as batches
+from harpia_formats.validation.parallel import worker_tally as noting
+from harpia_formats.validation.run import Validation
+from harpia_formats.workers.same_file import unlike
+
+ROOT = Path(__file__).parents[3]
+VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
+FIXTURES = sorted(
+    each for each in (ROOT / "fixtures").glob("*/*valid/*") if each.is_file()
+)
+REPORTS = ("full", "concise", "json", "jsonl")
+#: Bytes of the longest row that is judged.
+LIMIT = 2000
+_row = json.loads(VALID.read_bytes().split(b"\n")[0])
+
+
+def row_with(number: int = 0, **changes: Any) -> bytes:
+    """Return a row with an id of that number; a change to None removes a key."""
+    row = {**_row, "sample_id": f"id {number}", **changes}
+    return json.dumps(
+        {key: each for key, each in row.items() if each is not None}
+    ).encode()
+
+
+#: Rows with every kind of fault, and several that are alike.
+FAULTY = (
+    row_with(-1, evaluation={"score": "1.0", "is_correct": True}),
+    row_with(-2, evaluation={"score": 1.0}),
+    row_with(-3, unknown=1),
+    row_with(-4, unheard_of="é" * 50),
+    row_with(-5, model_id=None),
+    row_with(-6, model_id=None, modle_id="m"),
+    row_with(-7, interaction_type="multi_turn"),
+    row_with(-8)[:-1] + b', "model_id": "twice"}',
+    row_with(-9)[:-40],
+    row_with(-10, metadata={"text": "é" * LIMIT}),
+    row_with(-11).replace(b"Aurora".lower(), b"\xff\xfe", 1),
+    b'{"messages": [{"role": "user", "content": "q"}], "model_outputs": []}',
+    b'{"a": NaN}',
+    b'{"a": "\\ud800"}',
+    b'{"a": "\t"}',
+    b"[" * 300 + b"]" * 300,
+    b"nope",
+    b"1",
+    b"null",
+    b'"\xe2\x80\xa8"',
+)
+rows = st.one_of(
+    st.integers(0, 30).map(row_with),
+    st.integers(0, 3).map(row_with),
+    st.sampled_from(FAULTY),
+    st.sampled_from(FAULTY[:3]),
+)
+lines = st.one_of(rows, rows, rows, st.sampled_from([b"", b" ", b"\r", b"\t"]))
+
+
+@st.composite
+def files(draw: st.DrawFn) -> bytes:
+    """Return a file of lines or an array, with whatever is wrong with it."""
+    if draw(st.booleans()):
+        end = draw(st.sampled_from([b"\n", b"\r\n"]))
+        data = end.join(draw(st.lists(lines, max_size=25)))
+        return (
+            draw(st.sampled_from([b"", b"\xef\xbb\xbf", b"\n\n"]))
+            + data
+            + end * draw(st.booleans())
+        )
+    between = draw(st.sampled_from([b",", b", ", b",\n  ", b"\n,\n"]))
+    data = between.join(draw(st.lists(rows, max_size=25)))
+    return b"[" + data + draw(st.sampled_from([b"]", b"]\n", b"", b"]]", b",]"]))
+
+
+@cache
+def pools() -> dict[int, Any]:
+    """Return executors with one, two and three workers, for all tests."""
+    return {each: ThreadPoolExecutor(each) for each in (1, 2, 3)}
+
+
+class Here(Executor):
+    """Does the work at once in this process, with copies as another would have."""
+
+    def __init__(self) -> None:
+        #: What was done.
+        self.works: list[Any] = []
+
+    def submit(
+        self, run: Callable[..., Any], /, *arguments: Any, **given: Any
+    ) -> "Future[Any]":
+        """Do some work."""
+        assert not given, "others have keywords of their own"
+        run, arguments = pickle.loads(pickle.dumps((run, arguments)))  # noqa: S301 - our own
+        if run is not unlike:
+            self.works.append(arguments[1])
+        future: Future[Any] = Future()
+        future.set_result(pickle.loads(pickle.dumps(run(*arguments))))  # noqa: S301 - our own
+        return future
+
+
+@contextmanager
+def tiny(size: int, *, small: bool = False) -> Iterator[None]:
+    """Have ranges, bundles and batches of so many bytes, however little there is.
+
+    A whole file is judged elsewhere only if it is `small`.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
+            patch.setattr(pieces, name, size)
+        patch.setattr(ranged, "HEAD", size)
+        patch.setattr(batches, "BATCH", size)
+        patch.setattr(pieces, "FAR", 1)
+        for name in ("SMALL", "SMALL_FAR"):
+            patch.setattr(batches, name, 1_000_000 if small else 0)
+        for module in (ranged, batches):
+            patch.setattr(module, "WORTH", 0)
+        patch.setattr(ranged, "WORTH_UNKNOWN", 0)
+        patch.setattr(stretches, "BLOCK", 700)
+        yield
+
+
+@contextmanager
+def narrow() -> Iterator[None]:
+    """Have blocks and windows of a few hundred bytes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(file_inspection, "open_source", partial(open_source, size=500))
+        for module in (array, head, layout):
+            patch.setattr(module, "WINDOW", 2500)
+        patch.setattr(framing, "BLOCK", 700)
+        yield
+
+
+def told(inputs: Iterable[Any], reporter: str = "json", **options: Any) -> Any:
+    """Return all that a run tells: what a reporter writes, and all counts."""
+    run = Validation(list(inputs), Options(**options))
+    parts: list[str] = []
+    REPORTERS[reporter].write(run, run.report, parts.append, Wishes(statistics=True))
+    report = run.report()
+    return "".join(parts), report.files, report.groups
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    data=files(),
+    size=st.sampled_from([1, 300, 2000, 9000]),
+    asked=st.sampled_from(["eee@0.2.0", None, "eee@0.3.0", "eee"]),
+    examples=st.sampled_from([0, 1, 5]),
+    most=st.sampled_from([0, 3, 1000]),
+    reporter=st.sampled_from(REPORTS),
+)
+@example(b"\n".join(FAULTY * 3), 1, "eee@0.2.0", 1, 3, "json")
+@example(b"[" + b",".join(FAULTY * 3) + b"]", 1, "eee@0.2.0", 1, 3, "json")
+def test_what_is_told_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may matter
+    tmp_path: Path,
+    data: bytes,
+    size: int,
+    asked: str | None,
+    examples: int,
+    most: int,
+    reporter: str,
+) -> None:
+    """A file tells the same by every reporter, in ranges of any size or as a whole."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(data)
+    options: dict[str, Any] = {
+        "format": asked,
+        "examples": examples,
+        "max_problems": most,
+        "max_row_bytes": LIMIT,
+    }
+    with narrow():
+        whole = told([path], reporter, **options, jobs=1)
+    with narrow(), tiny(size):
+        here = told([path], reporter, **options, executor=Here())
+        several = {
+            jobs: told([path], reporter, **options, executor=pool, jobs=jobs)
+            for jobs, pool in pools().items()
+        }
+
+    assert here == whole
+    assert all(each == whole for each in several.values())
+
+
+@pytest.mark.long
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5_000
+)
+@given(
+    data=files(),
+    size=st.sampled_from([1, 300, 2000, 9000]),
+    asked=st.sampled_from(["eee@0.2.0", None]),
+    examples=st.sampled_from([0, 1, 5]),
+    most=st.sampled_from([0, 3]),
+)
+def test_nothing_ever_depends_on_ranges(  # noqa: PLR0913, PLR0917 - what may matter
+    tmp_path: Path, data: bytes, size: int, asked: str | None, examples: int, most: int
+) -> None:
+    """Thousands of files tell the same in ranges of any size or as a whole."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(data)
+    options: dict[str, Any] = {
+        "format": asked,
+        "examples": examples,
+        "max_problems": most,
+        "max_row_bytes": LIMIT,
+    }
+    with narrow():
+        whole = told([path], **options, jobs=1)
+    with narrow(), tiny(size):
+        here = told([path], **options, executor=Here())
+
+    assert here == whole
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@given(
+    parts=st.lists(files(), max_size=6),
+    size=st.sampled_from([1, 70_000, 1_000_000]),
+    most=st.sampled_from([0, 3, 1000]),
+    reporter=st.sampled_from(REPORTS),
+)
+def test_what_is_told_does_not_depend_on_batches(
+    tmp_path: Path, parts: list[bytes], size: int, most: int, reporter: str
+) -> None:
+    """Small files tell the same one by one, together, or each elsewhere."""
+    names = []
+    for number, data in enumerate(parts):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_bytes(data)
+        names += [str(path), str(tmp_path / f"no-{number}.jsonl")]
+    inputs = [*names, VALID, b"in memory"]
+    options: dict[str, Any] = {"max_problems": most, "max_row_bytes": LIMIT}
+    whole = told(inputs, reporter, **options, jobs=1)
+    executor = Here()
+    with tiny(size, small=True):
+        here = told(inputs, reporter, **options, executor=executor)
+
+    assert here == whole
+    assert executor.works
+
+
+@pytest.mark.parametrize("name", sorted({each.parent.parent.name for each in FIXTURES}))
+def test_fixtures_tell_the_same(name: str) -> None:
+    """Every fixture tells the same, in ranges and as one of many files."""
+    paths = [each for each in FIXTURES if each.parent.parent.name == name]
+    whole = told(paths, lint=True, jobs=1)
+    with tiny(500):
+        ranged_ = told(paths, lint=True, executor=Here())
+    with tiny(100_000, small=True):
+        batched = told(paths, lint=True, executor=Here())
+
+    assert ranged_ == whole
+    assert batched == whole
+
+
+def test_wrapped_documents_are_helped_with(tmp_path: Path) -> None:
+    """The records of a document with other members are judged elsewhere too."""
+    document = json.loads((ROOT / "fixtures/harpia/valid/H101-camel.json").read_bytes())
+    first = document["instances"][0]
+    odd: list[Any] = [{**first, "input": 1}, {**first, "id": "2"}, {**first, "x": 1}, 1]
+    numbered = [{**first, "id": str(each)} for each in range(200)]
+    path = tmp_path / "input.json"
+    path.write_text(json.dumps({**document, "instances": numbered + odd * 9}))
+    executor = Here()
+    with narrow():
+        whole = told([path], jobs=1)
+    with narrow(), tiny(3000):
+        here = told([path], executor=executor)
+
+    assert here == whole
+    assert here[1][0].records == 236
+    assert any(each.pieces for each in executor.works)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 200, 3000])
+def test_compressed_files_tell_the_same(tmp_path: Path, cut: int) -> None:
+    """Compressed lines tell the same elsewhere, also where they break off."""
+    rows = [row_with(each % 50) for each in range(200)] + list(FAULTY)
+    data = gzip.compress(b"\n".join(rows))
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(data[: len(data) - cut])
+    executor = Here()
+    with narrow():
+        whole = told([path], jobs=1)
+    with narrow(), tiny(3000):
+        here = told([path], executor=executor)
+
+    assert here == whole
+    assert len(executor.works) > 2
+
+
+def test_streams_tell_the_same() -> None:
+    """What can be read only once tells the same, and which ids are repeated."""
+    data = b"\n".join(row_with(each % 30) for each in range(90))
+    with narrow():
+        whole = told([io.BytesIO(data)], jobs=1)
+    with narrow(), tiny(3000):
+        here = told([io.BytesIO(data)], executor=Here())
+
+    assert here == whole
+    assert here[1][0].invalid == 60
+
+
+def test_users_schemas_tell_the_same(tmp_path: Path) -> None:
+    """A schema of the user's judges elsewhere too, and so does the second engine."""
+    schema = {"properties": {"n": {"const": 1}, "t": {"format": "date"}}}
+    texts = [b'{"n": 1, "t": "2025-01-01"}', b'{"n": true}', b'{"t": "x"}', b"{"]
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n".join(texts * 20))
+    options: dict[str, Any] = {
+        "schema": schema,
+        "assert_formats": True,
+        "cross_check": True,
+    }
+    whole = told([path], **options, jobs=1)
+    with narrow(), tiny(100):
+        here = told([path], **options, executor=Here())
+
+    assert here == whole
+    assert here[1][0].invalid == 60
+
+
+def test_pairs_of_batches_are_found(tmp_path: Path) -> None:
+    """Files that belong together are checked against each other from batches too."""
+    found = [each for each in FIXTURES if "aggregate" in str(each)]
+    samples = tmp_path / "a_samples.jsonl"
+    samples.write_bytes(VALID.read_bytes())
+    inputs = [*found, samples]
+    with tiny(100_000, small=True):
+        here = told(inputs, executor=Here(), companion=found[0])
+
+    assert here == told(inputs, companion=found[0], jobs=1)
+
+
+def test_a_beginning_is_judged_here(tmp_path: Path) -> None:
+    """Where only a beginning is wanted nobody reads on."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n".join(map(row_with, range(100))))
+    executor = Here()
+    with narrow(), tiny(100):
+        told([path], limit=50, executor=executor)
+        told([path], fail_fast=True, executor=executor)
+
+    assert executor.works == []
+
+
+def test_too_much_to_tell_is_judged_here(tmp_path: Path) -> None:
+    """Where there are too many findings to hand over, all are counted all the same."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n".join([*map(row_with, range(100)), *FAULTY * 20]))
+    with narrow():
+        whole = told([path], jobs=1)
+    with narrow(), tiny(2000), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noting, "MOST", 1)
+        here = told([path], executor=Here())
+
+    assert here == whole
+
+
+def test_what_is_asked_for_is_known_elsewhere(tmp_path: Path) -> None:
+    """Examples that are there already are not made again."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n".join([FAULTY[0]] * 400))
+    executor = Here()
+    with narrow(), tiny(2000):
+        told([path], executor=executor, format="eee@0.2.0")
+
+    assert executor.works[0].exemplified == ()
+    assert executor.works[-1].exemplified == (("S102", "/evaluation/score", ""),)
+
+
+#: Runs a validation whose processes are killed at rows that hold a word: once, or
+#: whenever they come to it.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from harpia_formats.validation.parallel import small_files as batches
+from harpia_formats.validation.parallel import chunks as pieces
+from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation import run as validation
+from harpia_formats.validation.parallel import worker as working
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+
+how, mark, *inputs = sys.argv[1:]
+ranged.WORTH = ranged.WORTH_UNKNOWN = batches.WORTH = 0
+ranged.HEAD = pieces.BUNDLE = 1
+validation.LITTLE = 0
+pieces.RANGE = pieces.RANGE_TOLD = 20_000
+if how.endswith("files"):
+    batches.BATCH = 300_000
+else:
+    batches.SMALL = 0
+
+def bytes_of(work):
+    data = Path(work.path).read_bytes()
+    return data[work.at:work.at + work.size] if hasattr(work, "at") else data
+
+def deadly(run):
+    def judge(job, work):
+        if b"deadly" in bytes_of(work):
+            if how.startswith("always") or not Path(mark).exists():
+                Path(mark).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return run(job, work)
+    return judge
+
+working._range, working._file = deadly(working._range), deadly(working._file)
+
+if __name__ == "__main__":
+    run = Validation(inputs, Options(jobs=2, examples=0))
+    for each in run:
+        print(each.place.line, each.code, each.message)
+    for each in run.report().files:
+        print(each.records, each.valid, each.invalid, each.undetermined, each.complete)
+"""
+
+
+def killed(tmp_path: Path, how: str, *paths: Path) -> list[str]:
+    """Return what is told by a run whose processes are killed."""
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED, encoding="utf-8")
+    mark = tmp_path / "mark"
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, script, how, mark, *paths],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert mark.exists()
+    return done.stdout.splitlines()
+
+
+needs_kill = pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+#: Lines of more than one block, one of them deadly and one of them wrong.
+LINES = [
+    *(row_with(each) for each in range(400)),
+    row_with(400, metadata={"word": "deadly"}),
+    *(row_with(each) for each in range(401, 500)),
+    FAULTY[0],
+]
+
+
+@needs_kill
+def test_a_killed_process_is_survived(tmp_path: Path) -> None:
+    """What a process was at work on when it was killed is done again, alone."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n".join(LINES))
+    *problems, counts = killed(tmp_path, "once", path)
+
+    assert [each[:8] for each in problems] == ["501 S102"]
+    assert counts == "501 500 1 0 True"
+
+
+@needs_kill
+def test_what_always_kills_is_named(tmp_path: Path) -> None:
+    """A range that kills its process twice is named and undetermined, no other is."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n".join(LINES))
+    missed, wrong, counts = killed(tmp_path, "always", path)
+    line, code, message = missed.split(maxsplit=2)
+    count = int(message.split()[0])
+
+    assert code == "V901"
+    assert re.fullmatch(
+        r"\d+ records could not be judged: twice the process died that was at work on "
+        r"the bytes [\d,]+ to [\d,]+, lines [\d,]+ to [\d,]+",
+        message,
+    )
+    assert int(line) <= 401 <= int(line) + count
+    assert wrong.startswith("501 S102")
+    assert counts == f"501 {500 - count} 1 {count} True"
+
+
+@needs_kill
+def test_compressed_rows_that_kill_are_named(tmp_path: Path) -> None:
+    """Rows that were handed over and kill are named too, and the rest is judged."""
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n".join(LINES)))
+    missed, wrong, counts = killed(tmp_path, "always", path)
+    records, valid, invalid, undetermined, _ = counts.split()
+
+    assert missed.split()[1] == "V901"
+    assert wrong.startswith("501 S102")
+    assert (records, invalid) == ("501", "1")
+    assert int(valid) + int(undetermined) == 500
+    assert int(undetermined) > 0
+
+
+@needs_kill
+def test_a_small_file_that_kills_is_named(tmp_path: Path) -> None:
+    """Of files that are judged together only the one that kills has no verdict."""
+    paths = [tmp_path / f"{each}.jsonl" for each in range(4)]
+    for each in paths:
+        each.write_bytes(FAULTY[0])
+    paths[2].write_bytes(LINES[400])
+    told_ = killed(tmp_path, "always files", *paths)
+
+    assert [each.split()[1] for each in told_[:4]] == ["S102", "S102", "V901", "S102"]
+    assert told_[4:] == [
+        "1 0 1 0 True",
+        "1 0 1 0 True",
+        "1 0 0 1 False",
+        "1 0 1 0 True",
+    ]
+
+
+def test_processes_tell_the_same(tmp_path: Path) -> None:
+    """One, two and three processes write the same bytes."""
+    path = tmp_path / "rows.jsonl"
+    rows = [row_with(each % 900) for each in range(1000)] + list(FAULTY) * 3
+    path.write_bytes(b"\n".join(rows))
+    whole = told([path], jobs=1)
+    with tiny(100_000):
+        two, three = told([path], jobs=2), told([path], jobs=3)
+
+    assert two == whole
+    assert three == whole

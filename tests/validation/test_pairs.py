@@ -1,0 +1,307 @@
+"""Which files of a run are checked against which other, and what comes of it."""
+
+import gzip
+import io
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import Report, validate
+from harpia_formats.registry import all_rules
+from harpia_formats.validation.companion_files import CompanionError
+
+ROOT = Path(__file__).parents[2]
+CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
+SAMPLES = CORPORA / "eee" / "samples"
+RULES = all_rules()
+#: A samples file of one row, and its aggregate, which says its checksum.
+ROW, AGGREGATE = RULES["E204"].good, json.loads(RULES["E204"].beside)
+#: What its aggregate calls the samples file.
+NAME = AGGREGATE["detailed_evaluation_results"]["file_path"].rpartition("/")[2]
+#: A row that its aggregate does not speak of, and what is said of it.
+OTHER, SAID = RULES["E201"].bad, {"E201": 1, "E204": 1}
+#: Findings on the rows of all real pairs.
+KNOWN = {"E201": 12, "E205": 33}
+
+
+def aggregate(**details: Any) -> bytes:
+    """Return the aggregate with some details of its samples changed."""
+    changed = AGGREGATE["detailed_evaluation_results"] | details
+    return json.dumps(AGGREGATE | {"detailed_evaluation_results": changed}).encode()
+
+
+def codes(report: Report) -> Counter[str]:
+    """Return how often each rule on a pair was broken."""
+    found: Counter[str] = Counter()
+    for each in report.groups:
+        if each.code.startswith(("E2", "H2")):
+            found[each.code] += each.count
+    return found
+
+
+def write(folder: Path, **files: bytes) -> list[Path]:
+    """Write files, `_` for the dot of their names, and return them in this order."""
+    paths = [folder / name.replace("__", ".") for name in files]
+    for path, data in zip(paths, files.values(), strict=True):
+        path.write_bytes(data)
+    return paths
+
+
+@pytest.mark.parametrize("samples_first", [True, False])
+@pytest.mark.parametrize(
+    ("samples", "other"),
+    [
+        (NAME, "scores.json"),
+        ("run_samples.jsonl", "run.json"),
+        ("run_samples.jsonl", "run_aggregate.json"),
+    ],
+)
+def test_pairs_are_found_by_name(
+    tmp_path: Path, samples: str, other: str, *, samples_first: bool
+) -> None:
+    """Samples are found by the path that is given or by stem, in either order."""
+    paths = [tmp_path / samples, tmp_path / other]
+    paths[0].write_bytes(OTHER)
+    paths[1].write_bytes(aggregate())
+    report = validate(*(paths if samples_first else reversed(paths)))
+    counts = {Path(each.path).name: each for each in report.files}
+
+    assert codes(report) == SAID
+    assert (counts[samples].invalid, counts[samples].errors) == (1, 2)
+    assert (counts[other].invalid, counts[other].errors) == (0, 0)
+
+
+def test_pair_that_agrees_is_silent(tmp_path: Path) -> None:
+    """Samples with the rows, the bytes and the ids that they should have are fine."""
+    (tmp_path / NAME).write_bytes(ROW)
+    (tmp_path / "a.json").write_bytes(aggregate(total_rows=1))
+
+    assert validate(tmp_path).ok
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [f"one/{NAME}", "two/a.json"],
+        ["one/other_samples.jsonl", "one/a.json"],
+        [f"one/{NAME}"],
+        ["one/a.json"],
+    ],
+)
+def test_files_that_do_not_belong_together(tmp_path: Path, files: list[str]) -> None:
+    """Files in other folders, of other names, or alone are checked against nothing."""
+    for each in files:
+        path = tmp_path / each
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(aggregate() if path.suffix == ".json" else OTHER)
+
+    assert codes(validate(tmp_path)) == {}
+
+
+def test_every_pair_of_a_folder_is_checked(tmp_path: Path) -> None:
+    """Several pairs side by side are kept apart, and each is counted by itself."""
+    for each in "123":
+        name = NAME.replace("0", each)
+        details = {"file_path": f"data/x/org/m/{name}", "total_rows": 1}
+        (tmp_path / f"{each}.json").write_bytes(aggregate(**details))
+        (tmp_path / name).write_bytes(OTHER if each == "2" else ROW)
+    report = validate(tmp_path)
+    wrong = [Path(each.path).name for each in report.files if each.errors]
+
+    assert codes(report) == SAID
+    assert wrong == [NAME.replace("0", "2")]
+
+
+@pytest.mark.parametrize("wrong", [b"{", b"", b'{"evaluation_results": 3}'])
+def test_broken_aggregate_stops_nothing(tmp_path: Path, wrong: bytes) -> None:
+    """Of an aggregate that is broken its own faults are told, and no others."""
+    (tmp_path / "x_samples.jsonl").write_bytes(OTHER)
+    (tmp_path / "x.json").write_bytes(wrong)
+    report = validate(tmp_path)
+
+    assert not report.ok
+    assert codes(report) == {}
+    assert [each.complete for each in report.files] == [True, True]
+
+
+def as_path(data: bytes, folder: Path) -> Path:
+    """Return a file with a name that no aggregate gives."""
+    path = folder / "rows.jsonl"
+    path.write_bytes(data)
+    return path
+
+
+INPUTS: list[Callable[[bytes, Path], Any]] = [
+    as_path,
+    lambda data, _: data,
+    lambda data, _: io.BytesIO(data),
+]
+
+
+@pytest.mark.parametrize("given", INPUTS, ids=["path", "bytes", "stream"])
+def test_aggregate_that_is_named(tmp_path: Path, given: Any) -> None:
+    """Whatever the samples come from, they are checked against the file named."""
+    (path,) = write(tmp_path, scores__json=aggregate(total_rows=2))
+    report = validate(given(OTHER, tmp_path), companion=path)
+    places = {each.code: each.place.path for each in report.problems}
+
+    assert codes(report) == SAID | {"E203": 1}
+    assert places["E203"] == places["E204"] == str(path)
+    assert places["E201"] == report.files[0].path
+    assert report.files[0].invalid == 1
+
+
+def test_aggregate_that_is_named_is_for_all(tmp_path: Path) -> None:
+    """Each file that can belong to the one named is checked; others are passed over."""
+    (path,) = write(tmp_path, scores__json=aggregate())
+    report = validate(OTHER, OTHER, b'{"header": {}}', companion=path)
+
+    assert [each.errors for each in report.files[:2]] == [2, 2]
+    assert codes(report) == {"E201": 2, "E204": 2}
+
+
+def test_file_that_nothing_belongs_to(tmp_path: Path) -> None:
+    """An aggregate that is named for files of another kind is a mistake."""
+    (path,) = write(tmp_path, scores__json=aggregate())
+
+    with pytest.raises(CompanionError, match="is eee-aggregate, which none of the "):
+        validate(RULES["H201"].good, companion=path)
+
+
+def test_file_of_no_known_format_may_belong_to_any(tmp_path: Path) -> None:
+    """Where a file is not recognised, that is the error, and not the one named."""
+    (path,) = write(tmp_path, scores__json=aggregate())
+    report = validate(b'{"question": "2+2?"}', companion=path)
+
+    assert [each.code for each in report.groups] == ["S301"]
+
+
+@pytest.mark.parametrize(
+    "data", [b"[]", b"", b"[", b'{"id": "ROUGE", "parameters": {}, "score": 1']
+)
+def test_output_without_a_whole_record_is_not_missed(
+    tmp_path: Path, data: bytes
+) -> None:
+    """Of an output that is empty or broken nobody can say what it lacks."""
+    path = tmp_path / "input.json"
+    path.write_bytes(RULES["H201"].beside)
+    report = validate(data, format="harpia-output", companion=path)
+
+    assert len(report.problems) == 1
+    assert report.problems[0].code.startswith("J1")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (None, "no such file"),
+        (b"", "is in no known format"),
+        (b'{"question": "2+2?"}', "is in no known format"),
+        (b"\x1f\x8b\x08", "truncated"),
+    ],
+)
+def test_file_named_that_cannot_be_read(
+    tmp_path: Path, data: bytes | None, reason: str
+) -> None:
+    """A file that is named and cannot be a companion is a mistake, and said as one."""
+    path = tmp_path / "scores.json"
+    if data is not None:
+        path.write_bytes(data)
+
+    with pytest.raises(CompanionError, match=reason) as caught:
+        validate(ROW, companion=path)
+
+    assert str(caught.value) == f"{path}: {caught.value.reason}"
+
+
+@pytest.mark.parametrize("options", [{"limit": 1}, {"fail_fast": True}])
+def test_file_that_was_not_read_to_its_end(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """Of a file that was left early nothing is said about its rows and its bytes."""
+    rows = ROW.replace(b'"sample_id": "1"', b'"sample_id": 1') + ROW
+    (tmp_path / NAME).write_bytes(rows)
+    (tmp_path / "a.json").write_bytes(aggregate(total_rows=7))
+
+    assert codes(validate(tmp_path, **options)) == {}
+
+
+def test_first_error_is_the_only_one_if_asked_for(tmp_path: Path) -> None:
+    """With `fail_fast` a pair has one error too, and no file behind it is opened."""
+    (tmp_path / NAME).write_bytes(OTHER)
+    (path,) = write(tmp_path, a__json=aggregate())
+    write(tmp_path, b__json=b"{}")
+    found = validate(tmp_path, fail_fast=True)
+    named = validate(OTHER, companion=path, fail_fast=True)
+
+    assert (found.errors, named.errors) == (1, 1)
+    assert [Path(each.path).name for each in found.files] == [NAME, "a.json"]
+
+
+@pytest.mark.parametrize("options", [{"limit": 1}, {"format": "eee@0.2.0"}])
+def test_file_named_is_used_by_a_file_that_is_not_read_whole(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """That a file was left early, or folded, does not make its aggregate a mistake."""
+    (path,) = write(tmp_path, a__json=aggregate(total_rows=7))
+    second = ROW.replace(b'"sample_id": "1"', b'"sample_id": "2"')
+    report = validate(ROW + second, companion=path, **options)
+
+    assert codes(report) == {}
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_file_that_breaks_off_is_not_counted(tmp_path: Path, *, is_named: bool) -> None:
+    """Of a source that could not be read to its end rows and bytes are not compared."""
+    rows = b"".join(
+        ROW.replace(b'"sample_id": "1"', b'"sample_id": "%d"' % each)
+        for each in range(2_000)
+    )
+    path = tmp_path / "a.json"
+    path.write_bytes(aggregate(total_rows=2_000))
+    (tmp_path / NAME).write_bytes(gzip.compress(rows)[:-2_000])
+    options = {"companion": path} if is_named else {}
+    report = validate(tmp_path / NAME, path, **options)
+    (failed,) = report.failures
+
+    assert failed.records > 1_000
+    assert codes(report) == {}
+
+
+def test_rules_on_pairs_can_be_left_out(tmp_path: Path) -> None:
+    """A rule that is not in force says nothing and makes no record invalid."""
+    (tmp_path / NAME).write_bytes(OTHER)
+    (tmp_path / "a.json").write_bytes(aggregate())
+    report = validate(tmp_path, ignore=("E2",))
+
+    assert report.ok
+    assert report.summary()["valid"] == 2
+
+
+needs_corpus = pytest.mark.skipif(
+    not SAMPLES.is_dir(),
+    reason="no EvalEval corpus: set HARPIA_CORPORA to the folder that holds eee/",
+)
+
+
+@needs_corpus
+def test_real_pairs_are_found_in_their_folder() -> None:
+    """The 18 real pairs agree on rows and bytes, and on ids as far as is known."""
+    assert codes(validate(SAMPLES)) == KNOWN
+
+
+@needs_corpus
+def test_real_pairs_are_checked_alike_if_named() -> None:
+    """Each pair gives the same findings where its aggregate is named."""
+    found: Counter[str] = Counter()
+    for each in sorted(SAMPLES.glob("*_aggregate.json")):
+        stem = each.name.removesuffix("_aggregate.json")
+        samples = SAMPLES / f"{stem}_samples.jsonl"
+        found += codes(validate(samples, companion=each))
+
+    assert found == KNOWN

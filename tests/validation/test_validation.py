@@ -1,0 +1,430 @@
+import gzip
+import io
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from harpia_formats import (
+    FileCount,
+    Group,
+    Report,
+    ValidationFailed,
+    iter_problems,
+    validate,
+)
+from harpia_formats.io.source import Source
+from harpia_formats.model.problem import Severity
+from harpia_formats.registry import UnknownFormat, all_rules
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.reporters import Options as Wishes
+from harpia_formats.rules import UnknownRule
+from harpia_formats.schema.load import SchemaError
+from harpia_formats.validation.file.tally import GROUP_LIMIT, GROUP_REST
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = sorted((ROOT / "fixtures").iterdir())
+CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
+SAMPLES = CORPORA / "eee" / "samples"
+CONTRACT = jsonschema.Draft7Validator(
+    json.loads((ROOT / "schemas" / "report-1.schema.json").read_bytes())
+)
+NUMBERS = {"type": "object", "properties": {"n": {"type": "integer"}}}
+SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
+#: Each group of samples: files, records, and how many are valid in each shape.
+GROUPS = {
+    "skill_reference": (1, 1, (0, 1, 1)),
+    "hist_": (3, 25, (0, 0, 25)),
+    "conv_helm_": (3, 190, (0, 0, 190)),
+    "conv_inspect_mock_": (3, 9, (0, 0, 0)),
+    "conv_inspect_[!m]": (5, 12, (0, 0, 0)),
+    "conv_lm_eval": (1, 10, (0, 0, 0)),
+    "era96bd610f_inspect": (5, 12, (0, 0, 0)),
+    "era320d58e9": (9, 47, (0, 0, 0)),
+}
+
+
+def json_report(*inputs: Any, **options: Any) -> Any:
+    """Return the JSON report of a validation of `inputs`, read again."""
+    run = Validation(inputs, Options(**options))
+    parts: list[str] = []
+    REPORTERS["json"].write(run, run.report, parts.append, Wishes())
+    return json.loads("".join(parts))
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """Return a file of two rows that are valid by `NUMBERS`."""
+    path = tmp_path / "good.jsonl"
+    path.write_bytes(b'{"n": 1}\n{"n": 2}\n')
+    return path
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    """Return a file with one valid row and one that is not."""
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(b'{"n": 1}\n{"n": "x"}\n')
+    return path
+
+
+def test_good_file_is_ok(good: Path) -> None:
+    """A valid file gives a report without problems, and nothing is raised."""
+    report = validate(good, schema=NUMBERS)
+    report.raise_for_errors()
+
+    assert report.ok
+    assert list(report.problems + report.failures) == []
+    assert report.groups == ()
+    assert report.files == (
+        FileCount(str(good), format="schema", records=2, bytes=18, complete=True),
+    )
+
+
+def test_bad_file_is_not(bad: Path) -> None:
+    """An error is in the counts, in a group and among the problems."""
+    report = validate(bad, schema=NUMBERS)
+    (problem,) = report.problems
+    (group,) = report.groups
+    (count,) = report.files
+
+    assert not report.ok
+    assert (problem.code, problem.place.line, problem.place.path) == (
+        "S102",
+        2,
+        str(bad),
+    )
+    assert group == Group(
+        str(bad), "S102", problem.name, problem.severity, "/n", 1, 2, 7, 2
+    )
+    assert (count.records, count.valid, count.invalid) == (2, 1, 1)
+
+
+def test_raises_for_errors_with_the_first(bad: Path) -> None:
+    """`raise_for_errors` raises with the report, and says where the first error is."""
+    report = validate(bad, schema=NUMBERS)
+
+    with pytest.raises(ValidationFailed, match=r"bad\.jsonl:2:7 S102: ") as caught:
+        report.raise_for_errors()
+
+    assert caught.value.report is report
+
+
+def test_raises_for_what_could_not_be_read(good: Path) -> None:
+    """A file that is missing is no success, though no record has an error."""
+    report = validate(good, good.with_name("god.jsonl"), schema=NUMBERS)
+
+    assert not report.ok
+    assert report.errors == 0
+    with pytest.raises(ValidationFailed, match=r"god\.jsonl: .*did you mean .*good"):
+        report.raise_for_errors()
+
+
+def test_warnings_are_ok() -> None:
+    """A warning or a note makes no record invalid."""
+    report = validate(b'\xef\xbb\xbf{"n": 1}\n\n', schema=NUMBERS)
+
+    assert report.ok
+    assert [each.code for each in report.problems] == ["J201", "J202"]
+
+
+def test_problems_come_one_by_one(bad: Path) -> None:
+    """`iter_problems` yields what `validate` reports."""
+    found = list(iter_problems(bad, b"{", schema=NUMBERS))
+
+    assert found == list(validate(bad, b"{", schema=NUMBERS).problems)
+
+
+def test_problems_are_not_capped() -> None:
+    """`iter_problems` yields every problem, unless a cap is asked for."""
+    data = b'{"n": "x"}\n' * 3_000
+
+    assert len(list(iter_problems(data, schema=NUMBERS))) == 3_000
+    assert len(list(iter_problems(data, schema=NUMBERS, examples=2))) == 2
+    assert len(validate(data, schema=NUMBERS).problems) == 5
+
+
+def test_problems_do_not_end_quietly(bad: Path) -> None:
+    """Without a report, `iter_problems` raises at the end for what was not read."""
+    problems = iter_problems(bad.with_name("none.jsonl"), bad, schema=NUMBERS)
+
+    assert next(problems).code == "S102"
+    with pytest.raises(ValidationFailed):
+        next(problems)
+
+
+def test_missing_files_do_not_stop_the_others(good: Path, bad: Path) -> None:
+    """What is missing is a failed file in its place; the others are judged."""
+    missing = good.with_name("none.jsonl")
+    report = validate(good, missing, bad, schema=NUMBERS)
+    paths = [each.path for each in report.files]
+
+    assert paths == [str(each) for each in (good, missing, bad)]
+    assert [each.records for each in report.files] == [2, 0, 2]
+    assert [each.complete for each in report.files] == [True, False, True]
+    assert [each.path for each in report.failures] == [str(missing)]
+    assert report.summary()["files"] == 3
+
+
+def test_folder_is_its_data_files(tmp_path: Path) -> None:
+    """A folder stands for the data files in it, hidden ones and others left out."""
+    (tmp_path / "deep").mkdir()
+    for each in (".a.jsonl", "b.jsonl", "c.txt", "deep/d.json", "e.ndjson"):
+        (tmp_path / each).write_bytes(b'[{"n": 1}]')
+    report = validate(tmp_path, schema=NUMBERS)
+    names = [str(Path(each.path).relative_to(tmp_path)) for each in report.files]
+
+    assert names == ["b.jsonl", "deep/d.json", "e.ndjson"]
+
+
+def test_folder_without_data_is_a_failure(tmp_path: Path) -> None:
+    """A folder that holds nothing to read is told, not passed over."""
+    report = validate(tmp_path)
+
+    assert not report.ok
+    assert "no data files" in (report.failures[0].reason or "")
+
+
+def test_file_named_twice_is_read_once(
+    good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However a path is spelt, alone, in its folder or by a pattern: it is one file."""
+    monkeypatch.chdir(good.parent)
+    inputs = (good, str(good), "good.jsonl", "./good.jsonl", ".", "*.jsonl")
+
+    assert [each.records for each in validate(*inputs, schema=NUMBERS).files] == [2]
+
+
+def test_bytes_are_never_the_same() -> None:
+    """Equal bytes given twice are two inputs, each with a name of its own."""
+    data = b'{"n": "x"}'
+    report = validate(data, data, b"{}", schema=NUMBERS)
+
+    assert [each.path for each in report.files] == [
+        "<data>",
+        "<data> (2)",
+        "<data> (3)",
+    ]
+    assert [(each.path, each.count) for each in report.groups] == [
+        ("<data>", 1),
+        ("<data> (2)", 1),
+    ]
+
+
+def test_open_files_are_read(bad: Path) -> None:
+    """An open binary file is read from where it stands, by its name, and left open."""
+    with bad.open("rb") as stream:
+        stream.readline()
+        report = validate(stream, stream, schema=NUMBERS)
+
+        assert not stream.closed
+    (count,) = report.files
+    assert (count.path, count.records, count.invalid) == (str(bad), 1, 1)
+
+
+def test_streams_without_a_name_are_told_apart() -> None:
+    """Streams in memory have no name, and are read all the same."""
+    streams = io.BytesIO(b'{"n": 1}'), io.BytesIO(b'{"n": "x"}')
+    report = validate(*streams, schema=NUMBERS)
+
+    assert [each.path for each in report.files] == ["<stream>", "<stream> (2)"]
+    assert [each.invalid for each in report.files] == [0, 1]
+
+
+def test_sources_are_inputs(bad: Path) -> None:
+    """A source of one's own has the name that one gives it."""
+    report = validate(Source("mine", bad), schema=NUMBERS)
+
+    assert (report.files[0].path, report.errors) == ("mine", 1)
+
+
+@pytest.mark.parametrize("given", [3, None, ["a.jsonl"], io.StringIO("{}"), {}])
+def test_what_is_no_input_is_refused(given: Any) -> None:
+    """A mistake in a call is a `TypeError` at once, not a verdict on data."""
+    with pytest.raises(TypeError, match="an input is a path, bytes or an open binary"):
+        validate(b"{}", given)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"format": "ee"}, UnknownFormat, "no format is called 'ee'"),
+        ({"select": ("Q",)}, UnknownRule, "Q"),
+        ({"ignore": ("S101", "conditional-turn")}, UnknownRule, "conditional-turns"),
+        ({"schema": {"type": "objekt"}}, SchemaError, "objekt"),
+        ({"schema": "none.json"}, SchemaError, "none.json"),
+        ({"schema": True, "format": "eee"}, ValueError, "exclude each other"),
+        ({"limit": 0}, ValueError, "limit must be at least 1, not 0"),
+        ({"limit": -1}, ValueError, "limit must be at least 1, not -1"),
+        ({"examples": -1}, ValueError, "examples must be at least 0"),
+        ({"max_problems": -1}, ValueError, "max_problems must be at least 0"),
+        ({"max_row_bytes": 0}, ValueError, "max_row_bytes must be at least 1"),
+        ({"select": "S101"}, TypeError, "select takes several rules"),
+        ({"ignore": "S101"}, TypeError, "ignore takes several rules"),
+        ({"limits": 3}, TypeError, "limits"),
+    ],
+)
+def test_options_that_cannot_be_met(
+    options: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    """What cannot be meant is refused before anything is read."""
+    with pytest.raises(error, match=words):
+        validate(b"{}", **options)
+
+
+def test_limit_is_of_each_file(good: Path, bad: Path) -> None:
+    """Every file is looked at up to the limit, not the first one alone."""
+    report = validate(good, bad, schema=NUMBERS, limit=1)
+
+    assert [(each.records, each.complete) for each in report.files] == [(1, False)] * 2
+    assert report.ok
+
+
+def test_limit_hides_a_break_behind_it() -> None:
+    """What lies behind the limit is not looked at, so it is no failure."""
+    data = gzip.compress(b'{"n": 1}\n{"n": 2}\n')[:-8]
+
+    assert validate(data, schema=NUMBERS, limit=1).ok
+    assert not validate(data, schema=NUMBERS).ok
+
+
+def test_fail_fast_ends_the_run(good: Path, bad: Path) -> None:
+    """With `fail_fast` no file behind the first error is opened, those before are."""
+    report = validate(good, bad, good.with_name("none"), schema=NUMBERS, fail_fast=True)
+
+    assert [each.path for each in report.files] == [str(good), str(bad)]
+    assert (report.errors, len(report.problems)) == (1, 1)
+
+
+@pytest.mark.parametrize("examples", [0, 1, 5])
+@pytest.mark.parametrize("most", [0, 1, 7])
+def test_caps_leave_counts_exact(examples: int, most: int) -> None:
+    """However few examples are kept, counts and groups are exact."""
+    rows = [{"n": "x", "a": "y"}, {"n": 1, "a": "y"}, {"n": 1}] * 100
+    schema = {"properties": {"n": {"type": "integer"}, "a": {"type": "integer"}}}
+    data = "\n".join(json.dumps(each) for each in rows).encode()
+    report = validate(data, schema=schema, examples=examples, max_problems=most)
+    kept = Counter(each.place.pointer for each in report.problems)
+    expected = {"/n": 100, "/a": 200}
+
+    assert {each.pointer: each.count for each in report.groups} == expected
+    assert (report.errors, report.files[0].invalid) == (300, 200)
+    assert not examples or max(kept.values()) <= examples
+    assert not most or kept.total() == min(most, 2 * examples or most)
+    assert examples or most or kept == expected
+
+
+def test_groups_of_a_file_are_bounded() -> None:
+    """Beyond so many pointers the rest is one group, and counts stay exact."""
+    schema = {"additionalProperties": {"type": "integer"}}
+    more = GROUP_LIMIT + 25
+    rows = [{f"k{row}_{each}": "x" for each in range(25)} for row in range(more // 25)]
+    data = "\n".join(json.dumps(each) for each in rows).encode()
+    report = validate(data, schema=schema, max_problems=10)
+
+    assert report.errors == sum(each.count for each in report.groups) == more
+    assert len(report.groups) == GROUP_LIMIT + 1
+    assert (report.groups[-1].pointer, report.groups[-1].count) == (GROUP_REST, 25)
+
+
+def test_report_grows_while_one_iterates(bad: Path) -> None:
+    """The report of a run that was left early counts what was read so far."""
+    run = Validation([bad, b"{"], Options(schema=NUMBERS))
+    next(iter(run))
+
+    assert [each.path for each in run.report().files] == [str(bad)]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda each: each.name)
+def test_reports_keep_their_contract(folder: Path) -> None:
+    """The JSON report of all fixtures of a format is valid by its published schema."""
+    whole = json_report(folder, format=folder.name)
+    CONTRACT.validate(whole)
+    rules = all_rules()
+    errors = [
+        each["count"]
+        for each in whole["groups"]
+        if rules[each["code"]].severity is Severity.ERROR
+    ]
+
+    assert whole["summary"]["errors"] == sum(errors) > 0
+    for each in whole["files"]:
+        parts = each["valid"] + each["invalid"] + each["undetermined"]
+        assert each["records"] == parts
+        assert each["format"] == folder.name
+
+
+def test_report_of_what_failed_keeps_the_contract(good: Path) -> None:
+    """A missing file, a folded one and an unknown format are reported by it too."""
+    other = ROOT / "fixtures" / SHAPES[2] / "valid" / "runs.jsonl"
+    for shape in ("eee@0.2.0", None):
+        whole = json_report(good, other, "none", b"", b"{", format=shape)
+        CONTRACT.validate(whole)
+
+        assert [each["format"] for each in whole["files"]][2:] == [None, shape, shape]
+        assert whole["files"][2]["reason"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda each: each.name)
+def test_engines_agree_on_every_fixture(folder: Path) -> None:
+    """With `cross_check` the reference engine confirms every verdict."""
+    plain = validate(folder, format=folder.name)
+
+    assert validate(folder, format=folder.name, cross_check=True) == plain
+
+
+def samples_of(group: str) -> list[Path]:
+    """Return the real files of a group; skip where the corpus is not there."""
+    if not SAMPLES.is_dir():
+        pytest.skip(f"no corpus in {SAMPLES} (set HARPIA_CORPORA)")
+    return sorted(SAMPLES.glob(f"{group}*_samples*.jsonl"))
+
+
+def judged(paths: list[Path], shape: str, **options: Any) -> Report:
+    """Return the report of some files that are held to a shape."""
+    report = validate(*paths, format=shape, **options)
+    assert not report.failures
+    return report
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_real_records_are_judged_as_upstream_says(group: str, shape: str) -> None:
+    """So many of the real records are valid in each shape, in each group of files."""
+    files, records, valid = GROUPS[group]
+    report = judged(samples_of(group), shape)
+    summary = report.summary()
+
+    assert (summary["files"], summary["records"]) == (files, records)
+    assert summary["valid"] == valid[SHAPES.index(shape)]
+    assert summary["valid"] + summary["invalid"] == records
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_real_files_in_another_shape_are_folded(shape: str) -> None:
+    """A file of another shape is one finding; without that rule all are told."""
+    paths = samples_of("")
+    report = judged(paths, shape)
+    plain = judged(paths, shape, ignore=("S201",))
+    folded = {each.path for each in report.files if each.folded}
+    shown = Counter(each.place.path for each in report.problems)
+    first = {each.place.path: each.code for each in reversed(report.problems)}
+
+    assert report.summary()["records"] == 306
+    assert report.errors == plain.errors + len(folded)
+    assert {path: (shown[path], first[path]) for path in folded} == dict.fromkeys(
+        folded, (1, "S201")
+    )
+
+
+def test_real_records_are_judged_alike_by_both_engines() -> None:
+    """The reference engine confirms the verdict on all real records."""
+    paths = samples_of("")
+
+    assert judged(paths, "eee", cross_check=True) == judged(paths, "eee")

@@ -1,0 +1,94 @@
+"""Work is handed out in order, a bounded number at a time, whatever the executor."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from operator import add
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.workers.ordered import in_turn
+from harpia_formats.workers.pool import AHEAD, Crew
+
+
+class Lazy(Executor):
+    """Does work when it is asked for what came of it, or fails as a cluster does."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.under_way = self.most = 0
+        self._broken = broken
+
+    def submit(
+        self, run: Callable[..., Any], /, *arguments: Any, **given: Any
+    ) -> "Future[Any]":
+        """Take some work."""
+        assert not given
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        executor = self
+
+        class Later(Future[Any]):
+            def result(self, timeout: float | None = None) -> Any:
+                del timeout
+                executor.under_way -= 1
+                if executor._broken:
+                    raise RuntimeError("the worker was killed")
+                return run(*arguments)
+
+        return Later()
+
+
+def works(numbers: list[int]) -> Iterator[tuple[int, Any]]:
+    """Yield numbers with work on those that are odd: to add one to them."""
+    for each in numbers:
+        yield each, ((add, (each, 1)) if each % 2 else None)
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 3))
+def test_items_come_in_order_and_few_are_under_way(
+    numbers: list[int], jobs: int
+) -> None:
+    """Items come in their order, and no more are under way than there is room for."""
+    executor = Lazy()
+    found = []
+    with Crew(jobs, executor) as crew:
+        for item, ticket in in_turn(crew, works(numbers)):
+            found.append((item, None if ticket is None else crew.result(ticket)))
+
+    assert found == [(each, each + 1 if each % 2 else None) for each in numbers]
+    assert executor.most <= AHEAD * jobs
+
+
+@given(st.lists(st.integers(0, 9), max_size=30))
+def test_heavy_items_do_not_wait_together(numbers: list[int]) -> None:
+    """Items that wait weigh no more than is allowed, but for a single one."""
+    waiting: list[int] = []
+
+    def noted() -> Iterator[tuple[int, None]]:
+        for each in numbers:
+            waiting.append(each)
+            yield each, None
+            assert len(waiting) <= 1 or sum(waiting) <= 10
+
+    with Crew(3, Lazy()) as crew:
+        for item, _ in in_turn(crew, noted(), int, 10):
+            assert waiting.pop(0) == item
+
+
+def test_work_that_a_cluster_lost_is_done_here() -> None:
+    """Where somebody else's executor fails, a process of our own does the work."""
+    with Crew(1, Lazy(broken=True)) as crew:
+        tickets = [crew.submit((add, (each, 1))) for each in range(3)]
+
+        assert [crew.result(each) for each in tickets] == [1, 2, 3]
+
+
+def test_mistakes_of_ours_are_raised() -> None:
+    """Work that raises, which it must not, is no process that died."""
+    with (
+        Crew(1, Lazy(broken=True)) as crew,
+        pytest.raises(TypeError, match="unsupported operand"),
+    ):
+        crew.result(crew.submit((add, (1, ""))))

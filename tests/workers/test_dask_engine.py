@@ -1,0 +1,463 @@
+"""A cluster of Dask on this machine tells and writes the same, whoever dies."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_formats.conversion.fast import shards as sharding
+from harpia_formats.framing import split as ranges
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.reporters import Options as Wishes
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.parallel import chunks as pieces
+from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation.parallel import small_files as batches
+from harpia_formats.validation.run import Validation
+from harpia_formats.workers import dask as module
+from harpia_formats.workers import pool as crew
+from harpia_formats.workers import same_file as sight
+from harpia_formats.workers.dask import dask_engine
+from harpia_formats.workers.engine import EngineError
+from harpia_formats.workers.ordered import ordered
+from harpia_formats.workers.pool import Crew
+
+distributed = pytest.importorskip("distributed", reason='needs the extra "test-remote"')
+dask = pytest.importorskip("dask", reason='needs the extra "test-remote"')
+# Of the libraries, not of ours.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+]
+
+ROOT = Path(__file__).parents[2]
+ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
+#: Has workers die of rows that hold a word, when they come to them.
+DEADLY = """
+import os
+from harpia_formats.conversion.fast import shard_worker as shards
+from harpia_formats.validation.parallel import worker as working
+
+def deadly(run):
+    def judge(job, work):
+        data = b"".join(working._stretch(work))
+        if b"deadly" in data:
+            os._exit(1)
+        return run(job, work)
+    return judge
+
+working._range = deadly(working._range)
+"""
+
+
+@contextmanager
+def local_cluster(**given: Any) -> Iterator[Any]:
+    """Return a cluster of two processes, with two threads in each."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=2,
+            host="127.0.0.1",
+            dashboard_address=":0",
+            **given,
+        ) as found,
+    ):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Return the address of a cluster whose workers live as long as it does."""
+    with local_cluster() as found:
+        yield address_of(found)
+
+
+@pytest.fixture
+def mortal() -> Iterator[Any]:
+    """Return a cluster for one test, which may kill its workers."""
+    with local_cluster() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have ranges of a few rows each, and wait for nobody long."""
+    monkeypatch.setattr(module, "WAITING", 30)
+    monkeypatch.setattr(sharding, "FAR", 60_000)
+    monkeypatch.setattr(sharding, "WORTH", 1)
+    monkeypatch.setattr(sharding, "HEAD_BYTES", 60_000)
+    monkeypatch.setattr(ranges, "RANGE", 20_000)
+    for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
+        monkeypatch.setattr(pieces, name, 15_000)
+    for name in ("HEAD", "WORTH", "WORTH_UNKNOWN"):
+        monkeypatch.setattr(ranged, name, 1)
+    monkeypatch.setattr(batches, "SMALL_FAR", 0)
+
+
+def address_of(cluster: Any) -> str:
+    """Return how a cluster is named."""
+    return str(cluster.scheduler_address).replace("tcp://", "dask://")
+
+
+def rows(times: int, **changed: Any) -> bytes:
+    """Return the rows of the fixture so many times, each with an id of its own."""
+    found = [json.loads(each) for each in ROWS.splitlines()]
+    return b"".join(
+        json.dumps({**row, "sample_id": f"{number} {at}", **changed}).encode() + b"\n"
+        for number in range(times)
+        for at, row in enumerate(found)
+    )
+
+
+def with_deadly(data: bytes, number: int) -> bytes:
+    """Return rows of which one holds the word that is deadly."""
+    lines = data.splitlines(keepends=True)
+    lines[number] = lines[number].replace(b'"sample_id": "', b'"sample_id": "deadly ')
+    return b"".join(lines)
+
+
+#: Rows that are wrong in several ways, and ids that were there long before.
+FAULTY = rows(40) + b"nope\n\n" + rows(1) + rows(20, model_id=1) + rows(60)
+
+
+def told(*inputs: Any, **options: Any) -> Any:
+    """Return all that a validation tells, as a reporter writes it, and all counts."""
+    run = Validation(list(inputs), Options(**options))
+    parts: list[str] = []
+    REPORTERS["json"].write(run, run.report, parts.append, Wishes(statistics=True))
+    report = run.report()
+    return "".join(parts), report.files, report.groups
+
+
+def written(source: Any, output: Path, **options: Any) -> tuple[bytes, Any]:
+    """Return what a conversion writes, and what it says was lost."""
+    report = harpia_formats.convert(source, to="nemo", output=output, **options)
+    assert report.ok
+    losses = [
+        (
+            each.losses.carried,
+            {
+                note: (found.count, found.place)
+                for note, found in each.losses.losses.items()
+            },
+        )
+        for each in report.losses
+    ]
+    return output.read_bytes(), losses
+
+
+def pids_of(cluster: Any) -> list[int]:
+    """Return the processes of the workers that there are now."""
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        return list(client.run(os.getpid).values())
+
+
+def killing(pids: list[int]) -> Callable[[Any], None]:
+    """Return what kills one of some processes whenever a few ranges are done."""
+    calls = []
+
+    def progress(part: Any) -> None:
+        calls.append(part)
+        if len(calls) in {3, 9} and pids:
+            os.kill(pids.pop(), signal.SIGKILL)
+
+    return progress
+
+
+class Mortal(Executor):
+    """A process that dies of rows that hold a word."""
+
+    def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
+        """Do some work, or die of it."""
+        run, job, work = given
+        future: Future[Any] = Future()
+        data = work.origin.read_bytes()[work.begin : work.end]
+        if b"deadly" in data:
+            future.set_exception(BrokenProcessPool("it died"))
+        else:
+            future.set_result(run(job, work))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Do nothing: it has died already."""
+
+
+def test_results_are_in_order_and_none_is_taken_for_another(cluster: str) -> None:
+    """Equal calls are done each, in order, and on several processes."""
+
+    def who(_: Any, work: int) -> tuple[int, int]:
+        time.sleep(0.02)
+        return work, os.getpid()
+
+    with Crew(0, name=cluster) as found:
+        assert found.engine.width() == 4
+        results = list(ordered(found, who, None, [7, 7, 7, 7, *range(20)]))
+
+    assert [result[0] for _, result in results] == [7, 7, 7, 7, *range(20)]
+    assert len({result[1] for _, result in results}) == 2
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.jsonl.gz"])
+def test_a_cluster_tells_the_same(cluster: str, tmp_path: Path, name: str) -> None:
+    """Findings, counts and their order are those of one process, repeated ids too."""
+    source = tmp_path / name
+    data = FAULTY
+    if name.endswith(".json"):
+        data = b"[%s]" % b",".join(FAULTY.replace(b"nope\n\n", b"").splitlines())
+    source.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    here = told(source, jobs=1)
+
+    assert told(source, engine=cluster) == here
+    assert told(source, engine=cluster, examples=0) == told(source, jobs=1, examples=0)
+    assert {"X101", "S102"} <= {each.code for each in here[2]}
+
+
+def test_a_cluster_judges_many_small_files(
+    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small files are judged by workers a batch at a time, and tell the same."""
+    monkeypatch.setattr(batches, "SMALL_FAR", 1_000_000)
+    monkeypatch.setattr(batches, "BATCH", 300_000)
+    monkeypatch.setattr(batches, "WORTH", 0)
+    names = [tmp_path / f"{each}.jsonl" for each in range(20)]
+    for number, each in enumerate(names):
+        each.write_bytes(rows(number % 3) + b"nope\n" * (number % 2))
+    inputs = [*names, tmp_path / "none.jsonl"]
+
+    assert told(*inputs, engine=cluster) == told(*inputs, jobs=1)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_cluster_writes_the_same_bytes(
+    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, shared: bool
+) -> None:
+    """Rows, losses and their first places are those of one process.
+
+    That is so whether rows come back in a folder that all see, or as bytes.
+    """
+    source = tmp_path / "runs.jsonl"
+    source.write_bytes(rows(60))
+    expected = written(source, tmp_path / "one")
+    came: list[str] = []
+    rows_of = sharding.Shards.rows_of
+
+    def noted(self: Any, work: Any, done: Any) -> Iterator[bytes]:
+        came.append("file" if done.file else "bytes")
+        return rows_of(self, work, done)
+
+    monkeypatch.setattr(sharding.Shards, "rows_of", noted)
+    if not shared:
+        monkeypatch.setattr(sight, "leave_sign", lambda _: b"of another folder")
+    found = written(source, tmp_path / "two", engine=cluster)
+
+    assert found == expected
+    assert set(came) == {"file" if shared else "bytes"}
+    assert len(came) > 3
+
+
+def test_numbers_of_records_are_counted_by_workers(
+    cluster: str, tmp_path: Path
+) -> None:
+    """Ids that are made of the number of a record are those of one process."""
+    source = tmp_path / "rows.jsonl"
+    row = {
+        "messages": [{"role": "user", "content": "q"}],
+        "ref_answer": "r",
+        "model_outputs": [{"model_name": "m", "responses": [{"content": "a"}]}],
+    }
+    source.write_bytes(json.dumps(row).encode().join([b"", b"\n"]) * 4000)
+    found = []
+    for number, options in enumerate(({}, {"engine": cluster})):
+        output = tmp_path / f"{number}"
+        report = harpia_formats.convert(source, to="harpia", output=output, **options)
+        found.append((report.ok, output.read_bytes()))
+
+    assert found[0][0]
+    assert found[0] == found[1]
+
+
+def test_an_executor_of_dask_may_be_given(cluster: str, tmp_path: Path) -> None:
+    """The executor of a client does the same work, at its own width."""
+    source = tmp_path / "runs.jsonl"
+    source.write_bytes(rows(60))
+    address = cluster.replace("dask://", "tcp://")
+    with distributed.Client(address, set_as_default=False) as client:
+        given = {"executor": client.get_executor(pure=False)}
+
+        assert told(source, **given) == told(source, jobs=1)
+        assert written(source, tmp_path / "two", **given) == written(
+            source, tmp_path / "one"
+        )
+
+
+def test_scores_are_the_same(cluster: str) -> None:
+    """Batches that a cluster measures come to the same scores, and comparisons."""
+    data, metrics = rows(60), ("em", "f1")
+    here = harpia_formats.score(data, metrics=metrics)
+    compared = harpia_formats.compare_scores(data, data, metrics=metrics)
+
+    assert harpia_formats.score(data, metrics=metrics, engine=cluster).total == (
+        here.total
+    )
+    assert compared.compared == (
+        harpia_formats.compare_scores(
+            data, data, metrics=metrics, engine=cluster
+        ).compared
+    )
+
+
+@pytest.mark.parametrize("command", [["validate"], ["convert", "--to", "nemo"]])
+def test_a_file_that_workers_do_not_see_ends_the_run(
+    cluster: str, tmp_path: Path, command: list[str]
+) -> None:
+    """What is another file on the workers is a sentence before any work, and code 2."""
+    source, output = tmp_path / "runs.jsonl", tmp_path / "out"
+    source.write_bytes(FAULTY)
+    # A worker's folder is not ours, and what it sees there is another file.
+    code = (
+        "from harpia_formats.validation.parallel import large_file as ranged\n"
+        "from harpia_formats.conversion.fast import shards as sharding\n"
+        "from harpia_formats.workers import same_file as sight\n"
+        "ranged.HEAD = ranged.WORTH = sharding.WORTH = 1\n"
+        "found = sight.sight_of\n"
+        "sight.sight_of = lambda o: sight.Sight(o, found(o).size + 1, b'')\n"
+        "import sys; sys.argv = ['harpia-formats', *sys.argv[1:]]\n"
+        "from harpia_formats.cli import main; main()"
+    )
+    arguments = [*command, str(source), "--engine", cluster]
+    arguments += ["-o", str(output)] if "convert" in command else []
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-c", code, *arguments], capture_output=True, check=False
+    )
+
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == b""
+    assert b"does not see what is to be read: " in done.stderr
+    assert not output.exists()
+
+
+def test_workers_with_another_version_are_told(
+    cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker with another version is named with what it has."""
+    monkeypatch.setattr(module, "version", lambda _: "99.0")
+    with (
+        pytest.raises(EngineError, match=r"has harpia-formats .*, not 99\.0"),
+        dask_engine(cluster),
+    ):
+        pass
+
+
+def test_no_scheduler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody answers is said soon."""
+    monkeypatch.setattr(module, "CONNECTING", 0.5)
+    with (
+        pytest.raises(EngineError, match="there is no scheduler to connect to"),
+        dask_engine("dask://127.0.0.1:9"),
+    ):
+        pass
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("work", ["validate", "convert"])
+def test_a_killed_worker_is_survived(mortal: Any, tmp_path: Path, work: str) -> None:
+    """Two workers that are killed in the middle change nothing of what comes of it."""
+    source, pids = tmp_path / "runs.jsonl", pids_of(mortal)
+    given = {"engine": address_of(mortal), "progress": killing(pids)}
+    if work == "validate":
+        source.write_bytes(FAULTY * 2)
+        found, expected = told(source, **given), told(source, jobs=1)
+    else:
+        source.write_bytes(rows(150))
+        expected = written(source, tmp_path / "one")
+        found = written(source, tmp_path / "two", **given)
+
+    assert pids == []
+    assert found == expected
+
+
+@pytest.mark.long
+def test_rows_that_kill_workers_are_judged_alone(tmp_path: Path) -> None:
+    """A range that kills every worker is judged by a process of this machine."""
+    source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
+    script.write_text(DEADLY, encoding="utf-8")
+    source.write_bytes(with_deadly(rows(60), 400))
+    with local_cluster(preload=str(script)) as found:
+        there = told(source, engine=address_of(found))
+
+    assert there == told(source, jobs=1)
+
+
+@pytest.mark.long
+def test_rows_that_always_kill_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A range that kills workers and processes is named and counted as undetermined.
+
+    What was at work beside it is judged.
+    """
+    monkeypatch.setattr(crew, "pool_of", lambda _: Mortal())
+    monkeypatch.setattr(pieces, "FAR", 1)
+    source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
+    script.write_text(DEADLY, encoding="utf-8")
+    source.write_bytes(with_deadly(rows(120), 700))
+    with local_cluster(preload=str(script)) as found:
+        report = harpia_formats.validate(source, engine=address_of(found))
+    (count,) = report.files
+    missed = [each for each in report.problems if each.code == "V901"]
+
+    assert count.records == 120 * 12
+    assert count.valid + count.invalid == count.records - count.undetermined
+    assert 0 < count.undetermined < 40
+    assert ["twice the process died" in each.message for each in missed] == [True]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("work", ["validate", "convert"])
+def test_a_scheduler_that_dies_ends_the_run(tmp_path: Path, work: str) -> None:
+    """Where the whole cluster is gone the run ends with a sentence, and no output."""
+    source, output = tmp_path / "runs.jsonl", tmp_path / "out"
+    source.write_bytes(rows(150))
+    file = tmp_path / "scheduler.json"
+    scheduler = begun("scheduler", file, "--host", "127.0.0.1", "--port", "0")
+    worker = begun("worker", file, "--nworkers", "1", "--nthreads", "1")
+    try:
+        while not file.exists():
+            time.sleep(0.1)
+        address = str(json.loads(file.read_bytes())["address"]).replace("tcp", "dask")
+        given = {"engine": address, "progress": killing([scheduler.pid])}
+        works: dict[str, Callable[[], Any]] = {
+            "convert": lambda: written(source, output, **given),
+            "validate": lambda: told(source, **given),
+        }
+        with pytest.raises(EngineError, match="the cluster is gone"):
+            works[work]()
+
+        assert not output.exists()
+    finally:
+        for each in (scheduler, worker):
+            each.kill()
+            each.wait()
+
+
+def begun(role: str, file: Path, *given: str) -> "subprocess.Popen[bytes]":
+    """Return a process of a cluster, which meets the others by a file."""
+    command = [sys.executable, "-m", "dask", role, "--scheduler-file", str(file)]
+    return subprocess.Popen(  # noqa: S603 - our own command
+        [*command, "--no-dashboard", *given], stderr=subprocess.DEVNULL
+    )

@@ -1,0 +1,463 @@
+"""Engines: results in order, few at once, whatever becomes of those who work."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from operator import add
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import harpia_formats
+from harpia_formats.conversion.fast import shards as sharding
+from harpia_formats.conversion.fast.block_files import block_once, give_back
+from harpia_formats.conversion.fast.shard_worker import Job
+from harpia_formats.framing import split as ranges
+from harpia_formats.framing.byte_range import line_ranges
+from harpia_formats.io.remote import line_ranges as remote_ranges
+from harpia_formats.io.remote.file import Remote
+from harpia_formats.validation.parallel import chunks as pieces
+from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation.parallel import small_files as batches
+from harpia_formats.workers import pool as crew
+from harpia_formats.workers.engine import Engine, EngineError, check_engine, opened
+from harpia_formats.workers.ordered import ordered
+from harpia_formats.workers.pool import AHEAD, Crew
+from harpia_formats.workers.same_file import Sight, sight_of, unlike
+
+ROOT = Path(__file__).parents[2]
+ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
+
+
+def rows(times: int) -> bytes:
+    """Return the rows of the fixture so many times, each with an id of its own."""
+    key = b'"sample_id": "'
+    return b"".join(ROWS.replace(key, b"%s%d-" % (key, each)) for each in range(times))
+
+
+class KilledWorker(Exception):  # noqa: N818 - as Dask calls it
+    """What Dask says of work that killed several workers."""
+
+
+class CommClosedError(OSError):
+    """What Dask says where the connection broke off."""
+
+
+def doubled(job: float, work: float) -> float:
+    """Return twice `work`, later if it is small, so that results come out of order."""
+    time.sleep(job / (1 + work))
+    return 2 * work
+
+
+class Bad(Executor):
+    """Does work at once, but fails at some of it."""
+
+    def __init__(self, failures: dict[int, BaseException]) -> None:
+        self.failures = failures
+        self.begun = 0
+        self.taken: list[Future[Any]] = []
+
+    def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
+        """Do some work, given by position only."""
+        act, *arguments = given
+        future: Future[Any] = Future()
+        self.taken.append(future)
+        self.begun += 1
+        number = arguments[1] if len(arguments) > 1 else None
+        failure = self.failures.get(number) if isinstance(number, int) else None
+        if failure is None:
+            future.set_result(act(*arguments))
+        else:
+            future.set_exception(failure)
+        return future
+
+
+class Dead(Executor):
+    """A process that dies of whatever it is given."""
+
+    def submit(self, *_: Any) -> Future[Any]:  # type: ignore[override]  # by position only
+        """Die of some work."""
+        future: Future[Any] = Future()
+        future.set_exception(BrokenProcessPool("it died"))
+        return future
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have ranges of a few rows each, for whoever works."""
+    monkeypatch.setattr(sharding, "FAR", 20_000)
+    monkeypatch.setattr(sharding, "WORTH", 1)
+    monkeypatch.setattr(sharding, "HEAD_BYTES", 40_000)
+    monkeypatch.setattr(ranges, "RANGE", 20_000)
+    monkeypatch.setattr(pieces, "RANGE", 5_000)
+    monkeypatch.setattr(ranged, "HEAD", 1)
+    monkeypatch.setattr(ranged, "WORTH", 1)
+    monkeypatch.setattr(batches, "SMALL_FAR", 0)
+
+
+@given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 4))
+def test_results_come_in_order(works: list[int], width: int) -> None:
+    """Results are those of the work one after the other, whoever is done first."""
+    with ThreadPoolExecutor(width) as pool, Crew(width, pool) as found:
+        results = list(ordered(found, doubled, 0.001, works))
+
+    assert results == [(each, 2 * each) for each in works]
+
+
+def test_a_cluster_that_grows_gets_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number under way follows the number of those who work."""
+    widths = [1] * 5 + [4] * 200
+    pool = Bad({})
+    begun = []
+    with Crew(0, pool) as found:
+        engine = Engine(pool, lambda: widths.pop(0), is_near=False)
+        monkeypatch.setattr(found, "_engine", engine)
+        for _ in ordered(found, doubled, 0, range(60)):
+            begun.append(pool.begun)  # noqa: PERF401 - it changes on the way
+
+    assert begun[0] == AHEAD
+    assert begun[10] - 10 > 2 * AHEAD
+
+
+def test_lost_work_is_done_alone() -> None:
+    """Work that a cluster lost is done by a process of ours, with nothing beside it."""
+    pool = Bad({3: KilledWorker("x"), 4: BrokenProcessPool("x")})
+    with Crew(2, pool) as found:
+        results = list(ordered(found, add, 1, range(6)))
+
+    assert results == [(each, each + 1) for each in range(6)]
+    assert pool.begun == 6
+
+
+def test_work_that_is_lost_twice_is_handed_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What kills whoever does it comes back undone, all else done and in order."""
+    monkeypatch.setattr(crew, "pool_of", lambda _: Dead())
+    with Crew(2, Bad({3: KilledWorker("x")})) as found:
+        results = list(ordered(found, add, 1, range(6)))
+
+    assert [each for _, each in results] == [1, 2, 3, None, 5, 6]
+
+
+def test_nothing_is_handed_out_where_it_is_hopeless(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where all work is lost, again and again, no more of it is handed out."""
+    monkeypatch.setattr(crew, "pool_of", lambda _: Dead())
+    pool = Bad(dict.fromkeys(range(50), KilledWorker("x")))
+    with Crew(1, pool) as found:
+        results = list(ordered(found, add, 1, range(50)))
+
+    assert results == [(each, None) for each in range(50)]
+    assert pool.begun < 10
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (CommClosedError("x"), "the cluster is gone"),
+        (ModuleNotFoundError("No module named 'x'"), "the workers lack a package"),
+    ],
+)
+def test_a_cluster_that_cannot_work_is_a_sentence(
+    error: Exception, reason: str
+) -> None:
+    """Where nobody is left, or nobody could ever work, the run ends with a sentence."""
+    with Crew(2, Bad({3: error})) as found, pytest.raises(EngineError) as failed:
+        list(ordered(found, doubled, 0, range(5)))
+
+    assert str(failed.value).startswith(f"the executor: {reason}")
+
+
+def test_work_that_ends_early_is_done_before_the_reason() -> None:
+    """Where the next piece cannot be told, those before it are delivered first."""
+
+    def works() -> Iterator[int]:
+        yield from range(3)
+        raise EOFError
+
+    with Crew(4, Bad({})) as found:
+        flow = ordered(found, doubled, 0, works())
+
+        assert [next(flow) for _ in range(3)] == [(0, 0), (1, 2), (2, 4)]
+        with pytest.raises(EOFError):
+            next(flow)
+
+
+def test_what_is_not_wanted_any_more_is_cancelled() -> None:
+    """Whoever stops listening leaves nothing waiting, one by one."""
+
+    class Waiting(Bad):
+        def submit(self, *_: Any) -> Future[Any]:  # type: ignore[override]  # by position only
+            future: Future[Any] = Future()
+            if not self.taken:
+                future.set_result(0)
+            self.taken.append(future)
+            return future
+
+    pool = Waiting({})
+    with Crew(2, pool) as found:
+        next(ordered(found, doubled, 0, range(50)))
+
+    assert [each.cancelled() for each in pool.taken[1:]] == [True] * 5
+
+
+@pytest.mark.parametrize("name", ["spark://h:1", "dask", "x", "dask:/h"])
+def test_an_engine_that_is_not_known_is_refused(name: str) -> None:
+    """What is no address of an engine is refused with those that are."""
+    with pytest.raises(EngineError, match="known: dask://HOST:PORT"):
+        check_engine(name, None)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["validate", "x.jsonl"],
+        ["convert", "x.jsonl", "--to", "nemo"],
+        ["score", "x.jsonl"],
+        ["score", "compare", "x.jsonl", "y.jsonl"],
+    ],
+    ids=" ".join,
+)
+def test_commands_refuse_it_too(command: list[str]) -> None:
+    """On the command line that is exit code 2 and one line, without the password."""
+    given = [*command, "--engine", "spark://u:secret@h:1"]
+    code = (
+        f"import sys; sys.argv = ['harpia-formats', *{given}]\n"
+        "from harpia_formats.cli import main; main()"
+    )
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-c", code], capture_output=True, check=False
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines() == [
+        "error: spark://***@h:1: is no engine (known: dask://HOST:PORT)"
+    ]
+
+
+def test_there_is_one_engine() -> None:
+    """An executor and an address exclude each other."""
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="exclude"):
+        harpia_formats.validate(b"{}", engine="dask://h:1", executor=pool)
+
+
+def test_an_executor_tells_its_width() -> None:
+    """An executor is given as much as it does at once; `jobs` says otherwise."""
+    with ThreadPoolExecutor(3) as pool:
+        for jobs, width in ((0, 3), (7, 7)):
+            with opened(None, pool, jobs) as engine:
+                assert engine.width() == width
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("target", ["nemo", "haystack"])
+def test_threads_write_the_same_bytes(tmp_path: Path, target: str) -> None:
+    """Any executor will do: threads share a process, and each works by itself."""
+    source = tmp_path / "runs.jsonl"
+    source.write_bytes(rows(40))
+    one, two = tmp_path / "one", tmp_path / "two"
+    first = harpia_formats.convert(source, to=target, output=one)
+    with ThreadPoolExecutor(4) as pool:
+        second = harpia_formats.convert(source, to=target, output=two, executor=pool)
+
+    assert first.ok
+    assert second.rows == first.rows
+    assert two.read_bytes() == one.read_bytes()
+    assert [each.losses.carried for each in second.losses] == [
+        each.losses.carried for each in first.losses
+    ]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("work", ["validate", "convert"])
+def test_workers_that_see_another_file_are_told_before_work(
+    tmp_path: Path, work: str
+) -> None:
+    """A file of this machine that workers have not is an error and not slow work."""
+    source, output = tmp_path / "runs.jsonl", tmp_path / "out"
+    source.write_bytes(rows(1) + b"nope\n" + rows(40))
+
+    class Elsewhere(Bad):
+        def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
+            source.rename(tmp_path / "away")
+            try:
+                return super().submit(*given)
+            finally:
+                (tmp_path / "away").rename(source)
+
+    pool = Elsewhere({})
+    said: list[Any] = []
+    with pytest.raises(EngineError, match=r"does not see .*no such file"):  # noqa: PT012 - as far as it comes
+        if work == "convert":
+            harpia_formats.convert(source, to="nemo", output=output, executor=pool)
+        said.extend(harpia_formats.iter_problems(source, executor=pool))
+
+    assert pool.begun == 1
+    assert said == []
+    assert not output.exists()
+
+
+def test_a_file_is_known_by_its_size_and_beginning(tmp_path: Path) -> None:
+    """Another size, another beginning and no file at all are told apart."""
+    path = tmp_path / "x"
+    path.write_bytes(b"abc")
+    sight = sight_of(path)
+    found = [unlike(sight)]
+    path.write_bytes(b"abd")
+    found.append(unlike(sight))
+    path.write_bytes(b"ab")
+    found.append(unlike(sight))
+    path.unlink()
+    found.append(unlike(sight))
+
+    assert found == [
+        "",
+        f"{path} begins otherwise there than here",
+        f"{path} has 2 bytes there, 3 here",
+        f"{path} no such file or directory",
+    ]
+
+
+@given(
+    data=st.lists(st.binary(max_size=12), max_size=20).map(b"\n".join),
+    size=st.integers(1, 40),
+    probe=st.integers(1, 9),
+)
+def test_remote_ranges_are_whole_lines_and_leave_nothing_out(
+    data: bytes, size: int, probe: int
+) -> None:
+    """Ranges of a remote file follow each other, and each ends at the end of a line."""
+    fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
+    key = f"/{uuid4().hex}"
+    fsspec.filesystem("memory").pipe(key, data)
+    remote = Remote(f"memory:/{key}", key, len(data))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remote_ranges, "PROBE", probe)
+        found = list(line_ranges(remote, 0, size))
+    parts = [data[begin:end] for begin, end in found]
+
+    assert b"".join(parts) == data
+    assert [begin for begin, _ in found] == [0, *(end for _, end in found)][:-1]
+    assert all(each.endswith(b"\n") for each in parts[:-1])
+    assert all(b"\n" not in each[size:-1] for each in parts if len(each) > size)
+
+
+@pytest.mark.usefixtures("small")
+def test_remote_ranges_are_read_where_they_are_worked_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each range of a remote file is one request, and all comes to the same."""
+    fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
+    data = rows(30) + b"nope\n" + rows(3)
+    source = tmp_path / "runs.jsonl"
+    source.write_bytes(data)
+    url = f"memory://{uuid4().hex}/runs.jsonl"
+    fsspec.filesystem("memory").pipe(url, data)
+    requests = []
+    read, here = Remote.read, threading.get_ident()
+
+    def noted(remote: Remote, begin: int, end: int) -> bytes:
+        # What is read from its beginning is only to know the file.
+        if threading.get_ident() != here and begin and end - begin > 100:
+            requests.append((begin, end))
+        return read(remote, begin, end)
+
+    monkeypatch.setattr(Remote, "read", noted)
+    monkeypatch.setattr(remote_ranges, "PROBE", 100)
+    with ThreadPoolExecutor(2) as pool:
+        found = harpia_formats.validate(url, executor=pool)
+        once = len(set(requests)), len(requests)
+        harpia_formats.convert(
+            url, to="nemo", output=tmp_path / "a", on_invalid="skip", executor=pool
+        )
+    harpia_formats.convert(source, to="nemo", output=tmp_path / "b", on_invalid="skip")
+    whole = harpia_formats.validate(source)
+
+    assert [each.message for each in found.problems] == [
+        each.message for each in whole.problems
+    ]
+    assert [each.place.line for each in found.problems] == [
+        each.place.line for each in whole.problems
+    ]
+    assert once[0] == once[1] > 10
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_what_clusters_log_holds_no_secret() -> None:
+    """Work that fails is logged with what it was given, so that shows no password."""
+    remote = Remote("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
+    job = Job("", "a", 0, "b", None, b"", 1, "", remote, Sight(remote, 1, b""))  # type: ignore[arg-type]  # only shown
+
+    assert "secret" not in repr(job)
+    assert "h/x" in repr(job)
+
+
+def test_scores_do_not_depend_on_who_measures() -> None:
+    """Batches that others measure come to the same scores, also where some are lost."""
+    data = rows(60)
+
+    class Losing(Bad):
+        def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
+            future = super().submit(*given)
+            if self.begun != 2:
+                return future
+            lost: Future[Any] = Future()
+            lost.set_exception(KilledWorker())
+            return lost
+
+    here = harpia_formats.score(data, metrics=("em", "f1"))
+    pools = [Bad({}), Losing({})]
+    there = [
+        harpia_formats.score(data, metrics=("em", "f1"), executor=each)
+        for each in pools
+    ]
+
+    assert [each.total for each in there] == [here.total] * 2
+    assert pools[1].begun == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["dask://", "dask://host", "dask://host:99999", "dask://host:abc"]
+)
+def test_an_address_without_a_port_is_refused_at_once(name: str) -> None:
+    """An engine that nobody can connect to is told before anything is read."""
+    with pytest.raises(EngineError, match="is no address of a scheduler"):
+        check_engine(name, None)
+
+
+def test_secrets_in_what_an_executor_says_are_not_shown() -> None:
+    """What an executor raises is told without the secrets in addresses."""
+
+    class Telling(Executor):
+        def submit(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("there is no s3://key:secret@host/bucket")
+
+    engine = Engine(Telling(), lambda: 1, is_near=False)
+
+    with pytest.raises(EngineError) as caught:
+        engine.asked(len, "")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_for_rows_is_used_again_by_one_alone(tmp_path: Path) -> None:
+    """A file that was given back goes to the first who asks, and to nobody else."""
+    first = block_once(str(tmp_path))
+    assert first is not None
+    first.write_bytes(b"rows")
+    give_back(first)
+    second, third = block_once(str(tmp_path)), block_once(str(tmp_path))
+
+    assert second is not None
+    assert third is not None
+    assert [each.exists() for each in (first, second, third)] == [False, True, False]
+    assert second.read_bytes() == b"rows"

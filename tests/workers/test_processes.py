@@ -1,0 +1,58 @@
+"""Processes that work for another one end with it."""
+
+import os
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from harpia_formats.workers.processes import pool_of
+
+#: Seconds; longer than ends take on a machine that has much else to do.
+PATIENCE = 60
+#: A thread makes it begin processes by a server, which they have as their parent.
+SCRIPT = """
+import threading, time
+from harpia_formats.workers.processes import pool_of
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+pool = pool_of(2)
+print(*pool.map(abs, range(2)), flush=True)
+for _ in range(BUSY):
+    pool.submit(time.sleep, 600)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nothing tells the end of processes")
+@pytest.mark.parametrize("busy", [0, 2])
+def test_processes_end_with_the_one_they_work_for(busy: int) -> None:
+    """Where it is killed its workers end, whether they have work or wait for some."""
+    script = SCRIPT.replace("BUSY", str(busy))
+    with subprocess.Popen([sys.executable, "-c", script], stdout=-1) as process:  # noqa: S603 - our own script
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        process.kill()
+        # It has an end once no process is left that could write to it.
+        rest, _ = process.communicate(timeout=PATIENCE)
+
+    assert (first, rest) == (b"0 1\n", b"")
+
+
+def test_all_processes_begin_with_the_first_work() -> None:
+    """None begins later, beside one that may just have been found dead."""
+    ended = threading.Event()
+    # Beside a thread no process may be a copy of this one.
+    thread = threading.Thread(target=ended.wait)
+    thread.start()
+    try:
+        pool: Any = pool_of(2)
+        with pool:
+            pool.submit(os.getpid).result()
+            count = len(pool._processes)  # noqa: SLF001 - told by nothing else
+    finally:
+        ended.set()
+        thread.join()
+
+    assert count == 2
