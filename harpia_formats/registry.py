@@ -18,7 +18,7 @@ from harpia_formats.rules import (
 )
 
 if TYPE_CHECKING:  # most commands convert nothing
-    from harpia_formats.model.adapter import Spoke
+    from harpia_formats.model.adapter import FormatAdapter
     from harpia_formats.model.metric_profile import Profile
     from harpia_formats.scoring.results.format import ResultFormat
 
@@ -72,14 +72,14 @@ def formats_named(name: str) -> tuple[Format, ...]:
 
 def record_formats() -> dict[str, Format]:
     """Return the formats whose rows are records, which convert, by their ids."""
-    return {each.id: each for each in all_formats().values() if each.spoke}
+    return {each.id: each for each in all_formats().values() if each.adapter}
 
 
-def spoke_of(format_: Format) -> "Spoke":
+def adapter_of(format_: Format) -> "FormatAdapter":
     """Return how rows of a record format and records become each other."""
-    module, _, name = format_.spoke.partition(":")
-    spoke: Spoke = getattr(import_module(module), name)
-    return spoke
+    module, _, name = format_.adapter.partition(":")
+    adapter: FormatAdapter = getattr(import_module(module), name)
+    return adapter
 
 
 def definitions_in(document: Any) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The spokes: what each vendor's data looks like, one package a vendor."""
+"""The adapters: what each vendor's data looks like, one package a vendor."""
 
 from harpia_converters import eee, harpia, haystack, hub, nemo, table, tencent
 

@@ -14,7 +14,7 @@ from harpia_formats.mapping.constants import constants_for
 from harpia_formats.mapping.extras import restored, taken_out
 from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.adapter import Row, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record, paths_in
@@ -24,7 +24,7 @@ from harpia_formats.model.record import Record, paths_in
 class WayBack:
     """The way back, on which constants fill what a record had and is lost."""
 
-    spoke: Spoke
+    adapter: FormatAdapter
     options: ConvertOptions
     constants: dict[str, Any]
     filling: Filling | None
@@ -39,7 +39,7 @@ class WayBack:
         """
         pairing = self._pairing_for(before)
         rows = pairing.written(with_id(middle, pairing, number)).rows
-        return together([read_back(each, self.spoke) for each in rows])
+        return together([read_back(each, self.adapter) for each in rows])
 
     def _pairing_for(self, before: Record) -> Pairing:
         """Return what fills nothing that `before` did not have."""
@@ -50,7 +50,7 @@ class WayBack:
             given = {path: self.constants[path] for path in sorted(had)}
             filling = self.filling if scored else None
             self._pairings[key] = Pairing(
-                self.spoke, self.options.choices(given), filling
+                self.adapter, self.options.choices(given), filling
             )
         return self._pairings[key]
 
@@ -62,9 +62,9 @@ class WayBack:
 
 def lack_of(  # noqa: PLR0913 - two formats, and what is given beside
     source: Format,
-    source_spoke: Spoke,
+    source_spoke: FormatAdapter,
     target: Format,
-    target_spoke: Spoke,
+    target_spoke: FormatAdapter,
     constants: Mapping[str, Any],
     *,
     scored: bool,
@@ -80,7 +80,7 @@ def lack_of(  # noqa: PLR0913 - two formats, and what is given beside
 
 
 def constants_of_both(
-    via: Spoke, own: Spoke, given: Mapping[str, Any]
+    via: FormatAdapter, own: FormatAdapter, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what is given for fields that either format has, by their paths.
 
@@ -105,10 +105,10 @@ def with_id(record: Record, pairing: Pairing, number: int) -> Record:
     return record
 
 
-def read_back(row: Row, spoke: Spoke) -> Record:
-    """Return the record that a row written by `spoke` is."""
-    bare, kept = taken_out(row, spoke)
-    return restored(spoke.read(bare), kept)
+def read_back(row: Row, adapter: FormatAdapter) -> Record:
+    """Return the record that a row written by `adapter` is."""
+    bare, kept = taken_out(row, adapter)
+    return restored(adapter.read(bare), kept)
 
 
 def together(records: list[Record]) -> Record:

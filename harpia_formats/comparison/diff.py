@@ -30,14 +30,14 @@ from harpia_formats.mapping.common_fields import Narrowing
 from harpia_formats.mapping.fit import last_of
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.select_model import Models
-from harpia_formats.model.adapter import Spoke
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import Taken
-from harpia_formats.registry import spoke_of
+from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.registry import adapter_of
 
 #: Files that the records of a side are spread over, and bytes that memory holds.
 FILES, HELD = 64, 64 * 1024
@@ -57,7 +57,7 @@ class _Side:
     reading: Reading
     #: What takes the answers of the model that is asked for.
     models: Models
-    spokes: list[Spoke] = field(default_factory=list)
+    adapters: list[FormatAdapter] = field(default_factory=list)
     files: list[IO[bytes]] = field(default_factory=list)
     records: IO[bytes] = field(default_factory=_held)
     has_ids: bool = True
@@ -70,16 +70,16 @@ class _Side:
 
     def _begin(self, variant: Variant, count: FileCount) -> None:
         del count
-        spoke = spoke_of(variant.format)
-        self.spokes.append(spoke)
-        self._tells_models = spoke.carried("outputs.model")
+        adapter = adapter_of(variant.format)
+        self.adapters.append(adapter)
+        self._tells_models = adapter.carried("outputs.model")
 
     def check_model(self, which: str) -> None:
         """Raise `ConversionError` if no answer is of the model that is asked for."""
-        if any(each.carried("outputs.model") for each in self.spokes):
+        if any(each.carried("outputs.model") for each in self.adapters):
             self.models.check(f" in the {which}")
 
-    def _receive(self, taken: Taken) -> None:
+    def _receive(self, taken: PlacedRecord) -> None:
         record = self.models.of(taken.record) if self._tells_models else taken.record
         self.has_ids = self.has_ids and record.id is not UNSET
         place = pickle.dumps(taken.row.place(0, 1, ()))
@@ -192,8 +192,8 @@ class Comparison:
             return
         self._left.check_model("first data set")
         self._right.check_model("second data set")
-        spokes = [*self._left.spokes, *self._right.spokes]
-        self._narrowing.spokes = tuple({id(each): each for each in spokes}.values())
+        adapters = [*self._left.adapters, *self._right.adapters]
+        self._narrowing.adapters = tuple({id(each): each for each in adapters}.values())
         by_id = self._left.has_ids and self._right.has_ids
         self.matched_by = "id" if by_id else "prompt"
         self._left.spread(by_id=by_id)

@@ -24,15 +24,15 @@ from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.select_model import Models
 from harpia_formats.mapping.targets import fitting, is_told_by_answers, targets_named
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.adapter import Many, Row, Spoke
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.adapter import FormatAdapter, Many, Row
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import Taken
-from harpia_formats.registry import spoke_of
+from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.registry import adapter_of
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ class RoundTrip:
         self._there: Pairing | None = None
         self._back: WayBack | None = None
         #: The path, the way there and the way back of each file.
-        self._legs: list[tuple[str, Spoke, Spoke]] = []
+        self._legs: list[tuple[str, FormatAdapter, FormatAdapter]] = []
         self._found = DifferenceReport()
         #: The format that it goes through, once it is known.
         self.via = ""
@@ -157,28 +157,28 @@ class RoundTrip:
         return self._options.on_invalid is OnInvalid.SKIP
 
     def _begin(self, variant: Variant, count: FileCount) -> None:
-        source = spoke_of(variant.format)
+        source = adapter_of(variant.format)
         target = self._targets[0]
         if is_told_by_answers(self._targets):
             from harpia_formats.mapping.requirements import holds_answers  # noqa: PLC0415 - for families only
 
             target = fitting(self._targets, answered=holds_answers(source))
         self.via = target.id
-        spoke = spoke_of(target)
+        adapter = adapter_of(target)
         if self._names_other:
             columns = self._options.columns or {}
-            self._names = names_in(spoke, target.id, columns)
-        constants = constants_of_both(spoke, source, self._options.constants)
-        way_there, way_back = self._fillings(variant.format, source, target, spoke)
+            self._names = names_in(adapter, target.id, columns)
+        constants = constants_of_both(adapter, source, self._options.constants)
+        way_there, way_back = self._fillings(variant.format, source, target, adapter)
         check_needs(
             variant.format,
             source,
             target,
-            spoke,
+            adapter,
             constants,
             scored=way_there is not None,
         )
-        self._there = Pairing(spoke, self._options.choices(constants), way_there)
+        self._there = Pairing(adapter, self._options.choices(constants), way_there)
         # What came of one row is one row again, if its format holds a list.
         has_lists = source.holds.outputs is Many.OF_ONE_MODEL
         back = changed(
@@ -189,24 +189,28 @@ class RoundTrip:
         )
         lacking = lack_of(
             target,
-            spoke,
+            adapter,
             variant.format,
             source,
             constants,
             scored=way_back is not None,
         )
         self._back = WayBack(source, back, constants, way_back, lacking)
-        self._legs.append((count.path, spoke, source))
+        self._legs.append((count.path, adapter, source))
 
     def _fillings(
-        self, given: Format, source: Spoke, target: Format, spoke: Spoke
+        self,
+        given: Format,
+        source: FormatAdapter,
+        target: Format,
+        adapter: FormatAdapter,
     ) -> tuple[Filling | None, Filling | None]:
         """Return what scores answers on the way there and on the way back.
 
         Scores that the other format has come back with it.
         """
         filling = self._filling
-        if filling is None or spoke.holds.scores is not Many.NONE:
+        if filling is None or adapter.holds.scores is not Many.NONE:
             return filling, None
         if source.holds.scores is Many.NONE:
             message = f"neither {given.id} nor {target.id} has a place for a score"
@@ -214,7 +218,7 @@ class RoundTrip:
         return None, filling
 
     def _compare_headers(
-        self, header: Header, path: str, via: Spoke, own: Spoke
+        self, header: Header, path: str, via: FormatAdapter, own: FormatAdapter
     ) -> None:
         after = _carried(_carried(header, via), own)
         for name in header.__struct_fields__:
@@ -229,7 +233,7 @@ class RoundTrip:
                 line.count += 1
                 self._found.headers += 1
 
-    def _receive(self, taken: Taken) -> None:
+    def _receive(self, taken: PlacedRecord) -> None:
         assert self._there is not None  # noqa: S101 - begun before the first record
         assert self._back is not None  # noqa: S101 - likewise
         record = self._models.of(taken.record)
@@ -283,8 +287,8 @@ def check_skipping(options: ConvertOptions) -> None:
         raise ConversionError("rows are put aside by conversions only: fail or skip")
 
 
-def _carried(header: Header, spoke: Spoke) -> Header:
+def _carried(header: Header, adapter: FormatAdapter) -> Header:
     """Return what is left of a header behind a file of another format."""
-    if spoke.write_header is None or spoke.read_header is None:
+    if adapter.write_header is None or adapter.read_header is None:
         return Header()
-    return spoke.read_header(spoke.write_header(header, Notes()))
+    return adapter.read_header(adapter.write_header(header, FieldFates()))

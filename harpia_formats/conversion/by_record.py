@@ -14,10 +14,10 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.mapping.select_model import Models
 from harpia_formats.mapping.split_models import by_model
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
-from harpia_formats.reading.record_stream import Taken
+from harpia_formats.reading.record_stream import PlacedRecord
 
 if TYPE_CHECKING:  # each is for an option that few ask for
     from harpia_formats.conversion.grouping.record_groups import RecordGroups
@@ -48,10 +48,10 @@ class OrdinaryWay:
         self._quarantine = quarantine
 
     def take(
-        self, taken: Taken, file: int, prefix: str, destination: Destination
+        self, taken: PlacedRecord, file: int, prefix: str, destination: Destination
     ) -> None:
         """Convert a record of a file, or keep it for its group."""
-        record, notes = taken.record, Notes()
+        record, notes = taken.record, FieldFates()
         self._models.note(record)
         if self._options.prefix_ids and record.id is not UNSET:
             record = replace(record, id=f"{prefix}{record.id}")
@@ -82,7 +82,7 @@ class OrdinaryWay:
     def _convert(  # noqa: PLR0913, PLR0917 - a record with all that is known of it
         self,
         record: Record,
-        notes: Notes,
+        notes: FieldFates,
         place: Callable[[], Place],
         text: bytes,
         file: int,

@@ -14,7 +14,7 @@ from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.to_rows import Pairing, Scorer
 from harpia_formats.model.adapter import Many, Row
 from harpia_formats.model.format import Container, Format
-from harpia_formats.registry import spoke_of
+from harpia_formats.registry import adapter_of
 
 #: Rows that are written together.
 BLOCK = 256
@@ -38,24 +38,24 @@ class Destination:
         maps_output: bool,
     ) -> None:
         self.target = target
-        self.spoke = spoke_of(target)
-        self.constants = constants_for(self.spoke, options.constants)
-        self.pairing = Pairing(self.spoke, options.choices(self.constants), scorer)
+        self.adapter = adapter_of(target)
+        self.constants = constants_for(self.adapter, options.constants)
+        self.pairing = Pairing(self.adapter, options.choices(self.constants), scorer)
         columns = options.columns if maps_output else None
-        names = names_in(self.spoke, target.id, columns or {})
+        names = names_in(self.adapter, target.id, columns or {})
         container = options.container
         if container is not None and target.dialects[0].container is not Container.ROWS:
             raise ConversionError(f"a file of {target.id} is neither array nor lines")
-        if scorer is not None and self.spoke.holds.scores is Many.NONE:
+        if scorer is not None and self.adapter.holds.scores is Many.NONE:
             raise ConversionError(f"{target.id} has no place for a score")
         self.outputs = Outputs(
             target,
-            self.spoke,
+            self.adapter,
             output,
             None if container is None else ContainerKind(container),
             names,
             overwrite=options.overwrite,
-            headed="metrics" in self.spoke.header_fields
+            headed="metrics" in self.adapter.header_fields
             and not target.dialects[0].rows_at,
         )
         self.separator = self.outputs.separator
@@ -87,7 +87,7 @@ class Destination:
         What is kept of a record may be its id, and a file for each model may be that
         of several.
         """
-        source = spoke_of(variant.format)
+        source = adapter_of(variant.format)
         may_have_ids = source.carried("id") or source.room is not None
         is_given = "id" in self.constants
         is_split = self.outputs.is_split
@@ -96,9 +96,9 @@ class Destination:
     def _check(self, variant: Variant) -> None:
         check_needs(
             variant.format,
-            spoke_of(variant.format),
+            adapter_of(variant.format),
             self.target,
-            self.spoke,
+            self.adapter,
             self.constants,
             scored=self.pairing.scorer is not None,
         )

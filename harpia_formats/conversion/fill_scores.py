@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.metrics import Measure, measure_of
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 #: The metrics whose score of 1 says that an answer is right.
@@ -22,7 +22,7 @@ class Filling:
     name: str
     measure: Measure
 
-    def __call__(self, record: Record, notes: Notes) -> Record:
+    def __call__(self, record: Record, notes: FieldFates) -> Record:
         """Return `record` with a score for each answer.
 
         Raises `Unconvertible` where there is nothing to compare an answer with.
@@ -30,7 +30,7 @@ class Filling:
         outputs = [self._scored(record, each, notes) for each in record.outputs]
         return replace(record, outputs=outputs)
 
-    def _scored(self, record: Record, output: Output, notes: Notes) -> Output:
+    def _scored(self, record: Record, output: Output, notes: FieldFates) -> Output:
         scores = output.scores or [Score()]
         if all(each.value is not UNSET for each in scores):
             return output
@@ -52,7 +52,7 @@ class Filling:
         ]
         return replace(output, scores=filled)
 
-    def _filled(self, score: Score, value: float | None, notes: Notes) -> Score:
+    def _filled(self, score: Score, value: float | None, notes: FieldFates) -> Score:
         changes: dict[str, Any] = {"value": value}
         if score.is_correct is UNSET:
             notes.defaulted("outputs.scores.is_correct", "whether the score is 1")

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.report import FileLosses
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Fate, Note, Notes
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.record import Header
 
 
@@ -21,7 +21,7 @@ def header_row(
     if chosen is None:
         return {}
     file, header = chosen
-    notes = Notes()
+    notes = FieldFates()
     row: Row = {}
     names = [
         each for each in header.__struct_fields__ if getattr(header, each) is not UNSET
@@ -30,10 +30,10 @@ def header_row(
         for name in names:
             notes.dropped(f"header.{name}", "there is no record to carry it")
     else:
-        spoke = destination.spoke
-        if spoke.write_header is not None:
-            row = spoke.write_header(header, notes)
-        held = {each.partition(".")[0] for each in spoke.header_fields}
+        adapter = destination.adapter
+        if adapter.write_header is not None:
+            row = adapter.write_header(header, notes)
+        held = {each.partition(".")[0] for each in adapter.header_fields}
         for name in names:
             if name not in held:
                 notes.dropped(f"header.{name}")
@@ -53,6 +53,6 @@ def _chosen(
     ]
     for file, header in given[1:]:
         if header != given[0][1]:
-            note = Note(Fate.DROPPED, "header", "another one came first")
+            note = FieldFate(Fate.DROPPED, "header", "another one came first")
             file.losses.add((), (note,), lambda: None)
     return given[0] if given else None

@@ -21,7 +21,7 @@ from harpia_formats.conversion.options import ContainerKind, Output
 from harpia_formats.io.reader import plain
 from harpia_formats.io.sink import Sink, SinkError, StreamSink, sink_for, suffix_of
 from harpia_formats.io.urls import is_url, masked
-from harpia_formats.model.adapter import Row, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Container, Format
 
 #: Stands in the name of an output for the model whose answers are in it.
@@ -36,7 +36,7 @@ class Outputs:
     """What is written, and where to."""
 
     target: Format
-    spoke: Spoke
+    adapter: FormatAdapter
     output: Output
     container: ContainerKind | None = None
     #: What each column is called, by its own name.
@@ -129,11 +129,11 @@ class Outputs:
         if dialect.container is Container.TABLE:
             return Table(
                 write,
-                self.spoke.columns,
-                self.spoke.all_columns,
-                self.spoke.beside,
+                self.adapter.columns,
+                self.adapter.all_columns,
+                self.adapter.beside,
                 dict(self.columns),
-                quotes_empty=self.spoke.blank_is_absent,
+                quotes_empty=self.adapter.blank_is_absent,
             )
         if self._is_array():
             return Array(write, headed=self.headed)
@@ -146,7 +146,7 @@ class Outputs:
             suffix = suffix_of(masked(fspath(self.output)))
             if suffix in {".json", ".jsonl", ".ndjson"}:
                 return suffix == ".json"
-        return self.spoke.in_array
+        return self.adapter.in_array
 
 
 def standard_output() -> BinaryIO:

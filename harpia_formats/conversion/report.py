@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from harpia_formats.conversion.losses.counts import Losses
-from harpia_formats.model.field_fates import Fate, Note
+from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.format import Format
 from harpia_formats.model.report import Report, ValidationFailed
 
@@ -58,6 +58,6 @@ class ConversionReport:
         return not any(each.has_loss for each in self.losses)
 
 
-def is_loss(note: Note) -> bool:
+def is_loss(note: FieldFate) -> bool:
     """Tell whether something is lost by what `note` says."""
     return note.fate in {Fate.DROPPED, Fate.CHANGED, Fate.MERGED}

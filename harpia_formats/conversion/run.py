@@ -30,9 +30,9 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import Taken
-from harpia_formats.registry import spoke_of
-from harpia_formats.workers.pool import Crew, joined
+from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.registry import adapter_of
+from harpia_formats.workers.pool import WorkerPool, joined
 
 
 class Conversion:
@@ -88,7 +88,7 @@ class Conversion:
         #: Messages about what was taken where there was a choice.
         self.said: list[str] = []
         #: Records that wait for the format, with their files and prefixes.
-        self._held: list[tuple[Taken, int, str]] = []
+        self._held: list[tuple[PlacedRecord, int, str]] = []
         self._destination: Destination | None = None
         if is_told_by_answers(self._targets):
             check_constants(self._targets, options.constants)
@@ -128,16 +128,16 @@ class Conversion:
 
     def _run(self) -> Iterator[Problem]:
         options = self._options
-        with joined(options.jobs, options.executor, options.engine) as crew:
-            yield from self._read(crew)
+        with joined(options.jobs, options.executor, options.engine) as pool:
+            yield from self._read(pool)
 
-    def _read(self, crew: Crew | None) -> Iterator[Problem]:
+    def _read(self, pool: WorkerPool | None) -> Iterator[Problem]:
         flow = self._reading.problems(
             self._receive,
             self._begin,
             self._refuse,
             self._quick.accepted,
-            self._quick.shards(crew),
+            self._quick.shards(pool),
         )
         try:
             for each in flow:
@@ -209,7 +209,7 @@ class Conversion:
         self._account.begin(variant, count)
         if self._destination is not None:
             self._destination.begin(variant, only=self._has_one_file)
-        elif not holds_answers(spoke_of(variant.format)):
+        elif not holds_answers(adapter_of(variant.format)):
             self._settle_now()
 
     def _settle_now(self) -> Destination:
@@ -227,7 +227,7 @@ class Conversion:
         if self._quarantine is not None:
             self._quarantine.row(text)
 
-    def _receive(self, taken: Taken) -> None:
+    def _receive(self, taken: PlacedRecord) -> None:
         account = self._account
         if self._destination is not None:
             self._ordinary.take(

@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_formats.dedup.key_text import ABSENT, key_text
 from harpia_formats.model.problem import Path
-from harpia_formats.schema.typed_decoder import Lane
+from harpia_formats.schema.typed_decoder import TypedDecoder
 
 #: Returns one member of each of some rows.
 Reader = Callable[[Sequence[Any]], list[Any]]
@@ -27,14 +27,14 @@ class Identity:
         """
         self._paths = paths
         self._by_text = by_text
-        self._lane: Lane | None = None
+        self._decoder: TypedDecoder | None = None
         self._readers: list[Reader] = []
 
-    def of_rows(self, rows: Sequence[Any], lane: Lane) -> list[str]:
-        """Return the keys of rows that `lane` decoded."""
-        if lane is not self._lane:
-            self._lane = lane
-            self._readers = [_reader(each, lane) for each in self._paths]
+    def of_rows(self, rows: Sequence[Any], decoder: TypedDecoder) -> list[str]:
+        """Return the keys of rows that `decoder` decoded."""
+        if decoder is not self._decoder:
+            self._decoder = decoder
+            self._readers = [_reader(each, decoder) for each in self._paths]
         columns = [each(rows) for each in self._readers]
         return _plain_keys(columns) or self._keys(zip(*columns, strict=True))
 
@@ -110,14 +110,14 @@ def _plainly(value: Any) -> Any:
     return value
 
 
-def _reader(path: Path, lane: Lane) -> Reader:
-    """Return what reads the member at `path` of rows that `lane` decoded."""
+def _reader(path: Path, decoder: TypedDecoder) -> Reader:
+    """Return what reads the member at `path` of rows that `decoder` decoded."""
     steps = []
     for end, key in enumerate(path):
         place = tuple(map(str, path[:end]))
-        if place not in lane.attributes:
+        if place not in decoder.attributes:
             break
-        attribute = lane.attributes[place].get(str(key))
+        attribute = decoder.attributes[place].get(str(key))
         if attribute is None:
             return _absent
         steps.append(attribute)

@@ -9,7 +9,7 @@ from harpia_formats.detection.candidates import Choice, Variant, signs_of, varia
 from harpia_formats.detection.head import Beginning, begin
 from harpia_formats.detection.recognize import Head, recognise
 from harpia_formats.detection.result import Detected
-from harpia_formats.detection.torn import Blocks
+from harpia_formats.detection.torn import ReadBlocks
 from harpia_formats.framing.container import Layout, opening_of
 from harpia_formats.framing.lines import ROW_LIMIT, Chunk
 from harpia_formats.io.inputs import Input, sources_behind
@@ -36,13 +36,13 @@ def looked_at(inputs: Iterable[Input]) -> Iterator[Detected]:
 def _look(source: Source, formats: Sequence[Format]) -> Detected:
     try:
         with open_source(source) as reader:
-            blocks = Blocks(reader, FileCount(source.name))
+            blocks = ReadBlocks(reader, FileCount(source.name))
             return _told(source.name, blocks, formats)
     except SourceError as error:
         return Detected(source.name, reason=error.reason)
 
 
-def _told(path: str, blocks: Blocks, formats: Sequence[Format]) -> Detected:
+def _told(path: str, blocks: ReadBlocks, formats: Sequence[Format]) -> Detected:
     """Tell the format of a file by its blocks."""
     opening = opening_of(blocks)
     is_text = opening.layout is Layout.TEXT

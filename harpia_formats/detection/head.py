@@ -17,7 +17,7 @@ from harpia_formats.framing.container import (
     opening_of,
     rows_of,
 )
-from harpia_formats.framing.lines import WINDOW, Chunk, Feed, Flaw, Frames
+from harpia_formats.framing.lines import WINDOW, Chunk, Feed, Frames, FramingFault
 from harpia_formats.framing.next_value import State, read_item
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Path
@@ -50,7 +50,7 @@ class Beginning:
     head: Head
     limit: int
     #: Frames that were taken to look at.
-    held: list[Chunk | Flaw] = field(default_factory=list)
+    held: list[Chunk | FramingFault] = field(default_factory=list)
     flow: Frames = field(default_factory=lambda: iter(()))
 
     def frames(self, cut: Cut, variant: Variant | None) -> Slices:
@@ -119,7 +119,7 @@ def begin(
     return Beginning(opening, head, limit, held, flow)
 
 
-def _sketches(held: Iterable[Chunk | Flaw]) -> tuple[Any, ...]:
+def _sketches(held: Iterable[Chunk | FramingFault]) -> tuple[Any, ...]:
     """Return what can be told of rows none of which parses."""
     texts = (text for each in held if isinstance(each, Chunk) for text in each.rows)
     values = (sketch_of(each) for each in islice(texts, BROKEN_ROWS))

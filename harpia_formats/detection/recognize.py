@@ -12,7 +12,7 @@ from harpia_formats.framing.container import Layout
 from harpia_formats.framing.lines import Chunk
 from harpia_formats.model.format import Format
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.text.spelling import nearest
 
 #: Records that a file's format is told from, and their bytes at most.
@@ -195,8 +195,8 @@ def _invalid(rows: Sequence[Any], variant: Variant, *, strict: bool) -> int:
     """Return how many of `rows` are not what `variant` asks for."""
     dialect = variant.dialect
     speaks = record_schema if is_whole(dialect) else document_schema
-    referee = referee_of(speaks(dialect, strict=strict))
-    return sum(1 for each in rows if not referee.is_valid(each))
+    schema_validator = schema_validator_of(speaks(dialect, strict=strict))
+    return sum(1 for each in rows if not schema_validator.is_valid(each))
 
 
 def _unknown(head: Head, formats: Sequence[Format]) -> Saying:

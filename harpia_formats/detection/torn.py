@@ -5,7 +5,7 @@ from typing import IO, Protocol
 
 from harpia_formats.detection.recognize import values_in
 from harpia_formats.framing.columns import Header, Member, Slices
-from harpia_formats.framing.lines import Chunk, Flaw
+from harpia_formats.framing.lines import Chunk, FramingFault
 from harpia_formats.io.reader import SourceError, plain
 from harpia_formats.io.source import Measured
 from harpia_formats.model.report import FileCount
@@ -15,12 +15,12 @@ _always = {"empty", "unclosed"}
 
 
 class Readable(Measured, Protocol):
-    """Blocks of bytes, with a name."""
+    """ReadBlocks of bytes, with a name."""
 
     def __iter__(self) -> Iterator[bytes]: ...
 
 
-class Blocks:
+class ReadBlocks:
     """The blocks of a file, counted; a fault of the source ends them quietly."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Blocks:
             raise SourceError(self.reader.name, reason) from error
 
 
-def whole_frames(flow: Slices, blocks: Blocks) -> Slices:
+def whole_frames(flow: Slices, blocks: ReadBlocks) -> Slices:
     """Yield the frames of `flow`, but for what only says that the source broke off."""
     for frame in flow:
         if blocks.error is not None:
@@ -69,9 +69,9 @@ def whole_frames(flow: Slices, blocks: Blocks) -> Slices:
         yield frame
 
 
-def _without_torn_end(rest: list[Chunk | Flaw | Member | Header]) -> Slices:
+def _without_torn_end(rest: list[Chunk | FramingFault | Member | Header]) -> Slices:
     end = rest[-1]
-    if isinstance(end, Flaw) and end.kind in _always:
+    if isinstance(end, FramingFault) and end.kind in _always:
         rest = rest[:-1]
     if rest and _is_torn(rest[-1], end):
         rest = rest[:-1]
@@ -79,7 +79,8 @@ def _without_torn_end(rest: list[Chunk | Flaw | Member | Header]) -> Slices:
 
 
 def _is_torn(
-    frame: Chunk | Flaw | Member | Header, end: Chunk | Flaw | Member | Header
+    frame: Chunk | FramingFault | Member | Header,
+    end: Chunk | FramingFault | Member | Header,
 ) -> bool:
     """Tell whether `frame` is a row that reaches the end of the data, unfinished."""
     if isinstance(frame, Header):
@@ -87,6 +88,6 @@ def _is_torn(
     if not isinstance(frame, Chunk) or frame.data.endswith(b"\n"):
         return False
     behind = frame.start.offset + len(frame.data)
-    if isinstance(end, Flaw) and end.start.offset != behind:
+    if isinstance(end, FramingFault) and end.start.offset != behind:
         return False
     return len(frame) == 1 and not list(values_in(frame))

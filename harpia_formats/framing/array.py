@@ -19,8 +19,8 @@ from harpia_formats.framing.lines import (
     Chunk,
     Cursor,
     Feed,
-    Flaw,
     Frames,
+    FramingFault,
 )
 from harpia_formats.framing.next_value import State, byte_of, read_item
 
@@ -61,7 +61,7 @@ def array_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
 
 def member_rows(
     feed: Feed, start: Cursor, limit: int
-) -> Generator[Chunk | Flaw, None, tuple[Cursor, bool]]:
+) -> Generator[Chunk | FramingFault, None, tuple[Cursor, bool]]:
     """Yield the items of an array inside of an object.
 
     Return where it ends, and whether it was closed.
@@ -104,7 +104,7 @@ class Cutter:
         self.consume(1)
         while not self._at_end():
             if self.feed.data[:1] == b",":
-                yield Flaw("missing-item", self.start)
+                yield FramingFault("missing-item", self.start)
                 self.consume(1)
                 self.comma, found = None, True
                 continue
@@ -112,7 +112,7 @@ class Cutter:
                 yield each
                 found = True
         if self.feed.data and not found and not self.inner:
-            yield Flaw("empty", opening)
+            yield FramingFault("empty", opening)
         yield from self._close()
 
     def consume(self, size: int) -> bytes:
@@ -148,10 +148,10 @@ class Cutter:
         """Say what is wrong at the end of the array, and behind it."""
         if not self.feed.data:
             if not self.torn:
-                yield Flaw("unclosed", self.start)
+                yield FramingFault("unclosed", self.start)
             return
         if self.comma is not None:
-            yield Flaw("missing-item", self.comma)
+            yield FramingFault("missing-item", self.comma)
         self.consume(1)
         self.closed = True
         if self.inner:
@@ -160,7 +160,7 @@ class Cutter:
         self._at_end()
         if self.feed.data:
             behind = sum(len(each) for each in self.feed.blocks)
-            yield Flaw("trailing", self.start, len(self.feed.data) + behind)
+            yield FramingFault("trailing", self.start, len(self.feed.data) + behind)
 
     def _rows(self) -> Frames:
         """Yield the rows that can be cut from what is held, or a single one."""
@@ -251,7 +251,7 @@ class Cutter:
         else:
             yield self._pass_over_row()
 
-    def _last_row(self, state: State) -> Chunk | Flaw:
+    def _last_row(self, state: State) -> Chunk | FramingFault:
         """Cut off a row that the file ends in."""
         text = self.feed.data.rstrip(JSON_SPACE)
         if state is State.BROKEN and len(text) > 1:
@@ -263,15 +263,15 @@ class Cutter:
         self.comma = None
         return row
 
-    def _single_row(self, end: int) -> Chunk | Flaw:
+    def _single_row(self, end: int) -> Chunk | FramingFault:
         """Cut off the next row, which ends before `end`."""
         start = self.start
         row = self.consume(end).rstrip(JSON_SPACE)
         if len(row) > self.limit:
-            return Flaw("oversize", start, len(row), record=True)
+            return FramingFault("oversize", start, len(row), record=True)
         return Chunk(row, start, [row])
 
-    def _pass_over_row(self) -> Flaw:
+    def _pass_over_row(self) -> FramingFault:
         """Skip a row that is longer than the limit, without holding it."""
         start, size, row = self.start, 0, RowEnd(inner=self.inner)
         while (end := row.find(self.feed.data, len(self.feed.data))) is None:
@@ -283,7 +283,7 @@ class Cutter:
                 break
         size += len(self.consume(end).rstrip(JSON_SPACE))
         self._next()
-        return Flaw("oversize", start, size, record=True)
+        return FramingFault("oversize", start, size, record=True)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from harpia_formats.framing.lines import (
     Chunk,
     Cursor,
     Feed,
-    Flaw,
+    FramingFault,
     skip_space,
 )
 from harpia_formats.framing.next_value import State, read_item
@@ -46,8 +46,8 @@ class Header:
     pieces: tuple[tuple[int, Cursor], ...]
 
 
-Slices = Iterator[Chunk | Flaw | Member | Header]
-_Cutting = Generator[Chunk | Flaw | Member | Header, None, bool]
+Slices = Iterator[Chunk | FramingFault | Member | Header]
+_Cutting = Generator[Chunk | FramingFault | Member | Header, None, bool]
 
 
 def slices_of(
@@ -89,7 +89,7 @@ class _Slicer:
         text = bytes(self.text)
         # What is broken before its end says more than that it is long.
         if self.excess and read_item(text, 0)[0] is not State.BROKEN:
-            yield Flaw("oversize", beginning, len(text) + self.excess)
+            yield FramingFault("oversize", beginning, len(text) + self.excess)
         else:
             yield Header(text, tuple(self.pieces))
 

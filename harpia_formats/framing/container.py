@@ -14,8 +14,8 @@ from harpia_formats.framing.lines import (
     WINDOW,
     Cursor,
     Feed,
-    Flaw,
     Frames,
+    FramingFault,
     document_rows,
     is_blank,
     line_rows,
@@ -54,7 +54,7 @@ class Opening:
     #: Position behind a byte order mark.
     beginning: Cursor
     #: What is wrong before the first record.
-    flaws: list[Flaw] = field(default_factory=list)
+    flaws: list[FramingFault] = field(default_factory=list)
 
 
 def opening_of(blocks: Iterable[bytes]) -> Opening:
@@ -64,14 +64,14 @@ def opening_of(blocks: Iterable[bytes]) -> Opening:
     start = beginning = Cursor()
     flaws = []
     if feed.data.startswith(BOM):
-        flaws.append(Flaw("bom", start, len(BOM)))
+        flaws.append(FramingFault("bom", start, len(BOM)))
         feed.data = feed.data[len(BOM) :]
         start = beginning = Cursor(len(BOM))
     while is_blank(feed.data) and feed.grow():
         if is_blank(feed.data) and len(feed.data) > WINDOW:
             start, feed.data = start.after(feed.data), b""
     if is_blank(feed.data):
-        flaws.append(Flaw("empty", beginning))
+        flaws.append(FramingFault("empty", beginning))
         return Opening(feed, Layout.EMPTY, start, beginning, flaws)
     return Opening(feed, _layout_of(feed), start, beginning, flaws)
 

@@ -134,7 +134,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class FramingFault:
     """Something wrong with the container, outside of any row that can be judged."""
 
     #: "oversize", "bom", "empty", "spread", "unclosed", "trailing" or "missing-item".
@@ -146,7 +146,7 @@ class Flaw:
     record: bool = False
 
 
-Frames = Iterator[Chunk | Flaw]
+Frames = Iterator[Chunk | FramingFault]
 
 
 def code_points(data: bytes) -> int:
@@ -161,7 +161,7 @@ def is_blank(row: bytes) -> bool:
 
 @dataclass(slots=True)
 class Feed:
-    """Blocks to come, and the bytes taken from them but not yet cut."""
+    """ReadBlocks to come, and the bytes taken from them but not yet cut."""
 
     blocks: Iterator[bytes]
     data: bytes = b""
@@ -194,7 +194,7 @@ class Feed:
         while have <= most and (block := next(self.blocks, None)) is not None:
             end = block.rfind(b"\n") + 1
             if end:
-                # Blocks are large, so each is copied once only.
+                # ReadBlocks are large, so each is copied once only.
                 self.data = block[end:]
                 parts.append(memoryview(block)[:end])
                 return b"".join(parts)
@@ -235,7 +235,7 @@ def document_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
             yield from _oversize(feed, place, size)
             return
         if not told and len(feed.data.rstrip(JSON_SPACE)) > size:
-            yield Flaw("spread", place)
+            yield FramingFault("spread", place)
             told = True
         data, feed.data = _cut(feed.data, size)
         row = data.rstrip(JSON_SPACE)
@@ -275,7 +275,7 @@ def _oversize(feed: Feed, start: Cursor, size: int) -> Frames:
     """Pass over all that is left."""
     feed.data = b""
     size += sum(len(each) for each in feed.blocks)
-    yield Flaw("oversize", start, size, record=True)
+    yield FramingFault("oversize", start, size, record=True)
 
 
 def line_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
@@ -300,7 +300,7 @@ def _cut(data: bytes, end: int) -> tuple[bytes, bytes]:
 
 def _lines_within(
     data: bytes, start: Cursor, limit: int
-) -> Generator[Chunk | Flaw, None, Cursor]:
+) -> Generator[Chunk | FramingFault, None, Cursor]:
     """Yield the lines of `data`, without those beyond the limit; return their end."""
     chunk = Chunk(data, start)
     if len(data) <= limit or max(map(len, chunk.rows)) <= limit:
@@ -310,7 +310,7 @@ def _lines_within(
     for each in chunk.rows:
         line = data[at : at + len(each) + 1]
         if len(each) > limit:
-            yield Flaw("oversize", start, len(each), record=True)
+            yield FramingFault("oversize", start, len(each), record=True)
         else:
             yield Chunk(line, start)
         at += len(line)
@@ -334,7 +334,7 @@ def newlines(data: bytes) -> list[int]:
     return ends
 
 
-def _pass_over_line(feed: Feed, start: Cursor) -> tuple[Flaw, Cursor]:
+def _pass_over_line(feed: Feed, start: Cursor) -> tuple[FramingFault, Cursor]:
     """Skip one line without holding it; return it as a flaw, and the next start."""
     size = 0
     while (end := feed.data.find(b"\n")) < 0:
@@ -345,5 +345,5 @@ def _pass_over_line(feed: Feed, start: Cursor) -> tuple[Flaw, Cursor]:
             break
     size += end
     feed.data = feed.data[end + 1 :]
-    flaw = Flaw("oversize", start, size, record=True)
+    flaw = FramingFault("oversize", start, size, record=True)
     return flaw, _behind_lines(start, size + 1, 1)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from harpia_formats.framing.columns import Slices
-from harpia_formats.framing.lines import Chunk, Cursor, Flaw, is_blank
+from harpia_formats.framing.lines import Chunk, Cursor, FramingFault, is_blank
 
 _decode = msgspec.json.Decoder().decode
 _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -49,7 +49,7 @@ def records_of(frames: Slices) -> Iterator[Numbered]:
     """Yield each record of `frames` in order."""
     number = 0
     for frame in frames:
-        if isinstance(frame, Flaw):
+        if isinstance(frame, FramingFault):
             number += frame.record
         elif isinstance(frame, Chunk):
             for row, text in enumerate(frame.rows):

@@ -15,7 +15,7 @@ from harpia_formats.io.source import Source, open_source
 HELD = 8 * 1024 * 1024
 
 
-class SecondLook:
+class RereadableSource:
     """Returns the blocks of a source once more, for `with`."""
 
     def __init__(self, source: Source) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:  # most maps are none
     from harpia_formats.conversion.options import ConvertOptions
-    from harpia_formats.model.adapter import Spoke
+    from harpia_formats.model.adapter import FormatAdapter
 
 Item = TypeVar("Item")
 
@@ -74,16 +74,16 @@ def checked(columns: Mapping[str, str]) -> None:
 
 
 def names_in(
-    spoke: "Spoke", format_: str, columns: Mapping[str, str]
+    adapter: "FormatAdapter", format_: str, columns: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what the columns that `spoke` writes are called, by their own names.
+    """Return what the columns that `adapter` writes are called, by their own names.
 
     Raises `MapError` for a field that has no column in the format.
     """
     names: dict[str, str] = {}
     for name, column in columns.items():
         path = _paths.get(name, name)
-        own = [each.name for each in spoke.fields if each.hub == path]
+        own = [each.name for each in adapter.fields if each.hub == path]
         if not own:
             raise MapError(f"{name}={column}", f"{format_} has no column for {name}")
         names |= dict.fromkeys(own, column)

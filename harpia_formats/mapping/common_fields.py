@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from harpia_formats.model.adapter import Many, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Many
 from harpia_formats.model.record import Record
 
 #: Fields that are told of as left out.
@@ -19,13 +19,13 @@ _apart = frozenset({"outputs", "scores", "extra"})
 class Narrowing:
     """Takes from records what one of some formats has no place for."""
 
-    spokes: tuple[Spoke, ...]
+    adapters: tuple[FormatAdapter, ...]
     #: Fields that were taken away from some record.
     left_out: tuple[str, ...] = ()
 
     def of(self, record: Record) -> Record:
         """Return `record` without what one of the formats has no place for."""
-        if len(self.spokes) == 1:
+        if len(self.adapters) == 1:
             return record
         changes: dict[str, Any] = {}
         for name in Record.__struct_fields__:
@@ -37,7 +37,7 @@ class Narrowing:
                 self._leave_out("references but the first")
             changes["references"] = record.references[:1]
         outputs = []
-        if all(each.holds.outputs is not Many.NONE for each in self.spokes):
+        if all(each.holds.outputs is not Many.NONE for each in self.adapters):
             outputs = [self._narrowed_output(each) for each in record.outputs]
         elif record.outputs:
             self._leave_out("outputs")
@@ -48,12 +48,12 @@ class Narrowing:
     @property
     def _holds_one_reference(self) -> bool:
         """Whether one of the formats has room for no more than one reference."""
-        return any(each.holds.references is Many.ONE for each in self.spokes)
+        return any(each.holds.references is Many.ONE for each in self.adapters)
 
     @property
     def _of_several_vendors(self) -> bool:
         """Whether what is kept of rows cannot be compared."""
-        return len({each.vendor for each in self.spokes}) > 1
+        return len({each.vendor for each in self.adapters}) > 1
 
     def _without_extra(self, path: str, extra: Any) -> UnsetType:
         for vendor, members in extra.items() if extra is not UNSET else ():
@@ -81,7 +81,7 @@ class Narrowing:
         return replace(output, **changes)
 
     def _narrowed_scores(self, scores: list[Any]) -> Any:
-        if not all(each.holds.scores is not Many.NONE for each in self.spokes):
+        if not all(each.holds.scores is not Many.NONE for each in self.adapters):
             self._leave_out("outputs.scores")
             return UNSET
         narrowed = []
@@ -96,7 +96,7 @@ class Narrowing:
         return narrowed
 
     def _is_common(self, path: str) -> bool:
-        common = all(each.carried(path) for each in self.spokes)
+        common = all(each.carried(path) for each in self.adapters)
         if not common:
             self._leave_out(path)
         return common

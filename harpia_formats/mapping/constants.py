@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from harpia_formats.mapping.requirements import ConversionError, paths_named
-from harpia_formats.model.adapter import Spoke
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import KINDS, TEXTS, fits
-from harpia_formats.registry import spoke_of
+from harpia_formats.registry import adapter_of
 
 _words: dict[type, str] = {
     bool: "true or false",
@@ -22,15 +22,15 @@ _words: dict[type, str] = {
 }
 
 
-def constants_for(spoke: Spoke, given: Mapping[str, Any]) -> dict[str, Any]:
+def constants_for(adapter: FormatAdapter, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is given for fields, by their paths; raises `ConversionError`."""
     found: dict[str, Any] = {}
     for name, value in given.items():
-        path = paths_named(name, spoke)
+        path = paths_named(name, adapter)
         if path is None:
             from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
 
-            known = list(dict.fromkeys(each.name for each in spoke.fields))
+            known = list(dict.fromkeys(each.name for each in adapter.fields))
             near = nearest(name, known)
             hint = (
                 f"; did you mean {near}?" if near else f" (known: {', '.join(known)})"
@@ -48,7 +48,7 @@ def check_constants(targets: Sequence[Format], given: Mapping[str, Any]) -> None
     errors = []
     for each in reversed(targets):
         try:
-            constants_for(spoke_of(each), given)
+            constants_for(adapter_of(each), given)
         except ConversionError as error:
             errors.append(error)
     if len(errors) == len(targets):

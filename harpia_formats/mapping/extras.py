@@ -11,9 +11,9 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.model.adapter import Row, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Fate, Notes
+from harpia_formats.model.field_fates import Fate, FieldFates
 from harpia_formats.model.record import Record
 
 #: The key under which a row keeps them.
@@ -24,8 +24,8 @@ def keep(
     record: Record,
     parts: Sequence[Record],
     rows: Sequence[Row],
-    target: Spoke,
-    notes: Notes,
+    target: FormatAdapter,
+    notes: FieldFates,
 ) -> None:
     """Put what would be lost of `record` into its rows, and take back the notes.
 
@@ -55,7 +55,7 @@ def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[
     return record.outputs[before : before + sizes[place]]
 
 
-def _put(row: Row, target: Spoke, fragment: Row, record_extra: Any) -> None:
+def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> None:
     given = {name: value for name, value in fragment.items() if value is not UNSET}
     if not given:
         return
@@ -72,7 +72,7 @@ def _put(row: Row, target: Spoke, fragment: Row, record_extra: Any) -> None:
     row[KEY] = encode(given).decode() if target.room_of_text else given
 
 
-def taken_out(row: Row, source: Spoke) -> tuple[Row, Row]:
+def taken_out(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
     """Return `row` without what it keeps, and that; the latter is mostly empty."""
     if source.room is None:
         return row, {}

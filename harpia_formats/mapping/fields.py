@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.model.adapter import DECLINED, Altered, Field, Row
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score, fits
 
 _OUTPUTS, _SCORES = "outputs.", "outputs.scores."
@@ -64,7 +64,7 @@ class Table:
             record["outputs"] = [Output(**output)]
         return Record(**record)
 
-    def write(self, record: Record, notes: Notes) -> Row:
+    def write(self, record: Record, notes: FieldFates) -> Row:
         """Return the row for `record`, which has one output and one score at most.
 
         Raises `Unconvertible` where the record lacks what a row must have.
@@ -127,7 +127,7 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
     return dict(sorted(rest.items())) if len(rest) > 1 else rest
 
 
-def _lacking(given: Field, notes: Notes) -> Any:
+def _lacking(given: Field, notes: FieldFates) -> Any:
     """Return what is written where a record has nothing for a field."""
     if given.default is not UNSET:
         notes.defaulted(given.hub, shown_default(given.default))

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.model.adapter import Holds, Many
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record
 
 
 def fitted(
-    record: Record, holds: Holds, choices: Choices, notes: Notes
+    record: Record, holds: Holds, choices: Choices, notes: FieldFates
 ) -> Iterator[Record]:
     """Yield what `record` becomes, one record for each row.
 
@@ -31,7 +31,7 @@ def fitted(
 
 
 def _split(
-    record: Record, holds: Holds, choices: Choices, notes: Notes
+    record: Record, holds: Holds, choices: Choices, notes: FieldFates
 ) -> Iterator[Record]:
     for asked in _references(record, holds, choices, notes):
         for answered in _outputs(asked, holds, choices, notes):
@@ -39,7 +39,7 @@ def _split(
                 yield _as_conversation(scored, holds, choices, notes)
 
 
-def _of_model(record: Record, choices: Choices, notes: Notes) -> Record:
+def _of_model(record: Record, choices: Choices, notes: FieldFates) -> Record:
     """Keep the answers of the model that is asked for."""
     if choices.model is None:
         return record
@@ -50,7 +50,7 @@ def _of_model(record: Record, choices: Choices, notes: Notes) -> Record:
 
 
 def _references(
-    record: Record, holds: Holds, choices: Choices, notes: Notes
+    record: Record, holds: Holds, choices: Choices, notes: FieldFates
 ) -> Iterator[Record]:
     references = record.references
     if references is UNSET or len(references) < 2 or holds.references is not Many.ONE:  # noqa: PLR2004 - several
@@ -68,7 +68,7 @@ def _references(
 
 
 def _outputs(
-    record: Record, holds: Holds, choices: Choices, notes: Notes
+    record: Record, holds: Holds, choices: Choices, notes: FieldFates
 ) -> Iterator[Record]:
     outputs = record.outputs
     if len(outputs) < 2 or holds.outputs in {Many.ALL, Many.NONE}:  # noqa: PLR2004 - several
@@ -101,7 +101,7 @@ def _by_model(outputs: list[Output]) -> list[list[Output]]:
 
 
 def _scores(
-    record: Record, holds: Holds, choices: Choices, notes: Notes
+    record: Record, holds: Holds, choices: Choices, notes: FieldFates
 ) -> Iterator[Record]:
     if holds.scores is not Many.ONE or len(record.outputs) != 1:
         yield record
@@ -126,14 +126,14 @@ def _with(record: Record, **changes: Any) -> Record:
     return replace(record, outputs=[replace(record.outputs[0], **changes)])
 
 
-def _numbered(parts: list[Record], notes: Notes) -> Iterator[Record]:
+def _numbered(parts: list[Record], notes: FieldFates) -> Iterator[Record]:
     notes.changed("id", "with # and a number behind it")
     for number, each in enumerate(parts, 1):
         yield replace(each, id=f"{each.id}#{number}")
 
 
 def _as_conversation(
-    record: Record, holds: Holds, choices: Choices, notes: Notes
+    record: Record, holds: Holds, choices: Choices, notes: FieldFates
 ) -> Record:
     """Bring a chat or a conversation into the form that a row has room for."""
     if holds.messages and not holds.turns:
@@ -147,7 +147,7 @@ def _as_conversation(
     return record
 
 
-def _messages_as_prompt(record: Record, choices: Choices, notes: Notes) -> Record:
+def _messages_as_prompt(record: Record, choices: Choices, notes: FieldFates) -> Record:
     messages = record.messages
     assert messages is not UNSET  # noqa: S101 - the caller looked
     if choices.turns is Turns.FAIL:
@@ -168,7 +168,7 @@ def _messages_as_prompt(record: Record, choices: Choices, notes: Notes) -> Recor
     return _asking(replace(record, messages=UNSET), prompt, "the messages", notes)
 
 
-def _with_system(record: Record, notes: Notes) -> Record:
+def _with_system(record: Record, notes: FieldFates) -> Record:
     """Return `record` with the system message that its chat begins with."""
     messages = record.messages or []
     first = messages[0] if messages else {}
@@ -181,7 +181,7 @@ def _with_system(record: Record, notes: Notes) -> Record:
     return replace(record, system=text)
 
 
-def _asking(record: Record, prompt: str, where: str, notes: Notes) -> Record:
+def _asking(record: Record, prompt: str, where: str, notes: FieldFates) -> Record:
     """Return `record` with another prompt, which was found in a chat."""
     if record.prompt is UNSET:
         notes.defaulted("prompt", f"of {where}")
@@ -191,7 +191,7 @@ def _asking(record: Record, prompt: str, where: str, notes: Notes) -> Record:
 
 
 def _turns_as_answer(
-    record: Record, holds: Holds, choices: Choices, notes: Notes
+    record: Record, holds: Holds, choices: Choices, notes: FieldFates
 ) -> Record:
     if holds.outputs is Many.NONE or len(record.outputs) != 1:
         return record
@@ -215,7 +215,7 @@ def _turns_as_answer(
     return _asking(record, prompt, "the turns", notes)
 
 
-def _turns_as_messages(record: Record, notes: Notes) -> Record:
+def _turns_as_messages(record: Record, notes: FieldFates) -> Record:
     """Take a conversation for the chat before an answer, and the answer."""
     if not any(each.turns for each in record.outputs):
         return record
@@ -234,7 +234,7 @@ def _turns_as_messages(record: Record, notes: Notes) -> Record:
     return _answered(replace(record, messages=before), answer, notes)
 
 
-def _answer_of(output: Output, notes: Notes) -> Output:
+def _answer_of(output: Output, notes: FieldFates) -> Output:
     """Return an answer with the last one of its conversation, if it is one."""
     if not output.turns:
         return output
@@ -242,12 +242,14 @@ def _answer_of(output: Output, notes: Notes) -> Output:
     return _told(output, _parted(output.turns)[1], notes)
 
 
-def _answered(record: Record, answer: dict[str, Any] | None, notes: Notes) -> Record:
+def _answered(
+    record: Record, answer: dict[str, Any] | None, notes: FieldFates
+) -> Record:
     """Return `record` with the last turn of its conversation as the answer."""
     return replace(record, outputs=[_told(record.outputs[0], answer, notes)])
 
 
-def _told(output: Output, answer: dict[str, Any] | None, notes: Notes) -> Output:
+def _told(output: Output, answer: dict[str, Any] | None, notes: FieldFates) -> Output:
     """Return `output` with a turn for its text and its reasoning."""
     changes: dict[str, Any] = {"turns": UNSET}
     if answer is not None:
@@ -261,7 +263,7 @@ def _told(output: Output, answer: dict[str, Any] | None, notes: Notes) -> Output
     return replace(output, **changes)
 
 
-def _messages_as_turns(record: Record, notes: Notes) -> Record:
+def _messages_as_turns(record: Record, notes: FieldFates) -> Record:
     """Take a chat and each answer to it for a conversation."""
     messages = record.messages
     assert messages is not UNSET  # noqa: S101 - the caller looked

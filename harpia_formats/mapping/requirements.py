@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from harpia_formats.model.adapter import Field, Many, Spoke
+from harpia_formats.model.adapter import Field, FormatAdapter, Many
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import KINDS
 
@@ -25,9 +25,9 @@ class ConversionError(Exception):
 
 def check_needs(  # noqa: PLR0913 - two formats, and what is given beside
     source: Format,
-    source_spoke: Spoke,
+    source_spoke: FormatAdapter,
     target: Format,
-    target_spoke: Spoke,
+    target_spoke: FormatAdapter,
     constants: Collection[str],
     *,
     scored: bool,
@@ -55,7 +55,10 @@ def check_needs(  # noqa: PLR0913 - two formats, and what is given beside
 
 
 def _missing_answer(
-    source: Spoke, target: Spoke, constants: Collection[str], missing: list[Field]
+    source: FormatAdapter,
+    target: FormatAdapter,
+    constants: Collection[str],
+    missing: list[Field],
 ) -> list[Field]:
     """Return where the answer goes, if there is none for what rows say of one."""
     asked = any(
@@ -68,7 +71,7 @@ def _missing_answer(
 
 
 def _is_missing(
-    given: Field, source: Spoke, constants: Collection[str], *, scored: bool
+    given: Field, source: FormatAdapter, constants: Collection[str], *, scored: bool
 ) -> bool:
     if not given.required or given.hub == "id" or given.hub in constants:
         return False
@@ -84,17 +87,17 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def holds_answers(spoke: Spoke) -> bool:
+def holds_answers(adapter: FormatAdapter) -> bool:
     """Tell whether rows have room for what models answered."""
-    return spoke.holds.outputs is not Many.NONE
+    return adapter.holds.outputs is not Many.NONE
 
 
-def paths_named(name: str, spoke: Spoke) -> str | None:
+def paths_named(name: str, adapter: FormatAdapter) -> str | None:
     """Return the path of the field that `name` means, None if it means none.
 
     It is a key of the format's rows, the path of a field, or the last part of one.
     """
-    for each in spoke.fields:
+    for each in adapter.fields:
         if name in (each.name, each.hub) and each.hub in KINDS:
             return each.hub
     if name in KINDS:
@@ -102,7 +105,7 @@ def paths_named(name: str, spoke: Spoke) -> str | None:
     for start in ("params.", "metadata."):
         if name.startswith(start):
             return name
-    ends = [each.hub for each in spoke.fields if each.path[-1] == name]
+    ends = [each.hub for each in adapter.fields if each.path[-1] == name]
     ends += [each for each in KINDS if each.rpartition(".")[2] == name]
     named = {"response": "outputs.text", "score": "outputs.scores.value"}
     return next((each for each in ends if each in KINDS), named.get(name))

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
 
 def by_model(
-    record: Record, notes: Notes, wanted: str | None
+    record: Record, notes: FieldFates, wanted: str | None
 ) -> Iterator[tuple[str, Record]]:
     """Yield the answers of each model by themselves, of one model if it is `wanted`."""
     models = dict.fromkeys(each.model or "" for each in record.outputs)

@@ -5,10 +5,10 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
 from harpia_formats.registry import (
     FAMILIES,
+    adapter_of,
     all_formats,
     formats_named,
     record_formats,
-    spoke_of,
 )
 from harpia_formats.text.spelling import nearest
 
@@ -32,7 +32,7 @@ def targets_named(name: str) -> tuple[Format, ...]:
             raise ConversionError(
                 f"no format is called {name!r}{hint} (known: {listed})"
             )
-    found = tuple(each for each in formats_named(name) if each.spoke)
+    found = tuple(each for each in formats_named(name) if each.adapter)
     if not found:
         listed = ", ".join(known)
         raise ConversionError(f"{name} is a document, not records (known: {listed})")
@@ -41,13 +41,13 @@ def targets_named(name: str) -> tuple[Format, ...]:
 
 def is_told_by_answers(formats: tuple[Format, ...]) -> bool:
     """Tell whether which of `formats` is written depends on the records."""
-    return len({holds_answers(spoke_of(each)) for each in formats}) > 1
+    return len({holds_answers(adapter_of(each)) for each in formats}) > 1
 
 
 def fitting(formats: tuple[Format, ...], *, answered: bool) -> Format:
     """Return the first of `formats` that has room for answers, or for none."""
     return next(
-        (each for each in formats if holds_answers(spoke_of(each)) is answered),
+        (each for each in formats if holds_answers(adapter_of(each)) is answered),
         formats[0],
     )
 

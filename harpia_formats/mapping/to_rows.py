@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.extras import keep
 from harpia_formats.mapping.fit import fitted
-from harpia_formats.model.adapter import Many, Row, Spoke
-from harpia_formats.model.field_fates import Fate, Note, Notes
+from harpia_formats.model.adapter import FormatAdapter, Many, Row
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.record import KINDS, Output, Record, Score, paths_in
 
 #: What is said of an id that is the number of its record.
 BY_NUMBER = "is the number of the record"
 #: Gives scores to the answers of a record that have none.
-Scorer = Callable[[Record, Notes], Record]
+Scorer = Callable[[Record, FieldFates], Record]
 
 #: Fields that are told of as a whole, so that it is known whether a record had them.
 _told_whole = frozenset(KINDS) - {"params", "metadata", "extra", "outputs.extra"}
@@ -29,14 +29,14 @@ class Written:
 
     rows: list[Row]
     paths: tuple[str, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[FieldFate, ...]
 
 
 @dataclass(slots=True)
 class Pairing:
     """The way from records into rows of one format."""
 
-    target: Spoke
+    target: FormatAdapter
     choices: Choices
     scorer: Scorer | None = None
     _carried: dict[str, bool] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Pairing:
 
         Raises `Unconvertible` where it cannot be said in the format, or is not to.
         """
-        notes = Notes()
+        notes = FieldFates()
         paths = tuple(paths_in(record))
         if self._constants:
             turns = self.target.holds.turns
@@ -81,7 +81,7 @@ class Pairing:
             keep(record, parts, rows, self.target, notes)
         return Written(rows, paths, tuple(dict.fromkeys(notes.said)))
 
-    def _note_dropped(self, paths: tuple[str, ...], notes: Notes) -> None:
+    def _note_dropped(self, paths: tuple[str, ...], notes: FieldFates) -> None:
         """Note what has no place, and forget what was filled in for nothing."""
         lost = {Fate.DROPPED, Fate.MERGED}
         passed_by = {
@@ -109,14 +109,14 @@ class Pairing:
         return known
 
 
-def _drop_bare_outputs(paths: tuple[str, ...], notes: Notes) -> None:
+def _drop_bare_outputs(paths: tuple[str, ...], notes: FieldFates) -> None:
     """Note that answers are dropped of which nothing else says so."""
     if not any(each.startswith("outputs.") for each in paths):
         notes.dropped("outputs")
 
 
 def completed(
-    record: Record, constants: Mapping[str, Any], notes: Notes, *, turns: bool
+    record: Record, constants: Mapping[str, Any], notes: FieldFates, *, turns: bool
 ) -> Record:
     """Return `record` with constants for the fields that it lacks.
 
@@ -147,7 +147,7 @@ def completed(
 
 
 def _complete_member(
-    record: Record, own: dict[str, Any], path: str, value: Any, notes: Notes
+    record: Record, own: dict[str, Any], path: str, value: Any, notes: FieldFates
 ) -> None:
     name, _, key = path.partition(".")
     members = own.get(name, getattr(record, name))
@@ -166,7 +166,7 @@ def _completed_output(
     output: Output,
     own: Mapping[str, Any],
     of_scores: Mapping[str, Any],
-    notes: Notes,
+    notes: FieldFates,
     *,
     turns: bool,
 ) -> Output:
@@ -185,7 +185,7 @@ def _completed_output(
     return replace(output, **changes)
 
 
-def _completed_score(score: Score, own: Mapping[str, Any], notes: Notes) -> Score:
+def _completed_score(score: Score, own: Mapping[str, Any], notes: FieldFates) -> Score:
     changes = {
         name: _said(f"outputs.scores.{name}", value, notes)
         for name, value in own.items()
@@ -194,6 +194,6 @@ def _completed_score(score: Score, own: Mapping[str, Any], notes: Notes) -> Scor
     return replace(score, **changes)
 
 
-def _said(path: str, value: Any, notes: Notes) -> Any:
+def _said(path: str, value: Any, notes: FieldFates) -> Any:
     notes.defaulted(path, "--set")
     return value

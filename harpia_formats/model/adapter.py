@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 
@@ -117,7 +117,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoke:
+class FormatAdapter:
     """How rows of a format become records, and records rows.
 
     `read` takes a row in the form that is documented first. `write` takes a record
@@ -128,7 +128,7 @@ class Spoke:
     vendor: str
     fields: tuple[Field, ...]
     read: Callable[[Row], Record]
-    write: Callable[[Record, Notes], Row]
+    write: Callable[[Record, FieldFates], Row]
     holds: Holds = field(default_factory=Holds)
     #: Where a row has room for what it has no place for, if it has.
     room: tuple[str, ...] | None = None
@@ -136,7 +136,7 @@ class Spoke:
     room_of_text: bool = False
     #: Given the document without its rows, and what is written around rows.
     read_header: Callable[[Row], Header] | None = None
-    write_header: Callable[[Header, Notes], Row] | None = None
+    write_header: Callable[[Header, FieldFates], Row] | None = None
     #: Paths of the header that `write_header` carries.
     header_fields: tuple[str, ...] = ()
     #: The form that is documented first, of a row in another dialect, by its name.

@@ -15,7 +15,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class FieldFate:
     """That one field of a record does not arrive as it is."""
 
     fate: Fate
@@ -26,30 +26,30 @@ class Note:
 
 
 @dataclass(slots=True)
-class Notes:
+class FieldFates:
     """The notes on one record."""
 
-    said: list[Note] = field(default_factory=list)
+    said: list[FieldFate] = field(default_factory=list)
 
     def dropped(self, path: str, how: str = "") -> None:
         """Note that a field is not carried."""
-        self.said.append(Note(Fate.DROPPED, path, how))
+        self.said.append(FieldFate(Fate.DROPPED, path, how))
 
     def changed(self, path: str, how: str) -> None:
         """Note that a field arrives as another value."""
-        self.said.append(Note(Fate.CHANGED, path, how))
+        self.said.append(FieldFate(Fate.CHANGED, path, how))
 
     def defaulted(self, path: str, how: str) -> None:
         """Note that a field was absent and is not any more."""
-        self.said.append(Note(Fate.DEFAULTED, path, how))
+        self.said.append(FieldFate(Fate.DEFAULTED, path, how))
 
     def split(self, path: str, how: str) -> None:
         """Note that a field is spread over several rows."""
-        self.said.append(Note(Fate.SPLIT, path, how))
+        self.said.append(FieldFate(Fate.SPLIT, path, how))
 
     def merged(self, path: str, how: str) -> None:
         """Note that a field arrives as a part of another one."""
-        self.said.append(Note(Fate.MERGED, path, how))
+        self.said.append(FieldFate(Fate.MERGED, path, how))
 
 
 class Unconvertible(Exception):  # noqa: N818 - an answer, not an error

@@ -162,9 +162,9 @@ class Format:
     family: str = ""
     #: Whether so much looks like it that it is taken only where nothing else fits.
     general: bool = False
-    #: Where its `Spoke` is, as `module:name`, so that it is loaded only to convert;
+    #: Where its `FormatAdapter` is, as `module:name`, which is loaded only to convert;
     #: empty for documents, which are not records.
-    spoke: str = ""
+    adapter: str = ""
     #: Where its `ResultFormat` is, as `module:name`; empty if no scores are written
     #: to it.
     results: str = ""

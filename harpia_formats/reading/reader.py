@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harpia_formats.detection.candidates import Variant
-from harpia_formats.detection.torn import Blocks
+from harpia_formats.detection.torn import ReadBlocks
 from harpia_formats.framing.byte_range import Stretch
 from harpia_formats.framing.lines import ROW_LIMIT, Cursor, lines_in
 from harpia_formats.framing.split import Range, bytes_of
 from harpia_formats.io.inputs import Input, checked_inputs, sources_behind
 from harpia_formats.io.reader import SourceError, plain
 from harpia_formats.io.remote.file import Remote
-from harpia_formats.io.reread import SecondLook
+from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Measured, Source, open_source
 from harpia_formats.mapping.columns import (
     MAPPED,
@@ -27,13 +27,13 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.problem import PAUSE, Problem, Severity
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.record_stream import Receive, TakeAccepted, Taker
+from harpia_formats.reading.record_stream import Receive, RecordStream, TakeAccepted
 from harpia_formats.registry import (
+    adapter_of,
     all_formats,
     all_rules,
     formats_named,
     record_formats,
-    spoke_of,
 )
 from harpia_formats.rules import selected_rules
 from harpia_formats.validation.file.tally import Tally
@@ -133,7 +133,7 @@ class Reading:
         shards: "Shards | None",
     ) -> Generator[Problem, None, None]:
         count = self.tally.begin(source.name)
-        taker = Taker(
+        stream = RecordStream(
             source.name,
             receive,
             refuse,
@@ -144,33 +144,33 @@ class Reading:
         )
         try:
             if shards is not None and shards.suits(source):
-                yield from self._in_shards(source, count, taker, shards)
+                yield from self._in_shards(source, count, stream, shards)
             else:
-                yield from self._whole(source, count, taker)
+                yield from self._whole(source, count, stream)
         except SourceError as error:
             count.reason = error.reason
             return
-        if taker.is_open:
-            self.headers.append(taker.headers)
+        if stream.is_open:
+            self.headers.append(stream.headers)
 
     def _whole(
-        self, source: Source, count: FileCount, taker: Taker
+        self, source: Source, count: FileCount, stream: RecordStream
     ) -> Generator[Problem, None, None]:
         """Inspect a file from its beginning to its end."""
-        with SecondLook(source) as again, open_source(source) as reader:
-            blocks = Blocks(reader, count)
-            inspection = self._inspection(taker, whole=True)
+        with RereadableSource(source) as again, open_source(source) as reader:
+            blocks = ReadBlocks(reader, count)
+            inspection = self._inspection(stream, whole=True)
             yield from _closed(inspection.problems(blocks, count, again))
             if not inspection.stopped:
-                for _ in taker.close():
-                    if taker.pauses:
+                for _ in stream.close():
+                    if stream.pauses:
                         yield PAUSE
         count.complete = not inspection.stopped and blocks.error is None
         if blocks.error is not None:
             count.reason = blocks.error.reason
 
     def _in_shards(
-        self, source: Source, count: FileCount, taker: Taker, shards: "Shards"
+        self, source: Source, count: FileCount, stream: RecordStream, shards: "Shards"
     ) -> Generator[Problem, None, None]:
         """Inspect the beginning of a file, and have the rest of it done in ranges."""
         origin = source.origin
@@ -179,7 +179,7 @@ class Reading:
         ranges = shards.ranges(source.name, origin)
         place = Cursor()
         # What it has learned of the rows need not be found out for each range.
-        inspection = self._inspection(taker)
+        inspection = self._inspection(stream)
         for work, found in ranges:
             done = shards.if_right(work, found)
             lines = 0 if done is None else done.lines
@@ -187,8 +187,8 @@ class Reading:
                 data = _bytes_of(source.name, origin, work)
                 lines = lines_in(data)
                 part = Source(source.name, data)
-                with SecondLook(part) as again, open_source(part) as reader:
-                    blocks = Blocks(reader, count)
+                with RereadableSource(part) as again, open_source(part) as reader:
+                    blocks = ReadBlocks(reader, count)
                     yield from _closed(inspection.problems(blocks, count, again))
                 if inspection.stopped or inspection.variant is None:
                     return
@@ -211,7 +211,7 @@ class Reading:
             _check_unchanged(source.name, origin)
         count.complete = True
 
-    def _inspection(self, taker: Taker, *, whole: bool = False) -> Inspection:
+    def _inspection(self, stream: RecordStream, *, whole: bool = False) -> Inspection:
         options = self._options
         return Inspection(
             options if whole else replace(options, progress=None),
@@ -219,13 +219,13 @@ class Reading:
             self.tally,
             self._formats,
             None,
-            taker,
+            stream,
         )
 
 
 def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
     """Return the own name of each column that is mapped."""
-    return own_of(names_in(spoke_of(format_), format_.id, columns))
+    return own_of(names_in(adapter_of(format_), format_.id, columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ def _closed(flow: Iterator[Problem]) -> Generator[Problem, None, None]:
 
 def _converting(variant: Variant, count: FileCount) -> Variant:
     """Return `variant` if its rows are records; raises `ConversionError`."""
-    if not variant.format.spoke:
+    if not variant.format.adapter:
         raise ConversionError(
             f"{count.path} is {variant.format.id}, a document without records; "
             f"records are in: {', '.join(record_formats())}"

@@ -14,13 +14,13 @@ from harpia_formats.framing.columns import Header as Around
 from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.mapping.columns import check_there, renamed
 from harpia_formats.mapping.extras import restored, taken_out
-from harpia_formats.model.adapter import Row, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 from harpia_formats.parsing.csv_records import TableRow
-from harpia_formats.registry import spoke_of
+from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import Row as Placed
 from harpia_formats.validation.file.outcomes import Marks, Numbers
 from harpia_formats.validation.file.row_validator import Judge
@@ -31,12 +31,12 @@ HELD = 1024 * 1024
 HEADED = b'"header"'
 _head = struct.Struct("<QQQI")
 
-#: Takes the rows of a chunk as a lane decoded them; tells whether it did.
+#: Takes the rows of a chunk as a decoder decoded them; tells whether it did.
 TakeAccepted = Callable[[Chunk, Numbers, Sequence[Any], Judge], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PlacedRecord:
     """One record with its row, and where that is."""
 
     record: Record
@@ -44,11 +44,11 @@ class Taken:
 
 
 #: Takes a record that was read.
-Receive = Callable[[Taken], None]
+Receive = Callable[[PlacedRecord], None]
 
 
 @dataclass(slots=True)
-class Taker:
+class RecordStream:
     """Reads the valid rows of one file as records, and hands them on."""
 
     path: str
@@ -57,7 +57,7 @@ class Taker:
     refuse: Callable[[bytes], None]
     #: Called once the format is known; it may refuse to go on.
     begin: Callable[[Variant], None]
-    #: Called with rows that a lane accepted all; it may leave them to `receive`.
+    #: Called with rows that a decoder accepted all; it may leave them to `receive`.
     bulk: "TakeAccepted | None" = None
     #: The name of the field in each column of a table, where they are mapped.
     fields: dict[str, str] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Taker:
     pauses: bool = False
     #: What was around the records, or in the first of them.
     headers: list[Header] = field(default_factory=list)
-    _spoke: Spoke | None = None
+    _adapter: FormatAdapter | None = None
     _variant: Variant | None = None
     _columns: "_Columns | None" = None
 
@@ -75,7 +75,7 @@ class Taker:
             return
         self.begin(variant)
         self._variant = variant
-        self._spoke = spoke_of(variant.format)
+        self._adapter = adapter_of(variant.format)
         if variant.dialect.container is Container.COLUMNS:
             self._columns = _Columns()
 
@@ -94,12 +94,12 @@ class Taker:
     ) -> None:
         """Take the rows of a chunk but for those that are `passed` over.
 
-        `values` are the rows as the lane of `judge` accepted them, as far as it did.
+        `values` are the rows as the decoder of `judge` accepted them, as far as it did.
         """
         if self._columns is not None:
             self._columns.take(chunk, numbers, passed)
             return
-        if self._spoke is None:
+        if self._adapter is None:
             return
         for begin, end in _stretches(len(chunk), passed, values):
             part = values[begin:end]
@@ -115,7 +115,7 @@ class Taker:
     def accepted(
         self, chunk: Chunk, numbers: Numbers, values: Sequence[Any], judge: Judge
     ) -> bool:
-        """Hand on rows that the lane accepted; tell whether anybody took them."""
+        """Hand on rows that the decoder accepted; tell whether anybody took them."""
         if self.bulk is None or self._columns is not None:
             return False
         if self._has_headed_rows and HEADED in chunk.data:
@@ -129,9 +129,9 @@ class Taker:
 
     def cells(self, value: dict[str, str], row: TableRow, number: int) -> None:
         """Take a row of a table."""
-        if self._spoke is None:
+        if self._adapter is None:
             return
-        if self._spoke.blank_is_absent:
+        if self._adapter.blank_is_absent:
             blank = {
                 name
                 for name, each in zip(value, row.fields, strict=True)
@@ -144,32 +144,32 @@ class Taker:
 
     def around(self, header: Around) -> None:
         """Take what is around the records."""
-        spoke = self._spoke
-        if spoke is None or spoke.read_header is None or self._columns is not None:
+        adapter = self._adapter
+        if adapter is None or adapter.read_header is None or self._columns is not None:
             return
         try:
             document = decode(header.text)
         except (MsgspecError, UnicodeDecodeError, RecursionError):
             return
-        assert self._variant is not None  # noqa: S101 - a spoke has a variant
+        assert self._variant is not None  # noqa: S101 - a adapter has a variant
         document.pop(self._variant.dialect.rows_at, None)
-        self._note_header(spoke.read_header(document))
+        self._note_header(adapter.read_header(document))
 
     def close(self) -> Iterator[None]:
         """Hand on what could not be before the end, a record at each step."""
-        columns, spoke = self._columns, self._spoke
-        if columns is None or spoke is None:
+        columns, adapter = self._columns, self._adapter
+        if columns is None or adapter is None:
             return
         try:
-            yield from self._rows_of(columns, spoke)
+            yield from self._rows_of(columns, adapter)
         finally:
             columns.drop()
 
-    def _rows_of(self, columns: "_Columns", spoke: Spoke) -> Iterator[None]:
+    def _rows_of(self, columns: "_Columns", adapter: FormatAdapter) -> Iterator[None]:
         """Hand on the rows of columns, one at each step; raises `MapError`."""
         for component in columns.components():
-            if component and spoke.read_header is not None:
-                self._note_header(spoke.read_header({"component": component[0]}))
+            if component and adapter.read_header is not None:
+                self._note_header(adapter.read_header({"component": component[0]}))
             if self.fields:
                 check_there(self.fields, columns.names_of(component), self.path)
             for number, start, given in columns.rows_of(component):
@@ -189,21 +189,21 @@ class Taker:
     @property
     def _has_headed_rows(self) -> bool:
         """Whether a header is in a row, and not around them."""
-        variant, spoke = self._variant, self._spoke
-        if variant is None or spoke is None or spoke.read_header is None:
+        variant, adapter = self._variant, self._adapter
+        if variant is None or adapter is None or adapter.read_header is None:
             return False
         return variant.dialect.container is Container.ROWS
 
     def _hand_on(self, value: Row, text: bytes, start: Cursor, number: int) -> None:
-        variant, spoke = self._variant, self._spoke
+        variant, adapter = self._variant, self._adapter
         assert variant is not None  # noqa: S101 - the caller looked
-        assert spoke is not None  # noqa: S101 - likewise
-        if self._has_headed_rows and spoke.read_header and "header" in value:
-            self._note_header(spoke.read_header(value["header"]))
-        record = read_record(value, spoke, variant)
+        assert adapter is not None  # noqa: S101 - likewise
+        if self._has_headed_rows and adapter.read_header and "header" in value:
+            self._note_header(adapter.read_header(value["header"]))
+        record = read_record(value, adapter, variant)
         id_key = variant.format.id_key
         placed = Placed(self.path, text, start, number, value, id_key)
-        self.receive(Taken(record, placed))
+        self.receive(PlacedRecord(record, placed))
 
 
 def _stretches(
@@ -222,13 +222,13 @@ def _stretches(
             yield first, first + 1 + len(others)
 
 
-def read_record(value: Row, spoke: Spoke, variant: Variant) -> Record:
+def read_record(value: Row, adapter: FormatAdapter, variant: Variant) -> Record:
     """Return the record that a row of `variant` is."""
-    straight = spoke.straight.get(variant.dialect.name)
+    straight = adapter.straight.get(variant.dialect.name)
     if straight is not None:
         value = straight(value)
-    bare, kept = taken_out(value, spoke)
-    record = spoke.read(bare)
+    bare, kept = taken_out(value, adapter)
+    record = adapter.read(bare)
     return restored(record, kept) if kept else record
 
 

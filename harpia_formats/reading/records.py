@@ -10,7 +10,7 @@ from harpia_formats.model.exact_json import encode
 from harpia_formats.model.problem import PAUSE, Problem
 from harpia_formats.model.record import Record
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import Taken
+from harpia_formats.reading.record_stream import PlacedRecord
 
 
 def records_in(
@@ -30,7 +30,7 @@ def records_in(
 
 
 def _records(reading: Reading) -> Iterator[Record]:
-    taken: deque[Taken] = deque()
+    taken: deque[PlacedRecord] = deque()
     problems: list[Problem] = []
     flow = reading.problems(taken.append, lambda *_: None, lambda _: None)
     for each in flow:

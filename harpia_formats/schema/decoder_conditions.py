@@ -141,7 +141,7 @@ def _demands_of(then: Any, builder: TypeBuilder) -> Demands:
     if required - declared:
         raise Unsuitable("a condition requires a field that is not declared")
     demands = {}
-    # A member that is not declared is a ghost: the lane refuses a row that has it.
+    # A member that is not declared is a ghost: the decoder refuses a row that has it.
     for key in (required | properties.keys()) & declared:
         kinds = _kinds_of(properties.get(key, {}), builder.classes.get((key,), dict))
         absent = frozenset() if key in required else frozenset({UnsetType})

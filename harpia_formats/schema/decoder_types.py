@@ -42,7 +42,7 @@ _sizes = {
 
 
 class Unsuitable(Exception):  # noqa: N818 - an answer, not an error
-    """A schema says something that the lane's types cannot say."""
+    """A schema says something that the decoder's types cannot say."""
 
 
 def free_type(depth: int = FREE_DEPTH) -> Any:

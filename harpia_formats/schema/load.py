@@ -126,13 +126,13 @@ def _check_keywords(name: str, schema: Any) -> None:
 
 
 def _check_engine(name: str, schema: Any) -> None:
-    """Let the referee have the last word: on patterns, say, and on ids."""
+    """Let the schema validator have the last word: on patterns, say, and on ids."""
     from jsonschema_rs import ValidationError  # noqa: PLC0415 - user schemas only
 
-    from harpia_formats.schema.validator import referee_of  # noqa: PLC0415 - it is built upon us
+    from harpia_formats.schema.validator import schema_validator_of  # noqa: PLC0415 - it is built upon us
 
     try:
-        referee_of(schema)
+        schema_validator_of(schema)
     except ValidationError as error:
         place = pointer_of(tuple(error.instance_path)) or "its root"
         found = str(error.message)[:200]

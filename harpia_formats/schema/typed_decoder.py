@@ -1,13 +1,13 @@
-"""The fast lane: accept most valid rows at the speed of parsing them.
+"""The typed decoder: accept most valid rows at the speed of parsing them.
 
-A lane is a typed decoder built from a schema. It may only accept: what it refuses
-is undecided and goes to the referee. Every field that it knows is declared and
+A decoder is a typed decoder built from a schema. It may only accept: what it refuses
+is undecided and goes to the schema_validator. Every field that it knows is declared and
 others are refused, so nothing is skipped unread; optional fields are `UNSET` and
 not `None` when absent, so null is accepted only where the schema allows it; free
 values are declared to a fixed depth, so a row that is too deep is not accepted.
 
 Unknown keys are legal in an open object, and files use the same few again and
-again. So the lane learns: it is built after some rows were judged valid, with the
+again. So the decoder learns: it is built after some rows were judged valid, with the
 unknown keys of those rows declared too, and again when new ones turn up.
 """
 
@@ -27,12 +27,12 @@ from harpia_formats.schema.decoder_types import (
     is_sayable,
 )
 
-#: Unknown keys that are learned in one object before its rows are left to the referee.
+#: Unknown keys learned in one object before its rows are left to the validator.
 EXTRAS_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class TypedDecoder:
     """A decoder that accepts valid rows, and refuses what it is not sure of."""
 
     decode: Callable[[bytes], Any]
@@ -75,8 +75,10 @@ class Lane:
         return values
 
 
-def lane_of(schema: Mapping[str, Any], extras: Extras | None = None) -> Lane:
-    """Build the lane of `schema`, accepting the unknown keys `extras` too.
+def typed_decoder_of(
+    schema: Mapping[str, Any], extras: Extras | None = None
+) -> TypedDecoder:
+    """Build the decoder of `schema`, accepting the unknown keys `extras` too.
 
     Raises `Unsuitable` where the schema says more than types can.
     """
@@ -89,7 +91,7 @@ def lane_of(schema: Mapping[str, Any], extras: Extras | None = None) -> Lane:
     except (TypeError, ValueError, OverflowError) as error:
         raise Unsuitable(str(error)) from error
     checks = conditions_of(schema, builder)
-    return Lane(
+    return TypedDecoder(
         decoder.decode,
         decoder.decode_lines,
         checks,

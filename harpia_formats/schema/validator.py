@@ -1,11 +1,11 @@
-"""The referee: the exact schema engine, offline."""
+"""The schema validator: the exact schema engine, offline."""
 
 import jsonschema_rs
 
 from harpia_formats.schema.load import Schema
 
 
-def referee_of(
+def schema_validator_of(
     schema: Schema, *, formats: bool = False
 ) -> jsonschema_rs.Draft7Validator:
     """Return the exact engine for `schema`, offline.

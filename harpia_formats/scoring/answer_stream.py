@@ -11,7 +11,7 @@ from harpia_formats.mapping.select_model import Models
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.record_stream import Taken
+from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
 from harpia_formats.rules.scoring import NO_ANSWER, NO_REFERENCE, UNSCORABLE
@@ -37,7 +37,7 @@ class _Answer:
     record: Record
     output: Output
     text: str | None
-    taken: Taken
+    taken: PlacedRecord
     #: The counts of the file that it is from.
     count: FileCount
 
@@ -79,7 +79,7 @@ class Answers:
         self.total = self._sums({})
         self.seconds = [0.0] * len(self.measured)
 
-    def receive(self, taken: Taken, batches: Batches) -> None:
+    def receive(self, taken: PlacedRecord, batches: Batches) -> None:
         """Take a record, and hand out its answers once there are enough."""
         record = self.models.of(taken.record)
         self._records += 1

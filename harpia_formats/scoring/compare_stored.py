@@ -13,7 +13,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record, Score
 from harpia_formats.model.report import Report
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import Taken
+from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.scoring.bootstrap import paired, why_not
 from harpia_formats.scoring.compare_runs import ComparedScore, asked_in, digest
 from harpia_formats.scoring.options import ScoreOptions
@@ -55,7 +55,7 @@ class _Stored:
         yield from self.reading.problems(self._receive, lambda *_: None, lambda _: None)
         self.models.check()
 
-    def _receive(self, taken: Taken) -> None:
+    def _receive(self, taken: PlacedRecord) -> None:
         record = self.models.of(taken.record)
         self.by_id = self.by_id and record.id is not UNSET
         seen: Counter[str] = Counter()

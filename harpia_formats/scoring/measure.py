@@ -14,7 +14,7 @@ from harpia_formats.scoring.accumulate import Outcome
 from harpia_formats.scoring.scores import Measuring
 
 if TYPE_CHECKING:  # little data needs none
-    from harpia_formats.workers.pool import Crew, Ticket
+    from harpia_formats.workers.pool import Ticket, WorkerPool
 
 #: Answers that are measured together.
 BATCH = 256
@@ -91,7 +91,7 @@ class Batches:
     #: Called with a batch as it was given, and its statistics.
     deliver: Callable[[Any, Measured], None]
     #: Who measures elsewhere, if anybody does.
-    crew: "Crew | None" = None
+    pool: "WorkerPool | None" = None
     _batches: int = 0
     #: Whether processes died of their work, so that none is handed out any more.
     _alone: bool = False
@@ -112,28 +112,28 @@ class Batches:
         """
         self._batches += 1
         # Few answers need nobody else.
-        if self.crew is None or self._alone or self._batches == 1:
+        if self.pool is None or self._alone or self._batches == 1:
             # What is under way comes before it.
             self.finish()
             self.deliver(batch, self._measured_here(pairs))
             return
         job = self._key, self._spec
-        ticket = self.crew.submit((_measured_elsewhere, (job, list(pairs))))
+        ticket = self.pool.submit((_measured_elsewhere, (job, list(pairs))))
         self._waiting.append((batch, pairs, ticket))
-        if len(self._waiting) >= self.crew.room:
-            self._deliver_first(self.crew)
+        if len(self._waiting) >= self.pool.room:
+            self._deliver_first(self.pool)
 
     def finish(self) -> None:
         """Deliver all that is under way; raises `EngineError`."""
-        while self._waiting and self.crew is not None:
-            self._deliver_first(self.crew)
+        while self._waiting and self.pool is not None:
+            self._deliver_first(self.pool)
 
-    def _deliver_first(self, crew: "Crew") -> None:
+    def _deliver_first(self, pool: "WorkerPool") -> None:
         from harpia_formats.workers.pool import Died  # noqa: PLC0415 - for much data only
 
         batch, pairs, ticket = self._waiting.popleft()
         try:
-            found = crew.result(ticket)
+            found = pool.result(ticket)
         except Died:
             self._alone = True
             found = self._measured_here(pairs)

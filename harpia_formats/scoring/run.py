@@ -17,7 +17,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.reader import Reading
-from harpia_formats.registry import result_format_named, spoke_of
+from harpia_formats.registry import adapter_of, result_format_named
 from harpia_formats.scoring.answer_stream import Answers
 from harpia_formats.scoring.bootstrap import why_not
 from harpia_formats.scoring.groups import Grouper
@@ -145,8 +145,8 @@ class Scoring:
             return
         answers = self._answers
         options = self._options
-        with joined(options.jobs, options.executor, options.engine) as crew:
-            batches = Batches(answers.measured, answers.deliver, crew)
+        with joined(options.jobs, options.executor, options.engine) as pool:
+            batches = Batches(answers.measured, answers.deliver, pool)
             problems = self._reading.problems(
                 lambda taken: answers.receive(taken, batches),
                 self._begin,
@@ -164,12 +164,12 @@ class Scoring:
     def _begin(self, variant: Variant, count: FileCount) -> None:
         """Open the output once it is known what is read. Raises `ScoreError`."""
         self._answers.count = count
-        if not holds_answers(spoke_of(variant.format)):
+        if not holds_answers(adapter_of(variant.format)):
             raise ScoreError(
                 f"{variant.format.id} holds no answers, so there is nothing to score"
             )
         self._source = self._source or variant.format
-        holds = spoke_of(variant.format).holds.outputs
+        holds = adapter_of(variant.format).holds.outputs
         self._answers.holds_models = holds is Many.ALL
         # What cannot be written is told before work starts.
         self._opened()

@@ -14,7 +14,7 @@ from harpia_formats.framing.columns import Header
 from harpia_formats.framing.container import opening_of
 from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.framing.numbered import Numbered, decoded, records_of
-from harpia_formats.io.reread import SecondLook
+from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.format import Companion, Container, Remark, Seen
 from harpia_formats.model.problem import Problem
@@ -174,7 +174,7 @@ class _Check:
         if not algorithm:
             return None
         digest = hashlib.new(algorithm, usedforsecurity=False)
-        for block in SecondLook(self.judged.source).blocks():
+        for block in RereadableSource(self.judged.source).blocks():
             digest.update(block)
         return digest.hexdigest()
 

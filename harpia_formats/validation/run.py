@@ -30,7 +30,7 @@ from harpia_formats.validation.options import Options
 if TYPE_CHECKING:  # most runs need no help
     from harpia_formats.validation.parallel.messages import FoundFile, Job
     from harpia_formats.validation.parallel.small_files import Judged
-    from harpia_formats.workers.pool import Crew, Died
+    from harpia_formats.workers.pool import Died, WorkerPool
 
 #: Bytes of a file for which nobody else is asked to help.
 LITTLE = 1024 * 1024
@@ -58,13 +58,13 @@ class Validation:
     def __iter__(self) -> Iterator[Problem]:
         rules = {code: self._rules[code] for code in self._active}
         pairs = Pairs(self._options, self._tally)
-        with pairs, self._crew() as crew:
-            for each, found in self._sources(rules, crew):
+        with pairs, self._pool() as pool:
+            for each, found in self._sources(rules, pool):
                 count = self._tally.begin(each.name)
                 if found is not None:
                     yield from self._taken(each, found, rules, count, pairs)
                 else:
-                    yield from self._inspected(each, rules, count, pairs, crew)
+                    yield from self._inspected(each, rules, count, pairs, pool)
                 if self._options.fail_fast and self._tally.errors:
                     return
             pairs.check_used()
@@ -73,7 +73,7 @@ class Validation:
         """Return the counts of what was read so far."""
         return self._tally.report()
 
-    def _crew(self) -> "AbstractContextManager[Crew | None]":
+    def _pool(self) -> "AbstractContextManager[WorkerPool | None]":
         """Return who helps, if anybody may."""
         options = self._options
         # Where only the beginning is wanted, nobody should read on.
@@ -86,7 +86,7 @@ class Validation:
         return joined(options.jobs, options.executor, options.engine)
 
     def _sources(
-        self, rules: Mapping[str, Rule], crew: "Crew | None"
+        self, rules: Mapping[str, Rule], pool: "WorkerPool | None"
     ) -> "Iterator[tuple[Source, FoundFile | Died | None]]":
         """Yield what the inputs name, once; one that names nothing is a failed file.
 
@@ -94,10 +94,10 @@ class Validation:
         """
         sources = sources_behind(self._inputs)
         found: Iterator[Judged] = ((each, None) for each in sources)
-        if crew is not None:
+        if pool is not None:
             from harpia_formats.validation.parallel.small_files import in_batches  # noqa: PLC0415 - as above
 
-            found = in_batches(sources, crew, partial(self._job, rules))
+            found = in_batches(sources, pool, partial(self._job, rules))
         for each, outcome in found:
             if isinstance(each, SourceError):
                 self._tally.begin(each.path).reason = each.reason
@@ -144,12 +144,12 @@ class Validation:
         rules: Mapping[str, Rule],
         count: FileCount,
         pairs: Pairs,
-        crew: "Crew | None",
+        pool: "WorkerPool | None",
     ) -> Iterator[Problem]:
-        if crew is not None and crew.is_far:
-            _have_seen(crew, source)
+        if pool is not None and pool.is_far:
+            _have_seen(pool, source)
         inspection = Inspection(
-            self._options, rules, self._tally, self._formats, self._schema, crew=crew
+            self._options, rules, self._tally, self._formats, self._schema, pool=pool
         )
 
         def finish() -> Iterator[Problem]:
@@ -175,7 +175,7 @@ def _is_little(inputs: Sequence[Input]) -> bool:
         return False
 
 
-def _have_seen(crew: "Crew", source: Source) -> None:
+def _have_seen(pool: "WorkerPool", source: Source) -> None:
     """Have those who work look at a file of ranges before any work on it is done.
 
     Raises `EngineError`.
@@ -186,7 +186,7 @@ def _have_seen(crew: "Crew", source: Source) -> None:
     origin, size = source.origin, size_in_ranges(source.origin)
     if size is not None and size >= HEAD + WORTH and is_plain_lines(source):
         assert isinstance(origin, (Path, Remote))  # noqa: S101 - so it has ranges
-        crew.see(origin)
+        pool.see(origin)
 
 
 def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from harpia_formats.workers.pool import Crew, Died, Ticket, Work
+from harpia_formats.workers.pool import Died, Ticket, Work, WorkerPool
 
 #: How many pieces in a row may be lost twice until none is handed out any more.
 HOPELESS = 5
@@ -13,22 +13,22 @@ _Item = TypeVar("_Item")
 
 
 def in_turn(
-    crew: Crew,
+    pool: WorkerPool,
     items: Iterable[tuple[Any, Work | None]],
     weight: Callable[[Any], int] = lambda _: 0,
     most: int = 0,
 ) -> Iterator[tuple[Any, Ticket | None]]:
     """Yield items in order, each with the work on it if there is some.
 
-    No more than the crew has room for is under way, and where more than one is, they
+    No more than the pool has room for is under way, and where more than one is, they
     weigh no more than `most` together. Raises `EngineError`.
     """
     waiting: deque[tuple[Any, Ticket | None]] = deque()
     load = 0
     for item, work in items:
-        waiting.append((item, None if work is None else crew.submit(work)))
+        waiting.append((item, None if work is None else pool.submit(work)))
         load += weight(item)
-        while len(waiting) >= crew.room or (len(waiting) > 1 and load > most):
+        while len(waiting) >= pool.room or (len(waiting) > 1 and load > most):
             first = waiting.popleft()
             load -= weight(first[0])
             yield first
@@ -36,7 +36,7 @@ def in_turn(
 
 
 def ordered(
-    crew: Crew, run: Callable[[Any, _Item], Any], job: Any, items: Iterable[_Item]
+    pool: WorkerPool, run: Callable[[Any, _Item], Any], job: Any, items: Iterable[_Item]
 ) -> Iterator[tuple[_Item, Any]]:
     """Yield what `run(job, item)` returns for each item, in order.
 
@@ -45,11 +45,11 @@ def ordered(
     """
     flow, deaths = _Flow(iter(items)), 0
     works = ((each, (run, (job, each)) if deaths < HOPELESS else None) for each in flow)
-    for item, ticket in in_turn(crew, works):
+    for item, ticket in in_turn(pool, works):
         found = None
         if ticket is not None and deaths < HOPELESS:
             try:
-                found = crew.result(ticket)
+                found = pool.result(ticket)
                 deaths = 0
             except Died:
                 deaths += 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # most runs are too small for it
     from concurrent.futures import Executor, Future
 
     from harpia_formats.io.remote.file import Remote
-    from harpia_formats.workers.same_file import Sight
+    from harpia_formats.workers.same_file import FileFingerprint
 
 #: Pieces of work that are under way for each who works.
 AHEAD = 3
@@ -46,7 +46,7 @@ class Ticket:
 
 
 @dataclass(slots=True)
-class Crew:
+class WorkerPool:
     """Those who work for this process, for `with`; they begin with the work.
 
     They are processes of ours, the workers of a cluster, or an executor of somebody
@@ -64,7 +64,7 @@ class Crew:
     #: A single process for what another one has died of.
     _single: "Executor | None" = None
     #: Files that those who work see as we do.
-    _seen: "dict[Path | Remote, Sight]" = field(default_factory=dict)
+    _seen: "dict[Path | Remote, FileFingerprint]" = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
@@ -119,21 +119,21 @@ class Crew:
 
         Otherwise all its work would come back undone, and nobody would know why.
         """
-        from harpia_formats.workers.same_file import sight_of, unlike  # noqa: PLC0415 - for others only
+        from harpia_formats.workers.same_file import fingerprint_of, unlike  # noqa: PLC0415 - for others only
 
         if origin in self._seen:
             return
         try:
-            sight = sight_of(origin)
+            fingerprint = fingerprint_of(origin)
         except OSError:
             return  # whoever reads it says so
-        for worker, answer in self.engine.asked(unlike, sight).items():
+        for worker, answer in self.engine.asked(unlike, fingerprint).items():
             if answer:
                 reason = f"{worker} does not see what is to be read: {answer}"
                 raise EngineError(self.engine.name, reason)
-        self._seen[origin] = sight
+        self._seen[origin] = fingerprint
 
-    def sight_of(self, origin: "Path | Remote") -> "Sight | None":
+    def fingerprint_of(self, origin: "Path | Remote") -> "FileFingerprint | None":
         """Return a file that those who work see, None if they need not, or do not."""
         return self._seen.get(origin)
 
@@ -224,9 +224,9 @@ def _waited_for(future: "Future[Any]", engine: Engine) -> Any:
 
 def joined(
     jobs: int, executor: "Executor | None", engine: str | None
-) -> AbstractContextManager[Crew | None]:
+) -> AbstractContextManager[WorkerPool | None]:
     """Return who works for a run by its options, for `with`; None if nobody does."""
     if executor is not None or engine is not None:
-        return Crew(jobs, executor, engine)
+        return WorkerPool(jobs, executor, engine)
     count = jobs_of(jobs)
-    return nullcontext() if count == 1 else Crew(count)
+    return nullcontext() if count == 1 else WorkerPool(count)

@@ -15,7 +15,7 @@ _sign = "sign"
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class FileFingerprint:
     """A file as it is seen on one machine: plain data, and none of its content."""
 
     origin: Path | Remote
@@ -29,28 +29,29 @@ class Sight:
         return masked(origin.url) if isinstance(origin, Remote) else str(origin)
 
 
-def sight_of(origin: Path | Remote) -> Sight:
+def fingerprint_of(origin: Path | Remote) -> FileFingerprint:
     """Return a file as it is seen here; raises `OSError`."""
     if isinstance(origin, Path):
         # Those who work elsewhere have another working folder.
         origin = origin.absolute()
         with origin.open("rb") as file:
             head = file.read(BEGINNING)
-        return Sight(origin, origin.stat().st_size, _digest(head))
+        return FileFingerprint(origin, origin.stat().st_size, _digest(head))
     size = origin.size or 0
-    return Sight(origin, size, _digest(origin.read(0, min(BEGINNING, size))))
+    return FileFingerprint(origin, size, _digest(origin.read(0, min(BEGINNING, size))))
 
 
-def unlike(sight: Sight) -> str:
+def unlike(fingerprint: FileFingerprint) -> str:
     """Return why not the same file is seen here, "" if it is."""
     try:
-        found = sight_of(sight.origin)
+        found = fingerprint_of(fingerprint.origin)
     except OSError as error:
-        return f"{sight.name} {plain(error)}"
-    if found.size != sight.size:
-        return f"{sight.name} has {found.size:,} bytes there, {sight.size:,} here"
-    if found.digest != sight.digest:
-        return f"{sight.name} begins otherwise there than here"
+        return f"{fingerprint.name} {plain(error)}"
+    if found.size != fingerprint.size:
+        sizes = f"{found.size:,} bytes there, {fingerprint.size:,} here"
+        return f"{fingerprint.name} has {sizes}"
+    if found.digest != fingerprint.digest:
+        return f"{fingerprint.name} begins otherwise there than here"
     return ""
 
 

@@ -810,7 +810,7 @@ def test_good_rows_among_bad_ones_become_what_they_are_alone(
 def test_what_is_learned_of_rows_is_not_forgotten_in_the_next_range(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ranges with bad rows are done here, and the lane is built for the first only."""
+    """Ranges with bad rows are done here; the decoder is built for the first only."""
     built: list[Learner] = []
     usual = Learner._build  # noqa: SLF001 - how often it is done shows nowhere else
 

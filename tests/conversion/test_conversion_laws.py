@@ -12,13 +12,15 @@ from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record, paths_in
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import filled, records
 
 TARGETS = list(record_formats())
-ROOMS = [name for name in TARGETS if spoke_of(record_formats()[name]).room is not None]
+ROOMS = [
+    name for name in TARGETS if adapter_of(record_formats()[name]).room is not None
+]
 #: One row from each record, so that it can be compared with what comes back.
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
 CONSTANTS: dict[str, Any] = {
@@ -58,17 +60,17 @@ def test_what_differs_is_what_was_declared(
     target: str, record: Record, is_completed: bool
 ) -> None:
     """The difference between a record and what comes back is what was noted."""
-    spoke = spoke_of(record_formats()[target])
+    adapter = adapter_of(record_formats()[target])
     choices = completed_for(record, target) if is_completed else ONE_ROW
     try:
-        written = Pairing(spoke, choices).written(filled(record))
+        written = Pairing(adapter, choices).written(filled(record))
     except Unconvertible as error:
         assume(is_completed)
         assume(record.outputs != [])
         assume(not is_without_value(error))
         raise
     (row,) = written.rows
-    back = spoke.read(row)
+    back = adapter.read(row)
     found = {each.path for each in differences(filled(record), back)}
     noted = {each.path for each in written.notes}
 
@@ -82,21 +84,21 @@ def test_what_differs_is_what_was_declared(
 def test_what_is_written_is_valid(target: str, record: Record) -> None:
     """Every row that is written is valid in its format, strictly where it can be."""
     format_ = record_formats()[target]
-    spoke = spoke_of(format_)
+    adapter = adapter_of(format_)
     choices = Choices(constants=CONSTANTS)
     assume(record.outputs != [])
     try:
-        rows = Pairing(spoke, choices).written(filled(record)).rows
+        rows = Pairing(adapter, choices).written(filled(record)).rows
     except Unconvertible as error:
         assume(not is_without_value(error))
         raise
     dialect = format_.dialects[0]
     if dialect.container is Container.COLUMNS:
         rows = [{key: [item] for key, item in row.items()} for row in rows]
-    referee = referee_of(record_schema(dialect))
+    schema_validator = schema_validator_of(record_schema(dialect))
 
     for row in rows:
-        errors = [str(each) for each in referee.iter_errors(row)]
+        errors = [str(each) for each in schema_validator.iter_errors(row)]
         assert errors == []
 
 
@@ -105,7 +107,7 @@ def test_what_is_written_is_valid(target: str, record: Record) -> None:
 @given(record=records())
 def test_what_is_kept_comes_back(target: str, record: Record) -> None:
     """With --keep-extra nothing is lost where a format has room for more."""
-    spoke = spoke_of(record_formats()[target])
+    adapter = adapter_of(record_formats()[target])
     assume(record.outputs != [])
     choices = Choices(
         references=References.FIRST,
@@ -115,13 +117,13 @@ def test_what_is_kept_comes_back(target: str, record: Record) -> None:
     )
     record = filled(record)
     try:
-        written = Pairing(spoke, choices).written(record)
+        written = Pairing(adapter, choices).written(record)
     except Unconvertible as error:
         assume(not is_without_value(error))
         raise
     (row,) = written.rows
-    bare, fragment = taken_out(row, spoke)
-    back = restored(spoke.read(bare), fragment)
+    bare, fragment = taken_out(row, adapter)
+    back = restored(adapter.read(bare), fragment)
     defaulted = {each.path for each in written.notes if each.fate is Fate.DEFAULTED}
     found = {each.path for each in differences(record, back) if each.left is not UNSET}
 

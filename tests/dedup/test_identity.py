@@ -12,10 +12,10 @@ from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.typed_decoder import Lane, Survey, lane_of
+from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
 
 PATHS: tuple[Path, ...] = (("id",), ("run",), ("meta", "epoch"))
-#: It says more of some members than of others, so that lanes read them otherwise.
+#: It says more of some members than of others, so that decoders read them otherwise.
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["id"],
@@ -29,7 +29,7 @@ LOOSE: dict[str, Any] = {"type": "object", "properties": {"id": {}, "meta": {}}}
 SCALARS: st.SearchStrategy[Any] = (
     st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "1", "(1,)"])
 )
-#: A lane reads what is described as a number as a float, so none beyond 2^53 is here.
+#: A decoder reads a number as a float if the schema says so: none beyond 2^53 here.
 NUMBERS = st.integers(-2, 2) | st.sampled_from([0.0, 1.0, 1.5, -0.5, 1e300])
 RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"id": SCALARS | NUMBERS | st.sampled_from([[], 10**30])},
@@ -41,11 +41,11 @@ RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 )
 
 
-def lane_that_knows(schema: dict[str, Any], value: Any) -> Lane:
-    """Return a lane that has seen the keys of a record."""
+def lane_that_knows(schema: dict[str, Any], value: Any) -> TypedDecoder:
+    """Return a decoder that has seen the keys of a record."""
     survey = Survey()
     survey.take(schema, value)
-    return lane_of(schema, survey.extras)
+    return typed_decoder_of(schema, survey.extras)
 
 
 def of_value(value: Any, *, by_text: bool = False) -> list[str]:
@@ -57,14 +57,14 @@ def of_value(value: Any, *, by_text: bool = False) -> list[str]:
 def test_keys_do_not_depend_on_who_decoded(
     record: Any, by_text: bool, schema: dict[str, Any]
 ) -> None:
-    """A row that the lane accepts has the key that it has decoded plainly."""
+    """A row that the decoder accepts has the key that it has decoded plainly."""
     text = json.dumps(record).encode()
-    lane = lane_that_knows(schema, record)
-    accepted = lane.accept(text)
+    decoder = lane_that_knows(schema, record)
+    accepted = decoder.accept(text)
     identity = Identity(PATHS, by_text=by_text)
     expected = identity.of_value(msgspec.json.decode(text))
 
-    assert accepted is None or identity.of_rows([accepted], lane) == expected
+    assert accepted is None or identity.of_rows([accepted], decoder) == expected
 
 
 @given(
@@ -105,7 +105,7 @@ VARIANTS = [
 def test_keys_of_every_format_can_be_read_by_its_lane(
     variant: Variant, data: st.DataObject
 ) -> None:
-    """Whatever tells records of a format apart, lanes of its schema read it rightly."""
+    """Decoders of a schema read rightly what tells its records apart."""
     format_ = variant.format
     schema = record_schema(variant.dialect, strict=True)
     assert isinstance(schema, dict)
@@ -118,11 +118,11 @@ def test_keys_of_every_format_can_be_read_by_its_lane(
             inner = {key: inner}
         record[str(path[0])] = inner
     identity = Identity(((format_.id_key,), *format_.id_with))
-    lane = lane_that_knows(schema, record)
-    accepted = lane.accept(json.dumps(record).encode())
+    decoder = lane_that_knows(schema, record)
+    accepted = decoder.accept(json.dumps(record).encode())
 
     assert accepted is None or (
-        identity.of_rows([accepted], lane) == identity.of_value(record)
+        identity.of_rows([accepted], decoder) == identity.of_value(record)
     )
 
 
@@ -180,13 +180,13 @@ def test_text_and_number_may_be_the_same_id() -> None:
 
 
 def test_lanes_may_change_on_the_way() -> None:
-    """Rows of one lane after rows of another are read by their own attributes."""
+    """Rows of one decoder after rows of another are read by their own attributes."""
     identity = Identity(PATHS)
     record = {"id": "a", "run": 1, "more": True}
     text = json.dumps(record).encode()
     for schema in (SCHEMA, LOOSE, SCHEMA):
-        lane = lane_that_knows(schema, record)
-        rows = lane.accept_lines(text + b"\n" + text, 2)
+        decoder = lane_that_knows(schema, record)
+        rows = decoder.accept_lines(text + b"\n" + text, 2)
         assert rows is not None
 
-        assert identity.of_rows(rows, lane) == of_value(record) * 2
+        assert identity.of_rows(rows, decoder) == of_value(record) * 2

@@ -68,8 +68,8 @@ def validated(given_: Any, **options: Any) -> Report:
     """Return the report on HarpIA's instances, with all problems."""
     uncapped = {"examples": 0, "max_problems": 0, "max_row_bytes": LIMIT}
     with pytest.MonkeyPatch.context() as patch:
-        # So that a few rows go through the lane, as most rows do in large files.
-        patch.setattr(judge, "ROWS_BEFORE_LANE", 2)
+        # So that a few rows go through the decoder, as most rows do in large files.
+        patch.setattr(judge, "ROWS_BEFORE_DECODER", 2)
         return validate(given_, format="harpia", **uncapped | options)
 
 

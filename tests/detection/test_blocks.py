@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.detection.torn import Blocks, whole_frames
+from harpia_formats.detection.torn import ReadBlocks, whole_frames
 from harpia_formats.framing.columns import Member, Slices, slices_of
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import Chunk, Cursor, Feed, Flaw
+from harpia_formats.framing.lines import Chunk, Cursor, Feed, FramingFault
 from harpia_formats.io.source import Reader, Source
 from harpia_formats.model.report import FileCount
 
@@ -24,10 +24,10 @@ class Breaking(io.BytesIO):
         return piece
 
 
-def blocks_of(data: bytes, *, size: int = 64, breaks: bool = True) -> Blocks:
+def blocks_of(data: bytes, *, size: int = 64, breaks: bool = True) -> ReadBlocks:
     """Return the blocks of a source that breaks off behind `data`, or ends there."""
     stream = Breaking(data) if breaks else io.BytesIO(data)
-    return Blocks(Reader(Source("a", stream), size), FileCount("a"))
+    return ReadBlocks(Reader(Source("a", stream), size), FileCount("a"))
 
 
 def read(data: bytes, *, size: int = 64, breaks: bool = True) -> list[bytes | str]:
@@ -39,7 +39,7 @@ def read(data: bytes, *, size: int = 64, breaks: bool = True) -> list[bytes | st
 def shown(flow: Slices) -> Iterator[bytes | str]:
     """Yield each row and each kind of flaw."""
     for each in flow:
-        if isinstance(each, Flaw):
+        if isinstance(each, FramingFault):
             yield each.kind
         elif isinstance(each, Chunk):
             yield from each.rows
@@ -48,7 +48,7 @@ def shown(flow: Slices) -> Iterator[bytes | str]:
 def test_blocks_are_counted() -> None:
     """Bytes are counted as they come, and the end is noted."""
     count = FileCount("a")
-    blocks = Blocks(Reader(Source("a", b"x" * 100), 64), count)
+    blocks = ReadBlocks(Reader(Source("a", b"x" * 100), 64), count)
     sizes = [(len(each), count.bytes, blocks.ended) for each in blocks]
 
     assert sizes == [(64, 64, False), (36, 100, False)]

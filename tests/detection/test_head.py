@@ -10,7 +10,7 @@ from harpia_formats.detection.head import Beginning, Cut, begin, cut_of, head_of
 from harpia_formats.detection.recognize import HEAD_BYTES, HEAD_RECORDS
 from harpia_formats.framing.columns import Header, Member
 from harpia_formats.framing.container import Layout, opening_of
-from harpia_formats.framing.lines import ROW_LIMIT, Chunk, Cursor, Flaw
+from harpia_formats.framing.lines import ROW_LIMIT, Chunk, Cursor, FramingFault
 from harpia_formats.model.format import Container
 from harpia_formats.registry import all_formats
 
@@ -37,8 +37,8 @@ def variant_with(container: Container) -> Variant:
 
 def test_head_holds_enough_records() -> None:
     """The head ends with the frame that makes it long enough, flaws not counted."""
-    flaw, chunk = Flaw("bom", Cursor()), chunk_of(*[b"{}"] * 400)
-    frames: list[Chunk | Flaw] = [flaw, *[chunk] * 9]
+    flaw, chunk = FramingFault("bom", Cursor()), chunk_of(*[b"{}"] * 400)
+    frames: list[Chunk | FramingFault] = [flaw, *[chunk] * 9]
     flow = iter(frames)
 
     assert list(head_of(flow)) == [flaw, chunk, chunk, chunk]

@@ -15,7 +15,7 @@ from harpia_formats.detection.recognize import (
     values_in,
 )
 from harpia_formats.framing.container import Layout
-from harpia_formats.framing.lines import Chunk, Cursor, Flaw
+from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
 from harpia_formats.model.format import Format
 from harpia_formats.registry import all_formats, formats_named
 
@@ -58,7 +58,7 @@ def test_values_are_the_rows_that_parse() -> None:
     rows = [b'{"a": 1}', b"{", b"", b"\xff", b'"\xff"', deep, b"NaN", b"2"]
 
     assert list(values_in(Chunk(b"\n".join(rows), Cursor(), rows))) == [{"a": 1}, 2]
-    assert list(values_in(Flaw("bom", Cursor()))) == []
+    assert list(values_in(FramingFault("bom", Cursor()))) == []
 
 
 @pytest.mark.parametrize("formats", [FAMILY, ALL])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harpia_formats.framing import array
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import BOM, Chunk, Cursor, Flaw
+from harpia_formats.framing.lines import BOM, Chunk, Cursor, FramingFault
 
 _MEGABYTE = 1024 * 1024
 _SIZES = st.sampled_from([1, 3, 16, 100, 64 * 1024])
@@ -45,14 +45,14 @@ def _blocks(data: bytes, size: int) -> Iterator[bytes]:
 
 def _frames(
     data: bytes, *, size: int = 64 * 1024, window: int | None = None, **options: int
-) -> list[Chunk | Flaw]:
+) -> list[Chunk | FramingFault]:
     with pytest.MonkeyPatch.context() as patch:
         if window is not None:
             patch.setattr(array, "WINDOW", window)
         return list(frames(_blocks(data, size), **options))
 
 
-def _placed(found: Iterable[Chunk | Flaw]) -> list[tuple[Cursor, bytes]]:
+def _placed(found: Iterable[Chunk | FramingFault]) -> list[tuple[Cursor, bytes]]:
     chunks = [each for each in found if isinstance(each, Chunk)]
     return [
         (each.start_of(number), row)
@@ -61,12 +61,16 @@ def _placed(found: Iterable[Chunk | Flaw]) -> list[tuple[Cursor, bytes]]:
     ]
 
 
-def _rows(found: Iterable[Chunk | Flaw]) -> list[bytes]:
+def _rows(found: Iterable[Chunk | FramingFault]) -> list[bytes]:
     return [row for _, row in _placed(found)]
 
 
-def _flaws(found: Iterable[Chunk | Flaw]) -> list[tuple[str, int]]:
-    return [(each.kind, each.start.offset) for each in found if isinstance(each, Flaw)]
+def _flaws(found: Iterable[Chunk | FramingFault]) -> list[tuple[str, int]]:
+    return [
+        (each.kind, each.start.offset)
+        for each in found
+        if isinstance(each, FramingFault)
+    ]
 
 
 def _cursor(data: bytes, offset: int) -> Cursor:
@@ -303,7 +307,7 @@ def test_all_that_is_behind_an_array_is_measured() -> None:
     data = b"[1]" + b" x" * 1000
     blocks = _blocks(data, 16)
 
-    assert Flaw("trailing", Cursor(4, 1, 4), 1999) in list(frames(blocks))
+    assert FramingFault("trailing", Cursor(4, 1, 4), 1999) in list(frames(blocks))
     assert next(blocks, None) is None
 
 
@@ -323,7 +327,7 @@ def test_rows_beyond_the_limit_are_flaws_between_the_others(
     found = _frames(data, size=size, window=window, limit=50)
 
     assert _rows(found) == [each for each in rows if len(each) <= 50]
-    flaws = [each for each in found if isinstance(each, Flaw)]
+    flaws = [each for each in found if isinstance(each, FramingFault)]
     assert [each.size for each in flaws] == [len(x) for x in rows if len(x) > 50]
     for each in flaws:
         assert (each.kind, each.record) == ("oversize", True)
@@ -345,7 +349,7 @@ def test_a_row_beyond_the_limit_is_not_held() -> None:
 
     assert _rows(found) == [b'{"a":1}', b'{"a":2}']
     size = len(text) * 800 + len(b'{"b":[0]}')
-    assert Flaw("oversize", Cursor(9, 1, 9), size, record=True) in found
+    assert FramingFault("oversize", Cursor(9, 1, 9), size, record=True) in found
     assert peak < 6 * _MEGABYTE
 
 

@@ -16,7 +16,7 @@ from harpia_formats.framing.lines import (
     Chunk,
     Cursor,
     Feed,
-    Flaw,
+    FramingFault,
     document_rows,
     is_blank,
 )
@@ -33,11 +33,11 @@ def _blocks(data: bytes, size: int) -> Iterator[bytes]:
 
 def _frames(
     data: bytes, *, size: int = 64 * 1024, **options: int
-) -> list[Chunk | Flaw]:
+) -> list[Chunk | FramingFault]:
     return list(frames(_blocks(data, size), **options))
 
 
-def _placed(found: Iterable[Chunk | Flaw]) -> list[tuple[Cursor, bytes]]:
+def _placed(found: Iterable[Chunk | FramingFault]) -> list[tuple[Cursor, bytes]]:
     chunks = [each for each in found if isinstance(each, Chunk)]
     return [
         (each.start_of(number), row)
@@ -46,12 +46,16 @@ def _placed(found: Iterable[Chunk | Flaw]) -> list[tuple[Cursor, bytes]]:
     ]
 
 
-def _rows(found: Iterable[Chunk | Flaw]) -> list[bytes]:
+def _rows(found: Iterable[Chunk | FramingFault]) -> list[bytes]:
     return [row for _, row in _placed(found)]
 
 
-def _flaws(found: Iterable[Chunk | Flaw]) -> list[tuple[str, int]]:
-    return [(each.kind, each.start.offset) for each in found if isinstance(each, Flaw)]
+def _flaws(found: Iterable[Chunk | FramingFault]) -> list[tuple[str, int]]:
+    return [
+        (each.kind, each.start.offset)
+        for each in found
+        if isinstance(each, FramingFault)
+    ]
 
 
 def _cursor(data: bytes, offset: int) -> Cursor:
@@ -103,7 +107,7 @@ def test_lines_beyond_the_limit_are_flaws_between_the_others(
     found = _frames(data, size=size, limit=20)
 
     assert _rows(found) == [each for each in lines if len(each) <= 20]
-    flaws = [each for each in found if isinstance(each, Flaw)]
+    flaws = [each for each in found if isinstance(each, FramingFault)]
     assert [each.size for each in flaws] == [len(x) for x in lines if len(x) > 20]
     for each in flaws:
         assert (each.kind, each.record) == ("oversize", True)
@@ -134,7 +138,7 @@ def test_a_line_beyond_the_limit_is_not_held() -> None:
         tracemalloc.stop()
 
     assert _rows(found) == [b'{"a":1}', b'{"a":2}']
-    assert Flaw("oversize", Cursor(8, 2, 0), 800 * 65_536, record=True) in found
+    assert FramingFault("oversize", Cursor(8, 2, 0), 800 * 65_536, record=True) in found
     assert peak < 6 * _MEGABYTE
 
 
@@ -201,7 +205,7 @@ def test_much_leading_space_is_not_held() -> None:
 @pytest.mark.parametrize("data", [b"", b" ", b"\n\r\n\t", b"\n" * (3 * WINDOW)])
 def test_a_file_of_white_space_is_empty(data: bytes) -> None:
     """A file without a record is told so once, at its beginning."""
-    assert _frames(data) == [Flaw("empty", Cursor())]
+    assert _frames(data) == [FramingFault("empty", Cursor())]
 
 
 @pytest.mark.parametrize("size", [1, 2, 1024])
@@ -209,8 +213,8 @@ def test_a_file_of_white_space_is_empty(data: bytes) -> None:
 def test_a_byte_order_mark_is_told_and_dropped(size: int, rest: bytes) -> None:
     """A byte order mark is a flaw, is part of no row, and takes no column."""
     assert _frames(BOM + rest, size=size) == [
-        Flaw("bom", Cursor(), 3),
-        Flaw("empty", Cursor(3)),
+        FramingFault("bom", Cursor(), 3),
+        FramingFault("empty", Cursor(3)),
     ]
     assert _placed(_frames(BOM + b"{}" + rest, size=size)) == [(Cursor(3), b"{}")]
 
@@ -223,7 +227,9 @@ _OBJECTS: st.SearchStrategy[dict[str, Any]] = st.recursive(
 )
 
 
-def _documents(data: bytes, size: int, limit: int = ROW_LIMIT) -> list[Chunk | Flaw]:
+def _documents(
+    data: bytes, size: int, limit: int = ROW_LIMIT
+) -> list[Chunk | FramingFault]:
     return list(document_rows(Feed(_blocks(data, size)), Cursor(), limit))
 
 
@@ -286,7 +292,7 @@ def test_any_object_comes_to_an_end(data: bytes, size: int, limit: int) -> None:
     data = b"{" + data
     at = 0
     for each in _documents(data, size, limit):
-        if isinstance(each, Flaw):
+        if isinstance(each, FramingFault):
             assert at <= each.start.offset <= len(data)
             continue
         assert each.start.offset >= at
@@ -300,7 +306,9 @@ def test_a_document_beyond_the_limit_is_a_flaw() -> None:
 
     found = _frames(data, size=16, limit=50)
 
-    assert found == [Flaw("oversize", Cursor(1, 2, 0), len(data) - 1, record=True)]
+    assert found == [
+        FramingFault("oversize", Cursor(1, 2, 0), len(data) - 1, record=True)
+    ]
     assert _flaws(_frames(data, limit=200)) == []
 
 

@@ -12,7 +12,7 @@ from harpia_formats.framing.container import (
     opening_of,
     rows_of,
 )
-from harpia_formats.framing.lines import BOM, WINDOW, Chunk, Cursor, Flaw
+from harpia_formats.framing.lines import BOM, WINDOW, Chunk, Cursor, FramingFault
 
 SIZES = pytest.mark.parametrize("size", [1, 5, 1024])
 #: A beginning of each kind, by what it is.
@@ -131,7 +131,7 @@ def test_any_bytes_are_cut_to_the_end(data: bytes, size: int, limit: int) -> Non
     """Whatever a file holds, rows are bytes of it in order, and flaws are inside."""
     at = 0
     for each in frames(blocks_of(data, size), limit=limit):
-        if isinstance(each, Flaw):
+        if isinstance(each, FramingFault):
             assert 0 <= each.start.offset <= len(data)
             continue
         for number, row in enumerate(each.rows):
@@ -154,4 +154,4 @@ def test_nothing_is_cut_from_an_empty_file() -> None:
     opening = opening_of([b"", b"\n"])
 
     assert list(rows_of(opening, 100)) == []
-    assert opening.flaws == [Flaw("empty", Cursor())]
+    assert opening.flaws == [FramingFault("empty", Cursor())]

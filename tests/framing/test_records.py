@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from harpia_formats.framing.columns import Header, Member, Slices
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import Chunk, Cursor, Flaw
+from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
 from harpia_formats.framing.numbered import decoded, records_of
 
 ROWS = st.lists(
@@ -45,7 +45,9 @@ def test_only_chunks_hold_records() -> None:
     """Headers, members and other flaws have no numbers."""
     chunk = Chunk(b"{} []", Cursor(), [b"{}", b"[]"])
     header = Header(b"{}", ((0, Cursor()),))
-    flow: Slices = iter([Flaw("bom", Cursor()), Member(("a",)), chunk, header, chunk])
+    flow: Slices = iter(
+        [FramingFault("bom", Cursor()), Member(("a",)), chunk, header, chunk]
+    )
 
     assert [each.number for each in records_of(flow)] == [1, 2, 3, 4]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harpia_formats import validate
 from harpia_formats.framing import array
 from harpia_formats.framing.columns import Header, Member, slices_of
-from harpia_formats.framing.lines import ROW_LIMIT, Chunk, Cursor, Feed, Flaw
+from harpia_formats.framing.lines import ROW_LIMIT, Chunk, Cursor, Feed, FramingFault
 from harpia_formats.model.problem import Path
 
 KEYS = st.sampled_from(["rows", "more", "é", 'a"b', "", "\u2028"])
@@ -43,7 +43,7 @@ def slices(
     size: int = 64 * 1024,
     limit: int = ROW_LIMIT,
     window: int = 256 * 1024,
-) -> list[Chunk | Flaw | Member | Header]:
+) -> list[Chunk | FramingFault | Member | Header]:
     """Return the slices of a document whose arrays at `depth` are all cut."""
 
     def is_cut(path: Path) -> bool:
@@ -148,11 +148,13 @@ def test_any_object_comes_to_an_end(data: bytes) -> None:
         check_places(data, slices(data, size=size))
 
 
-def check_places(data: bytes, found: list[Chunk | Flaw | Member | Header]) -> None:
+def check_places(
+    data: bytes, found: list[Chunk | FramingFault | Member | Header]
+) -> None:
     """Assert that rows are bytes of the file, in order, and flaws inside of it."""
     at = 0
     for each in found:
-        if isinstance(each, Flaw):
+        if isinstance(each, FramingFault):
             assert 0 <= each.start.offset <= len(data)
         elif isinstance(each, Chunk):
             for number, row in enumerate(each.rows):
@@ -217,7 +219,7 @@ def test_header_beyond_the_limit_is_a_flaw() -> None:
     assert member == Member(("a",))
     assert isinstance(chunk, Chunk)
     assert chunk.rows == [b"1", b"2"]
-    assert flaw == Flaw("oversize", Cursor(), len(data) - len(b"1, 2"))
+    assert flaw == FramingFault("oversize", Cursor(), len(data) - len(b"1, 2"))
 
 
 def test_broken_item_leaves_those_around_it() -> None:
@@ -237,7 +239,7 @@ def test_item_beyond_the_limit_is_a_flaw() -> None:
     data = b'{"rows": [1, "' + b"x" * 500 + b'", 3], "a": 4}'
     _, before, flaw, behind, header = slices(data, limit=100, size=16, window=16)
 
-    assert flaw == Flaw("oversize", Cursor(13, 1, 13), 502, record=True)
+    assert flaw == FramingFault("oversize", Cursor(13, 1, 13), 502, record=True)
     assert isinstance(before, Chunk)
     assert isinstance(behind, Chunk)
     assert (before.rows, behind.rows) == ([b"1"], [b"3"])

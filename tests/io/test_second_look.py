@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.io.reread import SecondLook, is_lasting
+from harpia_formats.io.reread import RereadableSource, is_lasting
 from harpia_formats.io.source import Source
 
 
@@ -14,7 +14,7 @@ def test_file_is_opened_again(tmp_path: Path) -> None:
     """A file can be read as often as one likes, without a copy."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" * 100_000)
-    with SecondLook(Source("a", path)) as again:
+    with RereadableSource(Source("a", path)) as again:
         assert again.copy is None
         for _ in range(2):
             assert b"".join(again.blocks()) == path.read_bytes()
@@ -22,7 +22,7 @@ def test_file_is_opened_again(tmp_path: Path) -> None:
 
 def test_bytes_are_read_again() -> None:
     """Bytes in memory need no copy either."""
-    with SecondLook(Source("a", b"{}\n")) as again:
+    with RereadableSource(Source("a", b"{}\n")) as again:
         assert again.copy is None
         assert [list(again.blocks()) for _ in range(2)] == [[b"{}\n"]] * 2
 
@@ -30,7 +30,7 @@ def test_bytes_are_read_again() -> None:
 def test_stream_is_copied_on_the_way() -> None:
     """Of what can be read once only, what was kept of it is read again."""
     data = b"x" * 300_000
-    with SecondLook(Source("a", io.BytesIO(data))) as again:
+    with RereadableSource(Source("a", io.BytesIO(data))) as again:
         assert again.copy is not None
         again.copy.write(data)
         for _ in range(2):
@@ -42,7 +42,7 @@ def test_copy_is_gone_afterwards() -> None:
     kept: list[Any] = []
 
     def fail(source: Source) -> None:
-        with SecondLook(source) as again:
+        with RereadableSource(source) as again:
             kept.append(again.copy)
             raise KeyError
 
@@ -56,7 +56,7 @@ def test_file_that_went_away_has_no_blocks(tmp_path: Path) -> None:
     """What cannot be read a second time is no second complaint."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}")
-    with SecondLook(Source("a", path)) as again:
+    with RereadableSource(Source("a", path)) as again:
         path.unlink()
         path.mkdir()
 
@@ -67,7 +67,7 @@ def test_compressed_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     """A fault that the first look told ends the second one quietly."""
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}\n" * 9)[:-8])
-    with SecondLook(Source("a", path)) as again:
+    with RereadableSource(Source("a", path)) as again:
         assert b"".join(again.blocks()) == b"{}\n" * 9
 
 

@@ -86,7 +86,7 @@ def refusal(*arguments: str | Path) -> str:
     return caught.value.reason
 
 
-# Blocks
+# ReadBlocks
 
 
 @given(data=st.binary(max_size=300), size=st.integers(1, 50))

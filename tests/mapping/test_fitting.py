@@ -10,7 +10,7 @@ from harpia_formats.conversion.grouping.expanded_ids import expanded_id
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.fit import fitted, last_of, transcript
 from harpia_formats.model.adapter import Holds, Many
-from harpia_formats.model.field_fates import Fate, Notes, Unconvertible
+from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 ONE = Holds()
@@ -27,7 +27,7 @@ def parts_of(
     record: Record, holds: Holds = ONE, **choices: Any
 ) -> tuple[list[Record], set[tuple[Fate, str]]]:
     """Return what a record becomes, and what is noted."""
-    notes = Notes()
+    notes = FieldFates()
     parts = list(fitted(record, holds, Choices(**choices), notes))
     return parts, {(each.fate, each.path) for each in notes.said}
 

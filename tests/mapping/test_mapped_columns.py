@@ -20,9 +20,9 @@ from harpia_formats.mapping.columns import (
     renamed,
 )
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.registry import all_formats, spoke_of
+from harpia_formats.registry import adapter_of, all_formats
 
-HAYSTACK = spoke_of(all_formats()["haystack"])
+HAYSTACK = adapter_of(all_formats()["haystack"])
 COLUMNS = {"prompt": "queries", "response": "answers", "references": "gold"}
 DOCUMENT = {
     "queries": ["q1", "q2"],

@@ -11,7 +11,7 @@ from harpia_formats.mapping.requirements import (
     paths_named,
 )
 from harpia_formats.mapping.targets import fitting, targets_named
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 
 FORMATS = record_formats()
 
@@ -19,7 +19,9 @@ FORMATS = record_formats()
 def check(source: str, target: str, *given: str, scored: bool = False) -> None:
     """Check what `target` needs that `source` does not have."""
     ours, theirs = FORMATS[source], FORMATS[target]
-    check_needs(ours, spoke_of(ours), theirs, spoke_of(theirs), given, scored=scored)
+    check_needs(
+        ours, adapter_of(ours), theirs, adapter_of(theirs), given, scored=scored
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -86,7 +88,7 @@ def test_what_is_given_is_not_missing() -> None:
 )
 def test_a_field_has_several_names(name: str, target: str, path: str | None) -> None:
     """A field is named as the format names it, by its path or the end of that."""
-    assert paths_named(name, spoke_of(FORMATS[target])) == path
+    assert paths_named(name, adapter_of(FORMATS[target])) == path
 
 
 @pytest.mark.parametrize(
@@ -138,11 +140,11 @@ def test_values_of_another_kind_are_refused(path: str, given: Any, words: str) -
 
 def test_unknown_fields_suggest_the_nearest() -> None:
     """A field that there is not is told with the nearest, or with all."""
-    spoke = spoke_of(FORMATS["nemo-output"])
+    adapter = adapter_of(FORMATS["nemo-output"])
     with pytest.raises(ConversionError, match="did you mean llm_name"):
-        constants_for(spoke, {"llm_nam": "x"})
+        constants_for(adapter, {"llm_nam": "x"})
     with pytest.raises(ConversionError, match=r"known: .*llm_name"):
-        constants_for(spoke, {"zzzzzzzz": "x"})
+        constants_for(adapter, {"zzzzzzzz": "x"})
 
 
 def test_a_family_takes_what_one_of_its_formats_takes() -> None:

@@ -25,7 +25,7 @@ from harpia_formats.metrics import (
 from harpia_formats.metrics.normal import NORMALISATIONS
 from harpia_formats.metrics.overlap import clipped, overlap
 from harpia_formats.metrics.recent import LONGEST, remembering
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 #: All metrics that need no model.
@@ -316,7 +316,7 @@ def test_huge_texts_are_not_kept() -> None:
 def test_a_score_says_how_it_was_worked_out() -> None:
     """What is filled in has the metric, its signature, and whether it is right."""
     record = Record(references=["r"], outputs=[Output(text="R"), Output(text="x")])
-    notes = Notes()
+    notes = FieldFates()
     filled = filling_of("em")(record, notes)
     scores = [each.scores for each in filled.outputs]
 
@@ -342,7 +342,7 @@ def test_a_score_that_is_there_stays() -> None:
     score = Score(value=0.25)
     record = Record(references=["r"], outputs=[Output(text="r", scores=[score])])
 
-    assert filling_of("f1")(record, Notes()) == record
+    assert filling_of("f1")(record, FieldFates()) == record
 
 
 def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
@@ -353,7 +353,7 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
         {"role": "tool", "content": "y"},
     ]
     record = Record(references=["r"], outputs=[Output(turns=turns)])
-    (output,) = filling_of("em")(record, Notes()).outputs
+    (output,) = filling_of("em")(record, FieldFates()).outputs
 
     assert output.scores
     assert output.scores[0].value == 1.0
@@ -371,7 +371,7 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
 def test_nothing_to_compare_is_no_score(record: Record, cure: str) -> None:
     """Without an answer or a reference there is no score of 0, but a reason."""
     with pytest.raises(Unconvertible) as caught:
-        filling_of("em")(record, Notes())
+        filling_of("em")(record, FieldFates())
 
     assert caught.value.path == "outputs.scores.value"
     assert f"--set {cure}=VALUE" in str(caught.value)

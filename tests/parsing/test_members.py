@@ -19,7 +19,7 @@ from harpia_formats.parsing.duplicate_keys import (
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.decoder_types import Unsuitable
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.typed_decoder import Survey, lane_of
+from harpia_formats.schema.typed_decoder import Survey, typed_decoder_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 TEXTS = st.text(st.sampled_from('ab":\\ \t\u00e9{},'), max_size=6)
@@ -40,18 +40,18 @@ class Inner(msgspec.Struct):
     """An object with a member that may be absent."""
 
     a: int
-    b: Union[list[str], msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in lanes
+    b: Union[list[str], msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in decoders
 
 
 class Outer(msgspec.Struct):
     """An object with others in all places where they may be."""
 
     one: Inner
-    more: Union[list[Inner], None]  # noqa: UP007 - as in lanes
+    more: Union[list[Inner], None]  # noqa: UP007 - as in decoders
     named: dict[str, Inner]
-    free: Union[dict[str, Union[int, list[dict[str, int]]]], str]  # noqa: UP007 - as in lanes
-    maybe: Union[Inner, msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in lanes
-    flat: Union[dict[str, int], msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in lanes
+    free: Union[dict[str, Union[int, list[dict[str, int]]]], str]  # noqa: UP007 - as in decoders
+    maybe: Union[Inner, msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in decoders
+    flat: Union[dict[str, int], msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in decoders
 
 
 def pairs_in(text: bytes) -> int:
@@ -145,18 +145,20 @@ def valid_rows() -> list[Any]:
 
 @pytest.mark.parametrize(("name", "line"), valid_rows())
 def test_lanes_count_members(name: str, line: bytes) -> None:
-    """The count of a row that a lane decoded is that of the row."""
+    """The count of a row that a decoder decoded is that of the row."""
     counts = []
     for dialect in all_formats()[name].dialects:
         schema = record_schema(dialect)
         survey = Survey()
         survey.take(schema, json.loads(line))
         try:
-            lane = lane_of(schema if isinstance(schema, dict) else {}, survey.extras)
+            decoder = typed_decoder_of(
+                schema if isinstance(schema, dict) else {}, survey.extras
+            )
         except Unsuitable:
             continue
-        value = lane.accept(line)
+        value = decoder.accept(line)
         if value is not None:
-            counts.append(lane.members(value))
+            counts.append(decoder.members(value))
 
     assert set(counts) <= {pairs_in(line)}

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from harpia_formats import read
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import Taken
+from harpia_formats.reading.record_stream import PlacedRecord
 
 GOOD: dict[str, Any] = {
     "id": "1",
@@ -23,7 +23,7 @@ GOOD: dict[str, Any] = {
 def taken(data: bytes, format_: str | None = None, **options: Any) -> dict[str, Any]:
     """Return records with their places, bytes that are refused, and headers."""
     reading = Reading([data], format_, **options)
-    records: list[Taken] = []
+    records: list[PlacedRecord] = []
     refused: list[bytes] = []
     problems = list(reading.problems(records.append, lambda *_: None, refused.append))
     return {

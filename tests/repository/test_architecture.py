@@ -13,9 +13,9 @@ import harpia_formats
 ROOT = Path(__file__).parents[2]
 # Where they are installed: the tests also run from another folder on the wheel.
 HUB = Path(harpia_formats.__file__).parent
-SPOKES = Path(harpia_converters.__file__).parent
+ADAPTERS = Path(harpia_converters.__file__).parent
 VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
-#: The one arrow from the hub to the spokes.
+#: The one arrow from the hub to the adapters.
 ARROW = HUB / "registry.py"
 HEAVY = {"typer", "rich", "jsonschema", "orjson", "msgspec", "jsonschema_rs"}
 
@@ -33,7 +33,7 @@ def imports_of(module: Path) -> Iterator[str]:
 
 def package_of(module: Path) -> tuple[str, ...]:
     """Return the names of the package that a module stands in."""
-    root = HUB.parent if HUB in module.parents else SPOKES.parent
+    root = HUB.parent if HUB in module.parents else ADAPTERS.parent
     return module.parent.relative_to(root).parts
 
 
@@ -64,14 +64,16 @@ def running(*arguments: str) -> str:
     "module", sorted(HUB.rglob("*.py")), ids=lambda each: each.relative_to(HUB)
 )
 def test_hub_knows_the_spokes_in_one_place_only(module: Path) -> None:
-    """No module of the hub but the registry imports the spokes."""
-    spokes = [each for each in imports_of(module) if "harpia_converters" in each]
+    """No module of the hub but the registry imports the adapters."""
+    adapters = [each for each in imports_of(module) if "harpia_converters" in each]
 
-    assert bool(spokes) == (module == ARROW)
+    assert bool(adapters) == (module == ARROW)
 
 
 @pytest.mark.parametrize(
-    "module", sorted(SPOKES.rglob("*.py")), ids=lambda each: each.relative_to(SPOKES)
+    "module",
+    sorted(ADAPTERS.rglob("*.py")),
+    ids=lambda each: each.relative_to(ADAPTERS),
 )
 def test_no_spoke_knows_another(module: Path) -> None:
     """A vendor's module imports the hub and its own package, and no other vendor."""
@@ -102,7 +104,7 @@ def test_schemas_are_data() -> None:
 def test_every_package_says_that_it_is_typed() -> None:
     """Type checkers see both packages."""
     assert (HUB / "py.typed").is_file()
-    assert (SPOKES / "py.typed").is_file()
+    assert (ADAPTERS / "py.typed").is_file()
 
 
 def test_importing_us_is_cheap() -> None:

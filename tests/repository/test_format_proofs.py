@@ -1,6 +1,6 @@
 """Laws of every format, over mutated records and documents.
 
-What is compared: `validate`, the fast lane, and the reference engine.
+What is compared: `validate`, the typed decoder, and the reference engine.
 """
 
 import csv
@@ -27,8 +27,8 @@ from harpia_formats.parsing.locate import find_fault
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
 from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import Lane, Survey, lane_of
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -242,14 +242,14 @@ def rows_of(variant: Variant) -> list[Any]:
     return rows
 
 
-def lane_for(variant: Variant, *, strict: bool) -> Lane:
-    """Return the lane of a variant that has seen its fixtures."""
+def lane_for(variant: Variant, *, strict: bool) -> TypedDecoder:
+    """Return the decoder of a variant that has seen its fixtures."""
     schema, survey = record_schema(variant.dialect, strict=strict), Survey()
     assert isinstance(schema, dict)
     reference = reference_of(schema)
     for each in filter(reference, rows_of(variant)):
         survey.take(schema, each)
-    return lane_of(schema, survey.extras)
+    return typed_decoder_of(schema, survey.extras)
 
 
 def broken(row: bytes, chance: random.Random) -> bytes:
@@ -272,24 +272,28 @@ PIECES = (
 
 
 def check_lane(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
-    """Assert that the lane accepts only what is valid, and that it is worth having."""
-    lane = lane_for(variant, strict=strict)
-    referee = referee_of(record_schema(variant.dialect, strict=strict))
+    """Assert that the decoder accepts only valid rows, and most of these."""
+    decoder = lane_for(variant, strict=strict)
+    schema_validator = schema_validator_of(
+        record_schema(variant.dialect, strict=strict)
+    )
     rows, chance = rows_of(variant), random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
     made = [text_of(each) for each in itertools.islice(mutants(rows, seed), count)]
-    good = sum(1 for each in made if referee.is_valid(msgspec.json.decode(each)))
-    accepted = [each for each in made if lane.accept(each) is not None]
+    good = sum(
+        1 for each in made if schema_validator.is_valid(msgspec.json.decode(each))
+    )
+    accepted = [each for each in made if decoder.accept(each) is not None]
     spoilt = [broken(text_of(chance.choice(rows)), chance) for _ in range(count)]
 
     assert len(accepted) > good / 4
-    for each in (*accepted, *(e for e in spoilt if lane.accept(e) is not None)):
+    for each in (*accepted, *(e for e in spoilt if decoder.accept(e) is not None)):
         assert find_fault(each) is None, each
-        assert referee.is_valid(msgspec.json.decode(each)), each
+        assert schema_validator.is_valid(msgspec.json.decode(each)), each
 
 
 @pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
 def test_lane_accepts_only_what_is_valid(variant: Variant) -> None:
-    """Each dialect of objects has a lane, and it accepts no row that is refused."""
+    """Each dialect of objects has a decoder, and it accepts no row that is refused."""
     for strict in (False, True):
         check_lane(variant, 500, seed=3, strict=strict)
 
@@ -304,12 +308,12 @@ def test_lane_accepts_only_what_is_valid_long(variant: Variant) -> None:
 
 @pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
 def test_lane_accepts_every_valid_fixture(variant: Variant) -> None:
-    """The lane takes all the valid rows, so they are judged at the speed of parsing."""
+    """The decoder accepts all valid rows, so they are validated as fast as parsed."""
     for strict in (False, True):
-        lane = lane_for(variant, strict=strict)
+        decoder = lane_for(variant, strict=strict)
         reference = reference_of(record_schema(variant.dialect, strict=strict))
         for each in filter(reference, rows_of(variant)):
-            assert lane.accept(text_of(each)) is not None, each
+            assert decoder.accept(text_of(each)) is not None, each
 
 
 def remarks_on(variant: Variant, path: Pointer, row: Any) -> list[Remark]:

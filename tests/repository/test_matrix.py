@@ -233,9 +233,9 @@ def is_truly_allowed(path: Path, count: FileCount) -> bool:
     whole = value_of(path.read_bytes(), path)
     is_row = dialect.container is Container.ROWS
     schema: Any = record_schema(dialect) if is_row else document_schema(dialect)
-    referee = jsonschema.Draft7Validator(schema)
+    schema_validator = jsonschema.Draft7Validator(schema)
     records = whole if isinstance(whole, list) else [whole]
-    return all(referee.is_valid(each) for each in records)
+    return all(schema_validator.is_valid(each) for each in records)
 
 
 def pairs_allowed(paths: list[Path]) -> set[tuple[str, str]]:

@@ -17,7 +17,7 @@ SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
 
 
 def test_formats_are_those_of_the_table() -> None:
-    """Every format of the spokes' table is found by its id, in order."""
+    """Every format of the adapters' table is found by its id, in order."""
     assert list(FORMATS.values()) == list(harpia_converters.FORMATS)
     assert list(FORMATS)[:3] == list(SHAPES)
 

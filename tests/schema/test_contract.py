@@ -13,7 +13,7 @@ from harpia_formats.schema.dialect import (
     record_schema,
 )
 from harpia_formats.schema.load import built_in_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 
 VARIANTS = variants_of(all_formats().values())
 EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
@@ -39,7 +39,7 @@ def test_record_schema_can_judge(variant: Variant, strict: bool) -> None:
     """The schema of a record stands by itself, also where it is cut out of another."""
     schema = record_schema(variant.dialect, strict=strict)
 
-    assert not referee_of(schema).is_valid(3)
+    assert not schema_validator_of(schema).is_valid(3)
 
 
 @EVERY

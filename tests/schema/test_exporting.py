@@ -19,7 +19,7 @@ from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.schema.bundled import schema_ids
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.to_python import as_python
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -113,10 +113,10 @@ def test_every_schema_has_seeds() -> None:
 @pytest.mark.parametrize("identifier", sorted(SEEDS))
 def test_verdict_is_that_of_the_referee(identifier: str) -> None:
     """The module of every schema allows what the schema allows, and nothing else."""
-    referee = referee_of(built_in_schema(identifier))
+    schema_validator = schema_validator_of(built_in_schema(identifier))
     seeds = SEEDS[identifier]()
     for each in (*seeds, *islice(mutants(seeds, seed=7), MUTANTS)):
-        assert is_allowed(identifier, each) is referee.is_valid(each), each
+        assert is_allowed(identifier, each) is schema_validator.is_valid(each), each
 
 
 def test_module_stands_alone(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harpia_formats import metric_names, score
 from harpia_formats.metrics import measure_of
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.scoring import measure as measuring
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -313,7 +313,7 @@ def test_fixtures_of_every_format_are_scored(name: str) -> None:
             continue
         assert not scores.is_broken, path
         assert scores.total.answers >= scores["em"].count
-        assert spoke_of(record_formats()[name]) is not None
+        assert adapter_of(record_formats()[name]) is not None
 
 
 def test_all_metrics_are_named() -> None:

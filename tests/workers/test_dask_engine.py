@@ -27,12 +27,12 @@ from harpia_formats.validation.parallel import large_file as ranged
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.run import Validation
 from harpia_formats.workers import dask as module
-from harpia_formats.workers import pool as crew
-from harpia_formats.workers import same_file as sight
+from harpia_formats.workers import pool as worker_pool
+from harpia_formats.workers import same_file as fingerprint
 from harpia_formats.workers.dask import dask_engine
 from harpia_formats.workers.engine import EngineError
 from harpia_formats.workers.ordered import ordered
-from harpia_formats.workers.pool import Crew
+from harpia_formats.workers.pool import WorkerPool
 
 distributed = pytest.importorskip("distributed", reason='needs the extra "test-remote"')
 dask = pytest.importorskip("dask", reason='needs the extra "test-remote"')
@@ -204,7 +204,7 @@ def test_results_are_in_order_and_none_is_taken_for_another(cluster: str) -> Non
         time.sleep(0.02)
         return work, os.getpid()
 
-    with Crew(0, name=cluster) as found:
+    with WorkerPool(0, name=cluster) as found:
         assert found.engine.width() == 4
         results = list(ordered(found, who, None, [7, 7, 7, 7, *range(20)]))
 
@@ -262,7 +262,7 @@ def test_a_cluster_writes_the_same_bytes(
 
     monkeypatch.setattr(sharding.Shards, "rows_of", noted)
     if not shared:
-        monkeypatch.setattr(sight, "leave_sign", lambda _: b"of another folder")
+        monkeypatch.setattr(fingerprint, "leave_sign", lambda _: b"of another folder")
     found = written(source, tmp_path / "two", engine=cluster)
 
     assert found == expected
@@ -332,10 +332,11 @@ def test_a_file_that_workers_do_not_see_ends_the_run(
     code = (
         "from harpia_formats.validation.parallel import large_file as ranged\n"
         "from harpia_formats.conversion.fast import shards as sharding\n"
-        "from harpia_formats.workers import same_file as sight\n"
+        "from harpia_formats.workers import same_file as fingerprint\n"
         "ranged.HEAD = ranged.WORTH = sharding.WORTH = 1\n"
-        "found = sight.sight_of\n"
-        "sight.sight_of = lambda o: sight.Sight(o, found(o).size + 1, b'')\n"
+        "found = fingerprint.fingerprint_of\n"
+        "fingerprint.fingerprint_of = lambda o: "
+        "fingerprint.FileFingerprint(o, found(o).size + 1, b'')\n"
         "import sys; sys.argv = ['harpia-formats', *sys.argv[1:]]\n"
         "from harpia_formats.cli import main; main()"
     )
@@ -411,7 +412,7 @@ def test_rows_that_always_kill_are_named(
 
     What was at work beside it is judged.
     """
-    monkeypatch.setattr(crew, "pool_of", lambda _: Mortal())
+    monkeypatch.setattr(worker_pool, "pool_of", lambda _: Mortal())
     monkeypatch.setattr(pieces, "FAR", 1)
     source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
     script.write_text(DEADLY, encoding="utf-8")

@@ -27,11 +27,11 @@ from harpia_formats.io.remote.file import Remote
 from harpia_formats.validation.parallel import chunks as pieces
 from harpia_formats.validation.parallel import large_file as ranged
 from harpia_formats.validation.parallel import small_files as batches
-from harpia_formats.workers import pool as crew
+from harpia_formats.workers import pool as worker_pool
 from harpia_formats.workers.engine import Engine, EngineError, check_engine, opened
 from harpia_formats.workers.ordered import ordered
-from harpia_formats.workers.pool import AHEAD, Crew
-from harpia_formats.workers.same_file import Sight, sight_of, unlike
+from harpia_formats.workers.pool import AHEAD, WorkerPool
+from harpia_formats.workers.same_file import FileFingerprint, fingerprint_of, unlike
 
 ROOT = Path(__file__).parents[2]
 ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
@@ -106,7 +106,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 4))
 def test_results_come_in_order(works: list[int], width: int) -> None:
     """Results are those of the work one after the other, whoever is done first."""
-    with ThreadPoolExecutor(width) as pool, Crew(width, pool) as found:
+    with ThreadPoolExecutor(width) as pool, WorkerPool(width, pool) as found:
         results = list(ordered(found, doubled, 0.001, works))
 
     assert results == [(each, 2 * each) for each in works]
@@ -117,7 +117,7 @@ def test_a_cluster_that_grows_gets_more(monkeypatch: pytest.MonkeyPatch) -> None
     widths = [1] * 5 + [4] * 200
     pool = Bad({})
     begun = []
-    with Crew(0, pool) as found:
+    with WorkerPool(0, pool) as found:
         engine = Engine(pool, lambda: widths.pop(0), is_near=False)
         monkeypatch.setattr(found, "_engine", engine)
         for _ in ordered(found, doubled, 0, range(60)):
@@ -130,7 +130,7 @@ def test_a_cluster_that_grows_gets_more(monkeypatch: pytest.MonkeyPatch) -> None
 def test_lost_work_is_done_alone() -> None:
     """Work that a cluster lost is done by a process of ours, with nothing beside it."""
     pool = Bad({3: KilledWorker("x"), 4: BrokenProcessPool("x")})
-    with Crew(2, pool) as found:
+    with WorkerPool(2, pool) as found:
         results = list(ordered(found, add, 1, range(6)))
 
     assert results == [(each, each + 1) for each in range(6)]
@@ -141,8 +141,8 @@ def test_work_that_is_lost_twice_is_handed_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What kills whoever does it comes back undone, all else done and in order."""
-    monkeypatch.setattr(crew, "pool_of", lambda _: Dead())
-    with Crew(2, Bad({3: KilledWorker("x")})) as found:
+    monkeypatch.setattr(worker_pool, "pool_of", lambda _: Dead())
+    with WorkerPool(2, Bad({3: KilledWorker("x")})) as found:
         results = list(ordered(found, add, 1, range(6)))
 
     assert [each for _, each in results] == [1, 2, 3, None, 5, 6]
@@ -152,9 +152,9 @@ def test_nothing_is_handed_out_where_it_is_hopeless(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where all work is lost, again and again, no more of it is handed out."""
-    monkeypatch.setattr(crew, "pool_of", lambda _: Dead())
+    monkeypatch.setattr(worker_pool, "pool_of", lambda _: Dead())
     pool = Bad(dict.fromkeys(range(50), KilledWorker("x")))
-    with Crew(1, pool) as found:
+    with WorkerPool(1, pool) as found:
         results = list(ordered(found, add, 1, range(50)))
 
     assert results == [(each, None) for each in range(50)]
@@ -172,7 +172,7 @@ def test_a_cluster_that_cannot_work_is_a_sentence(
     error: Exception, reason: str
 ) -> None:
     """Where nobody is left, or nobody could ever work, the run ends with a sentence."""
-    with Crew(2, Bad({3: error})) as found, pytest.raises(EngineError) as failed:
+    with WorkerPool(2, Bad({3: error})) as found, pytest.raises(EngineError) as failed:
         list(ordered(found, doubled, 0, range(5)))
 
     assert str(failed.value).startswith(f"the executor: {reason}")
@@ -185,7 +185,7 @@ def test_work_that_ends_early_is_done_before_the_reason() -> None:
         yield from range(3)
         raise EOFError
 
-    with Crew(4, Bad({})) as found:
+    with WorkerPool(4, Bad({})) as found:
         flow = ordered(found, doubled, 0, works())
 
         assert [next(flow) for _ in range(3)] == [(0, 0), (1, 2), (2, 4)]
@@ -205,7 +205,7 @@ def test_what_is_not_wanted_any_more_is_cancelled() -> None:
             return future
 
     pool = Waiting({})
-    with Crew(2, pool) as found:
+    with WorkerPool(2, pool) as found:
         next(ordered(found, doubled, 0, range(50)))
 
     assert [each.cancelled() for each in pool.taken[1:]] == [True] * 5
@@ -311,14 +311,14 @@ def test_a_file_is_known_by_its_size_and_beginning(tmp_path: Path) -> None:
     """Another size, another beginning and no file at all are told apart."""
     path = tmp_path / "x"
     path.write_bytes(b"abc")
-    sight = sight_of(path)
-    found = [unlike(sight)]
+    fingerprint = fingerprint_of(path)
+    found = [unlike(fingerprint)]
     path.write_bytes(b"abd")
-    found.append(unlike(sight))
+    found.append(unlike(fingerprint))
     path.write_bytes(b"ab")
-    found.append(unlike(sight))
+    found.append(unlike(fingerprint))
     path.unlink()
-    found.append(unlike(sight))
+    found.append(unlike(fingerprint))
 
     assert found == [
         "",
@@ -396,7 +396,8 @@ def test_remote_ranges_are_read_where_they_are_worked_on(
 def test_what_clusters_log_holds_no_secret() -> None:
     """Work that fails is logged with what it was given, so that shows no password."""
     remote = Remote("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
-    job = Job("", "a", 0, "b", None, b"", 1, "", remote, Sight(remote, 1, b""))  # type: ignore[arg-type]  # only shown
+    seen = FileFingerprint(remote, 1, b"")
+    job = Job("", "a", 0, "b", None, b"", 1, "", remote, seen)  # type: ignore[arg-type]  # only shown
 
     assert "secret" not in repr(job)
     assert "h/x" in repr(job)

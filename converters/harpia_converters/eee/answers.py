@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from harpia_converters.eee.form import Form
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, paths_in
 
 SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
@@ -52,7 +52,7 @@ def output_of(outputs: list[Output], form: Form) -> Row:
     return row
 
 
-def fitting_answers(record: Record, form: Form, notes: Notes) -> Record:
+def fitting_answers(record: Record, form: Form, notes: FieldFates) -> Record:
     """Return `record` with answers that a row can hold exactly."""
     if not record.outputs:
         return record
@@ -63,7 +63,7 @@ def fitting_answers(record: Record, form: Form, notes: Notes) -> Record:
     return replace(record, outputs=outputs)
 
 
-def _fitting_one(output: Output, form: Form, notes: Notes) -> Output:
+def _fitting_one(output: Output, form: Form, notes: FieldFates) -> Output:
     kind = _kind_of(output)
     _note_kind(output, kind, notes)
     if output.index is not UNSET and form.has_lists:
@@ -90,7 +90,7 @@ def _kind_of(output: Output) -> str:
     return AGENTIC if has_tools else MULTI
 
 
-def _note_kind(output: Output, kind: str, notes: Notes) -> None:
+def _note_kind(output: Output, kind: str, notes: FieldFates) -> None:
     path = "outputs.interaction_type"
     if output.interaction_type is UNSET:
         notes.defaulted(path, f"is {kind}, by the turns")
@@ -98,7 +98,7 @@ def _note_kind(output: Output, kind: str, notes: Notes) -> None:
         notes.changed(path, f"is {kind}, by the turns")
 
 
-def _note_text(output: Output, notes: Notes) -> None:
+def _note_text(output: Output, notes: FieldFates) -> None:
     """Note that a conversation leaves no room for the text of an answer."""
     answers = [each for each in output.turns or () if each.get("role") == "assistant"]
     last = answers[-1] if answers else {}
@@ -112,7 +112,7 @@ def _note_text(output: Output, notes: Notes) -> None:
             notes.dropped(f"outputs.{name}", "a conversation has only turns")
 
 
-def _as_text(output: Output, form: Form, notes: Notes) -> Output:
+def _as_text(output: Output, form: Form, notes: FieldFates) -> Output:
     """Return an output that is one text, and no conversation."""
     text, reasoning = output.text, output.reasoning
     if text is UNSET:
@@ -133,7 +133,9 @@ def _as_text(output: Output, form: Form, notes: Notes) -> Output:
     )
 
 
-def _fitting_several(outputs: list[Output], form: Form, notes: Notes) -> list[Output]:
+def _fitting_several(
+    outputs: list[Output], form: Form, notes: FieldFates
+) -> list[Output]:
     """Return several answers of one model as a row can list them."""
     if any(each.text is UNSET for each in outputs):
         reason = "one of several answers has no text, so they are no list"
@@ -160,7 +162,7 @@ def _fitting_several(outputs: list[Output], form: Form, notes: Notes) -> list[Ou
     ]
 
 
-def _note_places(outputs: list[Output], notes: Notes) -> None:
+def _note_places(outputs: list[Output], notes: FieldFates) -> None:
     """Note where answers get another index than they have: their place."""
     given = [each.index for each in outputs]
     if all(each is UNSET for each in given):
@@ -169,7 +171,7 @@ def _note_places(outputs: list[Output], notes: Notes) -> None:
         notes.changed("outputs.index", "their place in the list")
 
 
-def _reasonings(outputs: list[Output], form: Form, notes: Notes) -> list[Any]:
+def _reasonings(outputs: list[Output], form: Form, notes: FieldFates) -> list[Any]:
     """Return the reasoning of each answer, without gaps between them."""
     given: list[Any] = [each.reasoning for each in outputs]
     nothing: list[Any] = [UNSET] * len(given)

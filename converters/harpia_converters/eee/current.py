@@ -13,7 +13,7 @@ FORMAT = Format(
     title="The shape of 0.2.1 to 0.3.0: lists, `messages`, a closed root",
     id_key="sample_id",
     vendor=VENDOR,
-    spoke="harpia_converters.eee.mapping:CURRENT",
+    adapter="harpia_converters.eee.mapping:CURRENT",
     results="harpia_converters.eee.scored:CURRENT",
     family="eee",
     dialects=(Dialect(CURRENT, partial(sign_of, shape=CURRENT)),),

@@ -18,8 +18,8 @@ from harpia_converters.eee.form import Form, is_whole_float
 from harpia_converters.eee.measures import written_metadata
 from harpia_converters.eee.remainder import TURNS, VENDOR, kept_of, put_back
 from harpia_formats.mapping.fields import Table
-from harpia_formats.model.adapter import Holds, Many, Row, Spoke
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.adapter import FormatAdapter, Holds, Many, Row
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 
 _root = (
@@ -59,7 +59,7 @@ def _with_answers(record: Record, output: Any) -> Record:
 
 
 def _write(
-    record: Record, notes: Notes, table: Table, form: Form, order: Sequence[str]
+    record: Record, notes: FieldFates, table: Table, form: Form, order: Sequence[str]
 ) -> Row:
     record, kept = _with_own_id(record, kept_of(record.extra), form)
     record = fitting_answers(record, form, notes)
@@ -97,10 +97,10 @@ def _order_of(form: Form) -> tuple[str, ...]:
     return tuple(each for each in _root if each not in unknown)
 
 
-def _spoke(form: Form, holds: Holds) -> Spoke:
+def _adapter(form: Form, holds: Holds) -> FormatAdapter:
     question, rest = question_fields(form), other_fields(form)
     table = Table(VENDOR, (*question, *rest))
-    return Spoke(
+    return FormatAdapter(
         vendor=VENDOR,
         fields=(*question, *answer_fields(form), *rest),
         sensitive=frozenset(
@@ -122,6 +122,6 @@ def _spoke(form: Form, holds: Holds) -> Spoke:
 _lists = Holds(
     references=Many.ALL, outputs=Many.OF_ONE_MODEL, scores=Many.ONE, turns=True
 )
-SEED = _spoke(forms.SEED, Holds(scores=Many.ONE, turns=True))
-TAG = _spoke(forms.TAG, _lists)
-CURRENT = _spoke(forms.CURRENT, _lists)
+SEED = _adapter(forms.SEED, Holds(scores=Many.ONE, turns=True))
+TAG = _adapter(forms.TAG, _lists)
+CURRENT = _adapter(forms.CURRENT, _lists)

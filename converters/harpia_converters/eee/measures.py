@@ -7,7 +7,7 @@ from msgspec import UNSET
 from harpia_converters.eee.form import Form, as_text, is_amount, is_count
 from harpia_converters.eee.turns import texts_in
 from harpia_formats.model.adapter import Altered
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 
 _counts = ("input_tokens", "output_tokens", "total_tokens")
 _more_counts = (
@@ -59,7 +59,7 @@ def write_performance(times: dict[str, Any], form: Form) -> Any:
     return times
 
 
-def written_metadata(metadata: Any, form: Form, notes: Notes) -> Any:
+def written_metadata(metadata: Any, form: Form, notes: FieldFates) -> Any:
     """Return the metadata of a record, as text where the shape asks for it."""
     if metadata is UNSET or not form.is_closed:
         # A copy, since more may be put into that of the row.

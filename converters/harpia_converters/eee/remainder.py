@@ -14,7 +14,7 @@ from harpia_converters.eee.answers import SINGLE
 from harpia_converters.eee.form import Form, is_count, is_texts
 from harpia_converters.eee.sample_hash import RECIPES, recipe_of
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 
 VENDOR = "eee"
 #: The key under which it is kept that the turns are null, whatever rows call them.
@@ -85,7 +85,7 @@ _closed: Mapping[str, Mapping[str, Check]] = {
 }
 
 
-def put_back(row: Row, kept: Row, form: Form, notes: Notes) -> None:
+def put_back(row: Row, kept: Row, form: Form, notes: FieldFates) -> None:
     """Put what was kept of a row back into it, and note what has no place."""
     for key, value in kept.items():
         path = f"extra.{VENDOR}.{key}"
@@ -97,7 +97,9 @@ def put_back(row: Row, kept: Row, form: Form, notes: Notes) -> None:
         _renew_hash(row, form, notes)
 
 
-def _put_version(row: Row, value: Any, form: Form, notes: Notes, path: str) -> None:
+def _put_version(
+    row: Row, value: Any, form: Form, notes: FieldFates, path: str
+) -> None:
     if value != form.label and type(value) is str and value in form.labels:
         row[_VERSION] = value
     else:
@@ -174,7 +176,7 @@ def _is_trace_put(output: Row, surplus: Any, form: Form) -> bool:
     return True
 
 
-def _renew_hash(row: Row, form: Form, notes: Notes) -> None:
+def _renew_hash(row: Row, form: Form, notes: FieldFates) -> None:
     """Work out a hash again that was one of references that were left behind."""
     if not any(each.path in {"references", "prompt"} for each in notes.said):
         return

@@ -29,13 +29,13 @@ from harpia_formats.dedup.identity import Identity
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.adapter import Row, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Record, Score
-from harpia_formats.registry import spoke_of
+from harpia_formats.registry import adapter_of
 from harpia_formats.scoring.groups import score_in
 from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
@@ -50,7 +50,7 @@ class _Shape:
     """One shape of rows."""
 
     format: Format
-    spoke: Spoke
+    adapter: FormatAdapter
     form: Form
 
 
@@ -178,7 +178,7 @@ def _indented(document: Row) -> bytes:
 
 
 def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
-    settings = settings_of(run.constants, shape.spoke, shape.form)
+    settings = settings_of(run.constants, shape.adapter, shape.form)
     name = aggregate_name(files.name, settings, shape.format.id)
     if settings.told:
         check_valid(empty_aggregate(settings, shape.form))
@@ -186,9 +186,9 @@ def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
         try:
             check_needs(
                 run.source,
-                spoke_of(run.source),
+                adapter_of(run.source),
                 shape.format,
-                shape.spoke,
+                shape.adapter,
                 settings.constants,
                 scored=True,
             )
@@ -199,7 +199,7 @@ def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
         columns=columns_of(run.measured),
         shape=shape,
         settings=settings,
-        pairing=Pairing(shape.spoke, Choices(constants=settings.constants)),
+        pairing=Pairing(shape.adapter, Choices(constants=settings.constants)),
         beside=files.beside(name),
         alike=Alike(
             Identity(shape.format.tells_apart, by_text=shape.format.id_by_text),

@@ -10,7 +10,7 @@ from typing import Any
 from harpia_converters.eee.form import Form
 from harpia_formats.mapping.constants import constants_for
 from harpia_formats.mapping.requirements import ConversionError, paths_named
-from harpia_formats.model.adapter import Spoke
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.metric_profile import ScoreError
 
@@ -90,19 +90,21 @@ class Settings:
         return fixed if fixed.isdigit() else str(int(time.time()))
 
 
-def settings_of(given: Mapping[str, Any], spoke: Spoke, form: Form) -> Settings:
+def settings_of(
+    given: Mapping[str, Any], adapter: FormatAdapter, form: Form
+) -> Settings:
     """Return what was given, for rows and for their aggregate; raises `ScoreError`."""
     known = (*_places, *_new_places) if form.is_closed else _places
     told: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for name, value in given.items():
-        place = _place_of(name, known, spoke)
+        place = _place_of(name, known, adapter)
         if place:
             told[place] = _value(place, value)
         else:
             rest[name] = value
     try:
-        constants = constants_for(spoke, rest)
+        constants = constants_for(adapter, rest)
     except ConversionError as error:
         raise ScoreError(f"{error}; of an aggregate: {', '.join(known)}") from error
     for each in _worked_out:
@@ -111,11 +113,11 @@ def settings_of(given: Mapping[str, Any], spoke: Spoke, form: Form) -> Settings:
     return Settings(constants, told)
 
 
-def _place_of(name: str, known: tuple[str, ...], spoke: Spoke) -> str:
+def _place_of(name: str, known: tuple[str, ...], adapter: FormatAdapter) -> str:
     """Return the place in an aggregate that a name means, "" if it means none."""
     if name in known:
         return name
-    if paths_named(name, spoke) is not None:
+    if paths_named(name, adapter) is not None:
         return ""
     ends = [each for each in known if each.rpartition(".")[2] == name]
     if len(ends) > 1:

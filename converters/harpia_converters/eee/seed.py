@@ -12,7 +12,7 @@ FORMAT = Format(
     title="The instance-level schema of February 2026: one reference, `interactions`",
     id_key="sample_id",
     vendor=VENDOR,
-    spoke="harpia_converters.eee.mapping:SEED",
+    adapter="harpia_converters.eee.mapping:SEED",
     results="harpia_converters.eee.scored:SEED",
     family="eee",
     dialects=(Dialect(SEED, partial(sign_of, shape=SEED)),),

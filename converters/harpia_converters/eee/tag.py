@@ -12,7 +12,7 @@ FORMAT = Format(
     title="The shape under the git tag v0.2.0: text or lists, `interactions`",
     id_key="sample_id",
     vendor=VENDOR,
-    spoke="harpia_converters.eee.mapping:TAG",
+    adapter="harpia_converters.eee.mapping:TAG",
     results="harpia_converters.eee.scored:TAG",
     family="eee",
     dialects=(Dialect(TAG, partial(sign_of, shape=TAG)),),

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from harpia_converters.harpia.keys import METRICS
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Header
 
 _vendor = "harpia"
@@ -52,7 +52,7 @@ def _is_switch(value: Any) -> bool:
     return type(value) is bool or value in ("true", "false")
 
 
-def write_header(header: Header, notes: Notes) -> Row:
+def write_header(header: Header, notes: FieldFates) -> Row:
     """Return what an input says beside its instances."""
     row: Row = {}
     if header.metrics is not UNSET:
@@ -67,7 +67,7 @@ def write_header(header: Header, notes: Notes) -> Row:
     return row
 
 
-def _put_back(kept: Row, row: Row, notes: Notes) -> None:
+def _put_back(kept: Row, row: Row, notes: FieldFates) -> None:
     """Put what was kept into `row`, but for what would be read as something else."""
     for key, value in kept.items():
         is_list_of_metrics = key.casefold() in METRICS and _are_metrics(value)

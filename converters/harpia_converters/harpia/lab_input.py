@@ -87,7 +87,7 @@ FORMAT = Format(
     id="harpia",
     title="Instances and metrics, the input of HarpIA Lab",
     vendor=VENDOR,
-    spoke="harpia_converters.harpia.mapping:LAB_INPUT",
+    adapter="harpia_converters.harpia.mapping:LAB_INPUT",
     id_key="id",
     dialects=(
         Dialect(

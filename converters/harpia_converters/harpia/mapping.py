@@ -12,12 +12,12 @@ from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     Codec,
     Field,
+    FormatAdapter,
     Holds,
     Many,
     Row,
-    Spoke,
 )
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 
 _vendor = "harpia"
@@ -88,7 +88,7 @@ def kept_of(owner: Record | Output) -> Row:
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
-def _write(record: Record, notes: Notes) -> Row:
+def _write(record: Record, notes: FieldFates) -> Row:
     kept = dict(kept_of(record))
     given = record.id
     if given is UNSET and is_whole(kept.get("id")):
@@ -110,7 +110,7 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
-def _answers(record: Record, notes: Notes) -> list[Output]:
+def _answers(record: Record, notes: FieldFates) -> list[Output]:
     """Return the answers that have a text, and note what becomes of their places."""
     answers = [each for each in record.outputs if each.text is not UNSET]
     if len(answers) < len(record.outputs):
@@ -126,7 +126,7 @@ def _answers(record: Record, notes: Notes) -> list[Output]:
     return answers
 
 
-def _note_kept(answers: list[Output], row: Row, notes: Notes) -> None:
+def _note_kept(answers: list[Output], row: Row, notes: FieldFates) -> None:
     """Note what answers keep, but for what says that one stands in a list."""
     is_alone = len(answers) == 1 and type(row[_answer]) is list
     for each in answers:
@@ -135,13 +135,13 @@ def _note_kept(answers: list[Output], row: Row, notes: Notes) -> None:
                 notes.dropped(f"outputs.extra.{_vendor}.{key}")
 
 
-def _texts(answers: list[Output], notes: Notes) -> list[str]:
+def _texts(answers: list[Output], notes: FieldFates) -> list[str]:
     if any(each.text is None for each in answers):
         notes.changed("outputs.text", "empty text for null")
     return [each.text or "" for each in answers]
 
 
-def _put_back(kept: Row, row: Row, notes: Notes) -> None:
+def _put_back(kept: Row, row: Row, notes: FieldFates) -> None:
     """Put what was kept into `row`, but for what would be read as a field."""
     for key, value in kept.items():
         if key not in _known or _is_beside(key, value, row):
@@ -159,7 +159,7 @@ def _is_beside(key: str, value: Any, row: Row) -> bool:
     return False
 
 
-LAB_INPUT = Spoke(
+LAB_INPUT = FormatAdapter(
     vendor=_vendor,
     fields=_table.fields,
     read=_read,

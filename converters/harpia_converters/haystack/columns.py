@@ -86,7 +86,7 @@ FORMAT = Format(
     id="haystack",
     title="What an evaluator is run on: one list for each input",
     vendor=VENDOR,
-    spoke="harpia_converters.haystack.mapping:COLUMNS",
+    adapter="harpia_converters.haystack.mapping:COLUMNS",
     general=True,
     dialects=(
         Dialect(

@@ -13,12 +13,12 @@ from harpia_formats.model.adapter import (
     Altered,
     Codec,
     Field,
+    FormatAdapter,
     Holds,
     Many,
     Row,
-    Spoke,
 )
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 
 _vendor = "haystack"
@@ -77,7 +77,7 @@ def _kept_of(owner: Record | Output | Header) -> Row:
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
-def _write(record: Record, notes: Notes) -> Row:
+def _write(record: Record, notes: FieldFates) -> Row:
     answer = record.outputs[0] if record.outputs else None
     named = {} if answer is None else _kept_of(answer)
     table = _in_responses if named.get(_column) == _responses else _in_predicted
@@ -94,7 +94,7 @@ def _write(record: Record, notes: Notes) -> Row:
     return row
 
 
-def _put_back(kept: Row, row: Row, notes: Notes) -> None:
+def _put_back(kept: Row, row: Row, notes: FieldFates) -> None:
     """Put what was kept into `row`, but for what would be read as a field."""
     nulls = [key for key, each in kept.items() if each is None and key in _known]
     for key, value in kept.items():
@@ -124,7 +124,7 @@ def _read_header(document: Row) -> Header:
     return Header(extra={_vendor: document} if document else UNSET)
 
 
-def _write_header(header: Header, notes: Notes) -> Row:
+def _write_header(header: Header, notes: FieldFates) -> Row:
     component = _kept_of(header).get("component")
     is_named = type(component) is str
     for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
@@ -134,7 +134,7 @@ def _write_header(header: Header, notes: Notes) -> Row:
     return {"component": component} if is_named else {}
 
 
-COLUMNS = Spoke(
+COLUMNS = FormatAdapter(
     vendor=_vendor,
     fields=_fields,
     read=_read,

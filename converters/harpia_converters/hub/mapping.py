@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import UNSET
 
-from harpia_formats.model.adapter import Field, Holds, Many, Row, Spoke
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.adapter import Field, FormatAdapter, Holds, Many, Row
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import KINDS, Header, Output, Record, Score, as_row
 
 
@@ -22,7 +22,7 @@ def _output(given: Row) -> Output:
     return Output(**{**given, "scores": scores})
 
 
-def _write(record: Record, notes: Notes) -> Row:  # noqa: ARG001 - nothing is lost
+def _write(record: Record, notes: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
     return as_row(record)
 
 
@@ -30,11 +30,11 @@ def _read_header(document: Row) -> Header:
     return msgspec.convert(document, Header)
 
 
-def _write_header(header: Header, notes: Notes) -> Row:  # noqa: ARG001 - nothing is lost
+def _write_header(header: Header, notes: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
     return as_row(header)
 
 
-RECORD = Spoke(
+RECORD = FormatAdapter(
     vendor="record",
     fields=tuple(Field(tuple(each.split(".")), each) for each in KINDS),
     read=_read,

@@ -47,7 +47,7 @@ FORMAT = Format(
     title="Questions with their ideal responses (input.json)",
     vendor=VENDOR,
     family=FAMILY,
-    spoke="harpia_converters.nemo.mapping:INPUT",
+    adapter="harpia_converters.nemo.mapping:INPUT",
     dialects=(
         Dialect("nemo-input", sniff, strict="nemo-input-strict", remarks=remarks),
     ),

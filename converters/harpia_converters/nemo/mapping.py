@@ -5,10 +5,10 @@ from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     ONE,
     Field,
+    FormatAdapter,
     Holds,
     Many,
     Row,
-    Spoke,
 )
 
 _vendor = "nemo"
@@ -25,7 +25,7 @@ def _question(*owner: str) -> tuple[Field, ...]:
 
 
 _input = Table(_vendor, _question())
-INPUT = Spoke(
+INPUT = FormatAdapter(
     vendor=_vendor,
     fields=_input.fields,
     read=_input.read,
@@ -66,7 +66,7 @@ def _renamed(row: Row) -> Row:
     return {"input": question, **rest}
 
 
-OUTPUT = Spoke(
+OUTPUT = FormatAdapter(
     vendor=_vendor,
     fields=_output.fields,
     read=_output.read,

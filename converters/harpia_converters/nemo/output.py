@@ -85,7 +85,7 @@ FORMAT = Format(
     title="Questions with what a model answered (output.json)",
     vendor=VENDOR,
     family=FAMILY,
-    spoke="harpia_converters.nemo.mapping:OUTPUT",
+    adapter="harpia_converters.nemo.mapping:OUTPUT",
     dialects=(
         Dialect("nemo-output", sniff, strict="nemo-output-strict", remarks=remarks),
         Dialect(

@@ -15,7 +15,7 @@ FORMAT = Format(
     id="csv",
     title="A table with any columns",
     vendor="any",
-    spoke="harpia_converters.table.mapping:TABLE",
+    adapter="harpia_converters.table.mapping:TABLE",
     results="harpia_converters.table.scored:RESULTS",
     dialects=(Dialect("csv", sign_of, container=Container.TABLE),),
     general=True,

@@ -16,8 +16,16 @@ from harpia_converters.table.cells import (
     json_of,
 )
 from harpia_formats.mapping.fields import Table
-from harpia_formats.model.adapter import DECLINED, Codec, Field, Holds, Many, Row, Spoke
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.adapter import (
+    DECLINED,
+    Codec,
+    Field,
+    FormatAdapter,
+    Holds,
+    Many,
+    Row,
+)
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 
 _vendor = "csv"
@@ -80,7 +88,7 @@ def _read(row: Row) -> Record:
     return replace(record, extra=given)
 
 
-def _write(record: Record, notes: Notes) -> Row:
+def _write(record: Record, notes: FieldFates) -> Row:
     row = _table.write(replace(record, extra=UNSET), notes)
     if record.outputs and not any(each.name in row for each in _of_output):
         notes.dropped("outputs", "without anything that is known of it")
@@ -122,7 +130,7 @@ def _is_strange(value: Any) -> bool:
     return type(value) is str and as_objects(value) is DECLINED
 
 
-TABLE = Spoke(
+TABLE = FormatAdapter(
     vendor=_vendor,
     fields=_all,
     read=_read,

@@ -16,7 +16,7 @@ from harpia_formats.mapping.constants import constants_for
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.to_rows import completed
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.results.columns import (
     ScoreColumn,
@@ -43,7 +43,7 @@ class _Lines:
         """Take an answer."""
         record = replace(scored.record, outputs=[scored.output])
         if self.constants:
-            record = completed(record, self.constants, Notes(), turns=False)
+            record = completed(record, self.constants, FieldFates(), turns=False)
         (output,) = record.outputs
         told = zip(_named, (record.id, output.model, record.category), strict=True)
         row = {name: _text(each) for name, each in told if each is not UNSET}

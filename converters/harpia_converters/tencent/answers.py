@@ -10,7 +10,7 @@ from msgspec import UNSET
 from harpia_converters.tencent.leftovers import as_extra, kept_of, put_back, without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output
 
 _of_entry = frozenset({"model_name", "responses"})
@@ -49,7 +49,7 @@ def _output(entry: Row, response: Row, index: Any) -> Output:
     )
 
 
-def write_answers(outputs: list[Output], notes: Notes) -> list[Row]:
+def write_answers(outputs: list[Output], notes: FieldFates) -> list[Row]:
     """Return the entries for `outputs`, one for answers of a model in succession.
 
     Raises `Unconvertible` where an answer is not known, or whose it is.
@@ -64,7 +64,7 @@ def write_answers(outputs: list[Output], notes: Notes) -> list[Row]:
     return entries
 
 
-def _note_places(answers: list[Output], notes: Notes) -> None:
+def _note_places(answers: list[Output], notes: FieldFates) -> None:
     for index, each in zip(_places(answers), answers, strict=True):
         if each.index == index:
             continue
@@ -76,7 +76,7 @@ def _note_places(answers: list[Output], notes: Notes) -> None:
             notes.changed("outputs.index", "the place among answers of the model")
 
 
-def _entries(model: str, answers: list[Output], notes: Notes) -> Iterator[Row]:
+def _entries(model: str, answers: list[Output], notes: FieldFates) -> Iterator[Row]:
     """Yield an entry for answers that have the same beside their responses."""
     parts = [_parted(each, notes) for each in answers]
     for _, run in groupby(parts, key=lambda part: encode(part[0])):
@@ -85,7 +85,7 @@ def _entries(model: str, answers: list[Output], notes: Notes) -> Iterator[Row]:
         yield {"model_name": model, "responses": responses, **members[0][0]}
 
 
-def _parted(output: Output, notes: Notes) -> tuple[Row, Row]:
+def _parted(output: Output, notes: FieldFates) -> tuple[Row, Row]:
     """Return what the entry of an answer has beside what we know, and its response."""
     rest = kept_of(output)
     inner: Row = {}
@@ -95,7 +95,7 @@ def _parted(output: Output, notes: Notes) -> tuple[Row, Row]:
     return beside, _response(output, inner, notes)
 
 
-def _response(output: Output, rest: Row, notes: Notes) -> Row:
+def _response(output: Output, rest: Row, notes: FieldFates) -> Row:
     if output.text is UNSET:
         raise _lacking("outputs.text", "content")
     if output.text is None:

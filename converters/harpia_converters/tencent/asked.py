@@ -7,11 +7,11 @@ from msgspec import UNSET
 from harpia_converters.tencent.leftovers import without
 from harpia_formats.comparison.differences import same
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Fate, Note, Notes, Unconvertible
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 
 #: What the hub says where it takes the turns of an answer for the messages.
-_of_the_turns = Note(Fate.DEFAULTED, "messages", "of the turns")
+_of_the_turns = FieldFate(Fate.DEFAULTED, "messages", "of the turns")
 #: What a message has.
 MESSAGE_KEYS = ("role", "content")
 #: What is done to a message that says nothing.
@@ -42,7 +42,9 @@ def with_text(message: Row) -> Row:
     return {"role": role, "content": "", **without(message, MESSAGE_KEYS)}
 
 
-def note_asked(record: Record, back: Row, done: Sequence[str], notes: Notes) -> None:
+def note_asked(
+    record: Record, back: Row, done: Sequence[str], notes: FieldFates
+) -> None:
     """Note where the fields that a row will be read as are not those of `record`.
 
     `back` holds them, and `done` is what was done to the messages, in a few words.
@@ -52,7 +54,7 @@ def note_asked(record: Record, back: Row, done: Sequence[str], notes: Notes) -> 
     _note_messages(record, back, done, notes)
 
 
-def _note_text(name: str, record: Record, back: Row, notes: Notes) -> None:
+def _note_text(name: str, record: Record, back: Row, notes: FieldFates) -> None:
     mine, theirs = getattr(record, name), back.get(name, UNSET)
     if mine == theirs:
         return
@@ -71,7 +73,7 @@ def _is_said(text: str, role: str, messages: list[Row]) -> bool:
 
 
 def _note_messages(
-    record: Record, back: Row, done: Sequence[str], notes: Notes
+    record: Record, back: Row, done: Sequence[str], notes: FieldFates
 ) -> None:
     mine, theirs = record.messages, back.get("messages", UNSET)
     if mine == theirs and same(mine, theirs):  # the order of keys counts as well
@@ -89,7 +91,7 @@ def _note_messages(
         notes.merged("messages", "; ".join(["the prompt", *done]))
 
 
-def expected_answer(record: Record, key: str, notes: Notes) -> str:
+def expected_answer(record: Record, key: str, notes: FieldFates) -> str:
     """Return the answer that a row expects: the reference, or else gt.
 
     Raises `Unconvertible` where there is neither.

@@ -11,7 +11,7 @@ from harpia_converters.tencent.leftovers import (
     without,
 )
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
 #: The columns of a table, in the order of the page.
@@ -28,7 +28,7 @@ def read_cells(row: Row) -> Record:
     )
 
 
-def write_cells(record: Record, notes: Notes) -> Row:
+def write_cells(record: Record, notes: FieldFates) -> Row:
     """Return the row for `record`, with text in every cell.
 
     Raises `Unconvertible` where nothing is asked, or no answer is expected.
@@ -45,7 +45,7 @@ def write_cells(record: Record, notes: Notes) -> Row:
     return put_back(row, _texts_of(record, notes), COLUMNS, "extra", notes)
 
 
-def _texts_of(record: Record, notes: Notes) -> Row:
+def _texts_of(record: Record, notes: FieldFates) -> Row:
     """Return what is kept for a record, as far as a cell can hold it."""
     rest = kept_of(record)
     for key in [key for key, value in rest.items() if not isinstance(value, str)]:

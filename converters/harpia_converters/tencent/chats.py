@@ -11,7 +11,7 @@ from harpia_converters.tencent.asked import (
 )
 from harpia_converters.tencent.leftovers import KEY, without
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
 #: The fields that a chat of such roles is, where its messages have nothing else.
@@ -35,7 +35,7 @@ def _question(messages: list[Row]) -> Row:
     return dict(zip(names, texts, strict=True))
 
 
-def write_chat(record: Record, rest: Row, notes: Notes) -> list[Row]:
+def write_chat(record: Record, rest: Row, notes: FieldFates) -> list[Row]:
     """Return the chat for `record`; what it uses of `rest` is taken from there.
 
     Raises `Unconvertible` where nothing is asked.

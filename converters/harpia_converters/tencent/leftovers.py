@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 
 #: The key of `extra` that it is kept under.
@@ -27,7 +27,7 @@ def kept_of(owner: Record | Output) -> Row:
 
 
 def put_back(
-    row: Row, rest: Row, known: Collection[str], where: str, notes: Notes
+    row: Row, rest: Row, known: Collection[str], where: str, notes: FieldFates
 ) -> Row:
     """Return `row` with what was kept at the path `where`, but for keys it knows."""
     for key, value in rest.items():

@@ -9,7 +9,7 @@ FORMAT = Format(
     id=MANUAL,
     title="Prompts with expected responses, the older format of manual evaluation",
     vendor=VENDOR,
-    spoke="harpia_converters.tencent.mapping:MANUAL",
+    adapter="harpia_converters.tencent.mapping:MANUAL",
     dialects=(
         Dialect(
             MANUAL,

@@ -19,12 +19,12 @@ from harpia_formats.model.adapter import (
     NOTHING_FOR_NULL,
     ONE,
     Field,
+    FormatAdapter,
     Holds,
     Many,
     Row,
-    Spoke,
 )
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record, fits
 
 #: Settings of the generation that Tencent's examples have, at the root of a row.
@@ -88,18 +88,18 @@ def _read(row: Row) -> Record:
     return Record(**fields, **as_extra(rest))
 
 
-def _write(record: Record, notes: Notes) -> Row:
+def _write(record: Record, notes: FieldFates) -> Row:
     """Return the row for `record`, without answers of models."""
     return _with_rest({}, record, notes)
 
 
-def _write_with_answers(record: Record, notes: Notes) -> Row:
+def _write_with_answers(record: Record, notes: FieldFates) -> Row:
     """Return the row for `record`, with all answers of models."""
     answers = write_answers(record.outputs, notes)
     return _with_rest({"model_outputs": answers}, record, notes)
 
 
-def _with_rest(answers: Row, record: Record, notes: Notes) -> Row:
+def _with_rest(answers: Row, record: Record, notes: FieldFates) -> Row:
     rest = kept_of(record)
     row: Row = {"messages": write_chat(record, rest, notes)}
     row |= _reference(record, notes) | _settled(record) | answers
@@ -107,7 +107,7 @@ def _with_rest(answers: Row, record: Record, notes: Notes) -> Row:
     return put_back(row, rest, _own | row.keys(), "extra", notes)
 
 
-def _reference(record: Record, notes: Notes) -> Row:
+def _reference(record: Record, notes: FieldFates) -> Row:
     if record.references == []:
         notes.dropped("references", "there are none")
     return {"ref_answer": record.references[0]} if record.references else {}
@@ -120,7 +120,7 @@ def _settled(record: Record) -> Row:
     return fields | {key: each for key, each in settings.items() if key in _settings}
 
 
-def _note_taken(row: Row, rest: Row, notes: Notes) -> None:
+def _note_taken(row: Row, rest: Row, notes: FieldFates) -> None:
     """Note what was kept of a row in which it was no field, and is one in this row."""
     for key, value in rest.items():
         hub = f"params.{key}" if key in _settings else key
@@ -132,7 +132,7 @@ def _note_taken(row: Row, rest: Row, notes: Notes) -> None:
 #: Who says something decides on what field it is.
 _speakers = frozenset({("messages", "*", "role")})
 
-MESSAGES = Spoke(
+MESSAGES = FormatAdapter(
     vendor=KEY,
     fields=_of_asked,
     read=_read,
@@ -142,7 +142,7 @@ MESSAGES = Spoke(
     sensitive=_speakers,
 )
 
-OUTPUTS = Spoke(
+OUTPUTS = FormatAdapter(
     vendor=KEY,
     fields=(*_of_asked, *_of_answers),
     read=_read,
@@ -154,7 +154,7 @@ OUTPUTS = Spoke(
     sensitive=_speakers,
 )
 
-MANUAL = Spoke(
+MANUAL = FormatAdapter(
     vendor=KEY,
     fields=_of_turns,
     read=read_turns,
@@ -163,7 +163,7 @@ MANUAL = Spoke(
     room=(),
 )
 
-TABLE = Spoke(
+TABLE = FormatAdapter(
     vendor=KEY,
     fields=_of_cells,
     read=read_cells,

@@ -10,7 +10,7 @@ FORMAT = Format(
     id=MESSAGES,
     title="Questions as chats, with reference answers (Inference and Evaluation)",
     vendor=VENDOR,
-    spoke="harpia_converters.tencent.mapping:MESSAGES",
+    adapter="harpia_converters.tencent.mapping:MESSAGES",
     family=FAMILY,
     dialects=(
         Dialect(

@@ -10,7 +10,7 @@ FORMAT = Format(
     id=OUTPUTS,
     title="Questions as chats, with what models answered (Evaluation Only)",
     vendor=VENDOR,
-    spoke="harpia_converters.tencent.mapping:OUTPUTS",
+    adapter="harpia_converters.tencent.mapping:OUTPUTS",
     family=FAMILY,
     dialects=(
         Dialect(

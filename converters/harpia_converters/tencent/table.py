@@ -74,6 +74,6 @@ FORMAT = Format(
     id=TABLE,
     title="Prompts with expected responses as a table: system, prompt, response",
     vendor=VENDOR,
-    spoke="harpia_converters.tencent.mapping:TABLE",
+    adapter="harpia_converters.tencent.mapping:TABLE",
     dialects=(_dialect("response"), _dialect("answer", name="answer")),
 )

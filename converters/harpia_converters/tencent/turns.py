@@ -15,7 +15,7 @@ from harpia_converters.tencent.asked import (
 )
 from harpia_converters.tencent.leftovers import as_extra, kept_of, put_back, without
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
 _of_row = frozenset({"system", "conversation"})
@@ -48,7 +48,7 @@ def _asked(system: str | UnsetType, turns: list[Row]) -> Row:
     return {"messages": messages[:-1]}
 
 
-def write_turns(record: Record, notes: Notes) -> Row:
+def write_turns(record: Record, notes: FieldFates) -> Row:
     """Return the row for `record`; a chat that does not alternate is cut to a prompt.
 
     Raises `Unconvertible` where nothing is asked, or no answer is expected.

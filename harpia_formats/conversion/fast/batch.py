@@ -1,4 +1,4 @@
-"""Convert many rows at once that a fast lane has accepted, by plans where they can."""
+"""Convert many rows at once that a typed decoder accepted, by plans if they can."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from harpia_formats.conversion.fast.plans import Express
 from harpia_formats.detection.candidates import Variant
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.adapter import Row, Spoke
-from harpia_formats.model.field_fates import Note, Unconvertible
+from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.field_fates import FieldFate, Unconvertible
 from harpia_formats.model.record import FREE, TEXTS
 from harpia_formats.reading.record_stream import read_record
 from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import Lane
+from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.file.row_validator import Judge
 
 #: Fields whose inner values a plan cannot look into.
@@ -35,7 +35,7 @@ _structured = frozenset({"messages", "outputs", "outputs.turns"})
 
 #: Paths and notes of like records, the first of them, and how many there are; 0 where
 #: a plan counts them.
-Told = tuple[tuple[str, ...], tuple[Note, ...], int, int]
+Told = tuple[tuple[str, ...], tuple[FieldFate, ...], int, int]
 
 
 @dataclass(slots=True)
@@ -51,14 +51,14 @@ class Bulk:
     """The conversion of the rows of one file, many at a time."""
 
     variant: Variant
-    source: Spoke
+    source: FormatAdapter
     pairing: Pairing
     express: Express | None = None
     #: Values that were looked at last, and their plans.
     _looked_at: Sequence[Any] = ()
     _plans: list[Plan] = field(default_factory=list)
-    #: What plans for earlier lanes were followed for.
-    _settled: list[tuple[tuple[str, ...], tuple[Note, ...], int]] = field(
+    #: What plans for earlier decoders were followed for.
+    _settled: list[tuple[tuple[str, ...], tuple[FieldFate, ...], int]] = field(
         default_factory=list
     )
 
@@ -68,14 +68,14 @@ class Bulk:
             self.express = other.express.afresh()
 
     def made(
-        self, values: Sequence[Any], lane: Lane, schema: Schema, before: int
+        self, values: Sequence[Any], decoder: TypedDecoder, schema: Schema, before: int
     ) -> Made | None:
-        """Return the rows of `values`, which `lane` accepted.
+        """Return the rows of `values`, which `decoder` accepted.
 
         `before` is the number of records before them. None if one of them cannot be
         converted.
         """
-        express = self._express_for(lane, schema)
+        express = self._express_for(decoder, schema)
         if express is None:
             return None
         try:
@@ -85,29 +85,31 @@ class Bulk:
 
     def help(self, judge: Judge) -> None:
         """Have a judge count the members of rows by their shapes, which is faster."""
-        judge.count_members = lambda rows, lane: self.members_in(
-            rows, lane, judge.lane_schema
+        judge.count_members = lambda rows, decoder: self.members_in(
+            rows, decoder, judge.decoder_schema
         )
 
-    def members_in(self, values: Sequence[Any], lane: Lane, schema: Schema) -> int:
-        """Return how many members `values` have, which `lane` accepted.
+    def members_in(
+        self, values: Sequence[Any], decoder: TypedDecoder, schema: Schema
+    ) -> int:
+        """Return how many members `values` have, which `decoder` accepted.
 
         What is found out by that is of use to `made`.
         """
-        express = self._express_for(lane, schema)
+        express = self._express_for(decoder, schema)
         if express is None:
-            return sum(map(lane.members, values))
+            return sum(map(decoder.members, values))
         self._looked_at = values
         self._plans, members = express.plans_for(values)
         return members
 
-    def _express_for(self, lane: Lane, schema: Schema) -> Express | None:
-        """Return the plans for rows that a lane accepted, if there can be some."""
+    def _express_for(self, decoder: TypedDecoder, schema: Schema) -> Express | None:
+        """Return the plans for rows that a decoder accepted, if there can be some."""
         express = self.express
-        if express is None or express.lane is not lane:
+        if express is None or express.decoder is not decoder:
             if not isinstance(schema, dict):
                 return None
-            express = Express(lane, schema, self.source, self.ordinary)
+            express = Express(decoder, schema, self.source, self.ordinary)
             # All that was settled before is among what is counted.
             self._settled = list(self.counted())
             self.express = express
@@ -153,7 +155,7 @@ class Bulk:
             rows += made
         return Made(rows, told)
 
-    def counted(self) -> Iterator[tuple[tuple[str, ...], tuple[Note, ...], int]]:
+    def counted(self) -> Iterator[tuple[tuple[str, ...], tuple[FieldFate, ...], int]]:
         """Yield paths and notes of what plans were followed for, and how often."""
         yield from self._settled
         self._settled = []
@@ -164,14 +166,14 @@ class Bulk:
 
     def ordinary(
         self, value: Row, number: int
-    ) -> tuple[list[Row], tuple[str, ...], tuple[Note, ...]]:
+    ) -> tuple[list[Row], tuple[str, ...], tuple[FieldFate, ...]]:
         """Return the rows of one row, the paths of its fields and the notes on them."""
         record = read_record(value, self.source, self.variant)
         written = self.pairing.written(record, number)
         return written.rows, written.paths, written.notes
 
 
-def suits_bulk(source: Spoke, target: Spoke, choices: Choices) -> bool:
+def suits_bulk(source: FormatAdapter, target: FormatAdapter, choices: Choices) -> bool:
     """Tell whether plans can say all that is to be said of rows of `source`."""
     if target.vendor == source.vendor or target.carried("extra"):
         return False

@@ -1,4 +1,4 @@
-"""Convert rows that a lane accepted many at a time, here or in several processes."""
+"""Convert rows that a decoder accepted many at a time, here or in several processes."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,9 +10,9 @@ from harpia_formats.conversion.options import ConvertOptions, OnLoss
 from harpia_formats.detection.candidates import Variant
 from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.io.remote.file import Remote
-from harpia_formats.model.field_fates import Note
+from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place as RowPlace
-from harpia_formats.registry import spoke_of
+from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import Row as PlacedRow
 from harpia_formats.validation.file.outcomes import Numbers
 from harpia_formats.validation.file.row_validator import Judge
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # small files need none of them
     from harpia_formats.conversion.fast.batch import Bulk
     from harpia_formats.conversion.fast.shard_worker import Done, Job, PlanKey
     from harpia_formats.conversion.fast.shards import Place, Shards
-    from harpia_formats.workers.pool import Crew
+    from harpia_formats.workers.pool import WorkerPool
 
 
 class QuickWay:
@@ -36,18 +36,18 @@ class QuickWay:
         #: The judge of the rows that were converted many at once.
         self._judge: Judge | None = None
         #: Plans of other processes, and how often they were followed.
-        self._plans: dict[PlanKey, tuple[tuple[str, ...], tuple[Note, ...]]] = {}
+        self._plans: dict[PlanKey, tuple[tuple[str, ...], tuple[FieldFate, ...]]] = {}
         self._followed: Counter[PlanKey] = Counter()
 
     def accepted(
         self, chunk: Chunk, numbers: Numbers, values: Sequence[Any], judge: Judge
     ) -> bool:
-        """Convert rows that a lane accepted; tell whether that was done.
+        """Convert rows that a decoder accepted; tell whether that was done.
 
         Raises `Enough` at a loss where that is a failure.
         """
-        account, destination, lane = self._account, self.destination, judge.lane
-        if destination is None or lane is None:
+        account, destination, decoder = self._account, self.destination, judge.decoder
+        if destination is None or decoder is None:
             return False
         if self._bulk is None:
             self._bulk = self._bulk_of(account.variants[-1], destination)
@@ -56,7 +56,7 @@ class QuickWay:
         if self._bulk is None:
             return False
         self._judge = judge
-        made = self._bulk.made(values, lane, judge.lane_schema, account.records)
+        made = self._bulk.made(values, decoder, judge.decoder_schema, account.records)
         if made is None:
             return False
         path = account.counts[-1].path
@@ -81,21 +81,21 @@ class QuickWay:
             return None
         if destination.outputs.is_split:
             return None
-        from harpia_formats.conversion.fast.batch import Bulk, suits_bulk  # noqa: PLC0415 - once there is a lane
+        from harpia_formats.conversion.fast.batch import Bulk, suits_bulk  # noqa: PLC0415 - once there is a decoder
 
-        source, pairing = spoke_of(variant.format), destination.pairing
-        if not suits_bulk(source, destination.spoke, pairing.choices):
+        source, pairing = adapter_of(variant.format), destination.pairing
+        if not suits_bulk(source, destination.adapter, pairing.choices):
             return None
         return Bulk(variant, source, pairing)
 
-    def shards(self, crew: "Crew | None") -> "Shards | None":
-        """Return what has large files done by a crew, if there is one."""
-        if crew is None:
+    def shards(self, pool: "WorkerPool | None") -> "Shards | None":
+        """Return what has large files done by a pool, if there is one."""
+        if pool is None:
             return None
         from harpia_formats.conversion.fast.shards import Shards  # noqa: PLC0415 - with several processes only
 
         return Shards(
-            crew,
+            pool,
             self._job_for,
             self._deliver,
             self._counts_records,
@@ -123,7 +123,7 @@ class QuickWay:
             self._options.max_row_bytes,
             place.folder,
             origin if isinstance(origin, Remote) else None,
-            place.sight,
+            place.fingerprint,
             tells_apart=destination.tells_apart,
         )
         # Only processes that begin as copies of this one know what is prepared here.

@@ -11,13 +11,15 @@ from msgspec import UNSET
 from harpia_formats.conversion.fast.codegen import compiled
 from harpia_formats.conversion.fast.probe import NUMBERS, Key, Traced, is_traced
 from harpia_formats.mapping.extras import KEY
-from harpia_formats.model.adapter import Row, Spoke, at_path
-from harpia_formats.model.field_fates import Note, Unconvertible
-from harpia_formats.schema.typed_decoder import Lane
+from harpia_formats.model.adapter import FormatAdapter, Row, at_path
+from harpia_formats.model.field_fates import FieldFate, Unconvertible
+from harpia_formats.schema.typed_decoder import TypedDecoder
 
 #: Returns rows, the paths of the record's fields, and the notes on them, given a row
 #: and the number of its record.
-Ordinary = Callable[[Row, int], tuple[list[Row], tuple[str, ...], tuple[Note, ...]]]
+Ordinary = Callable[
+    [Row, int], tuple[list[Row], tuple[str, ...], tuple[FieldFate, ...]]
+]
 
 
 @dataclass(slots=True)
@@ -27,7 +29,7 @@ class Plan:
     #: Returns the rows of a row and of the number of its record, None if it must not.
     make: Callable[[Any, int], list[Row] | None] = lambda _row, _number: None
     paths: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[FieldFate, ...] = ()
     #: The members of a row that its shape tells of.
     members: int = 0
     #: Rows that it was followed for, and not yet counted.
@@ -44,7 +46,9 @@ class Plan:
         return replace(self, count=0, others=others, tried=copy(self.tried))
 
 
-def planned(row: Any, lane: Lane, source: Spoke, ordinary: Ordinary) -> Plan | None:
+def planned(
+    row: Any, decoder: TypedDecoder, source: FormatAdapter, ordinary: Ordinary
+) -> Plan | None:
     """Return a plan for rows like `row`, None if they need to be looked at."""
     value = msgspec.to_builtins(row)
     if _keeps(value, source):
@@ -52,11 +56,11 @@ def planned(row: Any, lane: Lane, source: Spoke, ordinary: Ordinary) -> Plan | N
     number, _ = NUMBERS
     try:
         rows, paths, notes = ordinary(value, number)
-        writer = _PlanWriter(lane, source, value)
+        writer = _PlanWriter(decoder, source, value)
         texts = writer.rows(ordinary)
         blanks = [place for place in writer.texts if not _at(value, place)]
         if blanks:
-            writer = _PlanWriter(lane, source, value, blanks)
+            writer = _PlanWriter(decoder, source, value, blanks)
             texts = writer.rows(ordinary)
     except Unconvertible:
         return None
@@ -71,7 +75,7 @@ def planned(row: Any, lane: Lane, source: Spoke, ordinary: Ordinary) -> Plan | N
     return plan if make(row, number) == rows else None
 
 
-def _keeps(value: Row, source: Spoke) -> bool:
+def _keeps(value: Row, source: FormatAdapter) -> bool:
     """Tell whether a row keeps a part of a record, of which anything may come."""
     room = UNSET if source.room is None else at_path(value, source.room)
     return isinstance(room, dict) and KEY in room
@@ -81,8 +85,8 @@ def _keeps(value: Row, source: Spoke) -> bool:
 class _PlanWriter:
     """Writes the expressions that make the rows of one shape."""
 
-    lane: Lane
-    source: Spoke
+    decoder: TypedDecoder
+    source: FormatAdapter
     value: Row
     #: Where it has empty texts that would be moved.
     blanks: Sequence[Key] = ()
@@ -146,7 +150,7 @@ class _PlanWriter:
         text = "r"
         location: tuple[str, ...] = ()
         for each in place:
-            attributes = self.lane.attributes.get(location)
+            attributes = self.decoder.attributes.get(location)
             if isinstance(each, int):
                 text += f"[{each}]"
                 location = (*location, "*")

@@ -17,8 +17,8 @@ import msgspec
 from harpia_formats.conversion.fast.plan import Ordinary, Plan, planned
 from harpia_formats.conversion.fast.probe import Key, blanks_in
 from harpia_formats.conversion.fast.row_shape import Look, look_of
-from harpia_formats.model.adapter import Row, Spoke
-from harpia_formats.schema.typed_decoder import Lane
+from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.schema.typed_decoder import TypedDecoder
 
 #: Shapes that are looked into; rows of others go the ordinary way.
 MOST = 256
@@ -30,11 +30,11 @@ VARIANTS = 8
 
 @dataclass(slots=True)
 class Express:
-    """The plans for the rows that one lane accepts."""
+    """The plans for the rows that one decoder accepts."""
 
-    lane: Lane
+    decoder: TypedDecoder
     schema: Mapping[str, Any]
-    source: Spoke
+    source: FormatAdapter
     ordinary: Ordinary
     #: Those of rows that are to go the ordinary way make nothing.
     plans: dict[Any, Plan] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Express:
     def plans_for(self, rows: Sequence[Any]) -> tuple[list[Plan], int]:
         """Return the plan for each of some rows, and how many members all have."""
         if self._look is None:
-            self._look = look_of(self.lane, self.source, self.schema)
+            self._look = look_of(self.decoder, self.source, self.schema)
         return self._look(rows, self.plans.get, self._learned)
 
     def _learned(self, row: Any, shape: Any, rest: int) -> Plan:
@@ -62,7 +62,7 @@ class Express:
 
         `rest` is the number of members of this row that the shape does not tell.
         """
-        members = self.lane.members(row) - rest
+        members = self.decoder.members(row) - rest
         if len(self.plans) >= MOST:
             return Plan(members=members)
         plan = self._planned(row) or Plan()
@@ -91,7 +91,7 @@ class Express:
         return plan, None
 
     def _planned(self, row: Any) -> Plan | None:
-        return planned(row, self.lane, self.source, self.ordinary)
+        return planned(row, self.decoder, self.source, self.ordinary)
 
 
 def _blanks_of(row: Any) -> frozenset[Key]:

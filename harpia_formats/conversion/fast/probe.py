@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from harpia_formats.model.adapter import Row, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Row
 
 #: Where a value is in a row: keys and indices.
 Key = tuple[str | int, ...]
@@ -22,7 +22,7 @@ class Traced:
 
     @classmethod
     def of(
-        cls, value: Row, salt: str, source: Spoke, kept: Collection[Key] = ()
+        cls, value: Row, salt: str, source: FormatAdapter, kept: Collection[Key] = ()
     ) -> "Traced":
         """Return `value` with other texts and numbers in all fields but the `kept`."""
         places: dict[Any, Key] = {}

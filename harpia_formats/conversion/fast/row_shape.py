@@ -3,7 +3,7 @@
 A shape is a tuple: types of values, keys of free objects, lengths of lists, and texts
 that decide on more than themselves. How many members a row has is known from its
 shape, too, but for those of parts that a plan need not look into. What finds the plans
-of rows by their shapes is compiled for one lane.
+of rows by their shapes is compiled for one decoder.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from harpia_formats.conversion.fast.codegen import Function
-from harpia_formats.model.adapter import Spoke
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.record import FREE
 from harpia_formats.parsing.duplicate_keys import MembersWriter
-from harpia_formats.schema.typed_decoder import Lane
+from harpia_formats.schema.typed_decoder import TypedDecoder
 
 #: Fields that are lists of objects, of which a plan has to know how many there are.
 _of_objects = frozenset({"messages", "outputs", "outputs.turns"})
@@ -33,17 +33,19 @@ Look = Callable[
 ]
 
 
-def look_of(lane: Lane, source: Spoke, schema: Mapping[str, Any]) -> Look:
-    """Return what finds the plans for rows of `schema` that `lane` decoded."""
-    return _ShapeWriter(lane, source).look(schema)
+def look_of(
+    decoder: TypedDecoder, source: FormatAdapter, schema: Mapping[str, Any]
+) -> Look:
+    """Return what finds the plans for rows of `schema` that `decoder` decoded."""
+    return _ShapeWriter(decoder, source).look(schema)
 
 
 @dataclass(slots=True)
 class _ShapeWriter:
     """Writes what makes the shape `s` of a row `r`, and counts its members `n`."""
 
-    lane: Lane
-    source: Spoke
+    decoder: TypedDecoder
+    source: FormatAdapter
     function: Function = field(default_factory=lambda: Function("rows, known, learn"))
     members: MembersWriter = field(default_factory=MembersWriter)
     #: What the shape gets next, and members that are to be counted beside it.
@@ -87,7 +89,7 @@ class _ShapeWriter:
     ) -> None:
         required = set(node.get("required", ()))
         properties = node.get("properties", {})
-        for key, attribute in self.lane.attributes[location].items():
+        for key, attribute in self.decoder.attributes[location].items():
             inner = properties.get(key, True)
             place = (*location, key)
             fixed = key in required and _has_one_type(inner)
@@ -99,7 +101,7 @@ class _ShapeWriter:
         hubs = {each.hub for each in self.source.fields if each.path == place}
         if place in self.source.sensitive:
             self._of_rest("{}", place, value)
-        elif place in self.lane.attributes and not hubs:
+        elif place in self.decoder.attributes and not hubs:
             self._of_inner(node, place, value, fixed=fixed)
         elif hubs & _of_objects or self._holds_fields(place):
             self._of_items(node, place, value, fixed=fixed)
@@ -138,7 +140,7 @@ class _ShapeWriter:
     def _types(self, place: tuple[str, ...]) -> Mapping[str, Any]:
         """Return the types of the members of the objects at a place."""
         if place not in self.types:
-            fields = msgspec.structs.fields(self.lane.classes[place])
+            fields = msgspec.structs.fields(self.decoder.classes[place])
             self.types[place] = {each.encode_name: each.type for each in fields}
         return self.types[place]
 
@@ -159,7 +161,7 @@ class _ShapeWriter:
     def _holds_fields(self, place: tuple[str, ...]) -> bool:
         """Tell whether the items of a list hold fields of records."""
         size = len(place)
-        return (*place, "*") in self.lane.attributes and any(
+        return (*place, "*") in self.decoder.attributes and any(
             len(each.path) > size and each.path[:size] == place
             for each in self.source.fields
         )
@@ -167,7 +169,7 @@ class _ShapeWriter:
     def _of_items(
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
     ) -> None:
-        if (*place, "*") not in self.lane.attributes:
+        if (*place, "*") not in self.decoder.attributes:
             self._of_rest("type({})", place, value)
             return
         value = self._named(value)
@@ -199,13 +201,13 @@ class _ShapeWriter:
         """Take an item of a list, with the texts that decide."""
         required = set(node.get("required", ()))
         properties = node.get("properties", {})
-        for key, attribute in self.lane.attributes[location].items():
+        for key, attribute in self.decoder.attributes[location].items():
             inner = properties.get(key, True)
             value, place = f"{name}.{attribute}", (*location, key)
             is_opened = key in self.source.opened
             if place in self.source.sensitive:
                 self._of_rest("{}", place, value)
-            elif is_opened and (*place, "*") in self.lane.attributes:
+            elif is_opened and (*place, "*") in self.decoder.attributes:
                 self._of_items(inner, place, value, fixed=key in required)
             else:
                 fixed = key in required and _has_one_type(inner)
@@ -213,7 +215,7 @@ class _ShapeWriter:
 
     def _model(self, place: tuple[str, ...]) -> str:
         """Return the attribute for the model of an item, "" if items have none."""
-        attributes = self.lane.attributes[*place, "*"]
+        attributes = self.decoder.attributes[*place, "*"]
         for each in self.source.fields:
             *owner, key = each.path
             if each.hub == "outputs.model" and tuple(owner) == place:

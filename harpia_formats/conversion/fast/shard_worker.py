@@ -24,13 +24,13 @@ from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.field_fates import Note, Unconvertible
+from harpia_formats.model.field_fates import FieldFate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.reading.record_stream import HEADED
-from harpia_formats.registry import all_formats, spoke_of
+from harpia_formats.registry import adapter_of, all_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.validation.file.row_validator import Brief, Judge
-from harpia_formats.workers.same_file import Sight, unlike
+from harpia_formats.workers.same_file import FileFingerprint, unlike
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Job:
     #: The file, if it is a remote one.
     remote: Remote | None = None
     #: The file as it is seen where work is handed out, if not all need see the same.
-    sight: Sight | None = None
+    fingerprint: FileFingerprint | None = None
     #: Whether what tells rows apart is wanted, if there is something.
     tells_apart: bool = True
 
@@ -64,14 +64,16 @@ class Job:
     @property
     def is_far(self) -> bool:
         """Whether others than processes of ours do it, where work may be lost."""
-        return self.sight is not None
+        return self.fingerprint is not None
 
 
 #: What tells the plans of all processes on all machines apart: two numbers.
 PlanKey = tuple[int, int]
 #: Paths and notes of like records, where the first of them is from the start of the
 #: range (byte, line, record), and how many there are or the plan that counts them.
-Shape = tuple[tuple[str, ...], tuple[Note, ...], tuple[int, int, int], int | PlanKey]
+Shape = tuple[
+    tuple[str, ...], tuple[FieldFate, ...], tuple[int, int, int], int | PlanKey
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ class _Worker:
     ) -> bool:
         """Convert the rows of a chunk; tell whether that can be done.
 
-        `values` are the rows as the lane decoded them, if it accepted them at once.
+        `values` are the rows as the decoder decoded them, if it accepted them at once.
         Raises `_TooMuch`.
         """
         if values is None:
@@ -277,9 +279,9 @@ class _Worker:
         return key
 
     def _made(self, chunk: Chunk, values: Any, before: int) -> Any:
-        lane = self.judge.lane
-        if values is not None and lane is not None:
-            made = self.bulk.made(values, lane, self.judge.lane_schema, before)
+        decoder = self.judge.decoder
+        if values is not None and decoder is not None:
+            made = self.bulk.made(values, decoder, self.judge.decoder_schema, before)
             return None if made is None else (made.rows, made.shapes)
         rows: list[Row] = []
         shapes = []
@@ -305,9 +307,9 @@ def _worker_for(job: Job) -> _Worker:
     # What is only doubtful is the business of validation.
     remarks = dialect.remarks if dialect.remarks_refuse else None
     strict = record_schema(dialect, strict=True) if remarks else None
-    brief = Brief(advise=source.advise, remarks=remarks, lane_schema=strict)
+    brief = Brief(advise=source.advise, remarks=remarks, decoder_schema=strict)
     judge = Judge(record_schema(dialect), brief)
-    bulk = Bulk(variant, spoke_of(source), Pairing(spoke_of(target), job.choices))
+    bulk = Bulk(variant, adapter_of(source), Pairing(adapter_of(target), job.choices))
     bulk.help(judge)
     identity = None
     if job.tells_apart and target.tells_apart:
@@ -336,7 +338,7 @@ def converted(job: Job, work: Range) -> Parts | None:
     """Convert what can be converted of a range, in whatever process this is."""
     worker = _present.worker
     if worker is None or worker.job != job:
-        if job.sight is not None and unlike(job.sight):
+        if job.fingerprint is not None and unlike(job.fingerprint):
             return None
         worker = _present.worker = _worker_for(job)
     return worker.run(work)

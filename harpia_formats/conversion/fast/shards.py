@@ -17,8 +17,8 @@ from harpia_formats.io.reader import SourceError, plain
 from harpia_formats.io.remote.file import Remote
 from harpia_formats.io.source import Source
 from harpia_formats.io.temp_folder import own_folder
-from harpia_formats.workers.pool import AHEAD, Crew
-from harpia_formats.workers.same_file import Sight
+from harpia_formats.workers.pool import AHEAD, WorkerPool
+from harpia_formats.workers.same_file import FileFingerprint
 
 if TYPE_CHECKING:  # most files are too small for it
     from harpia_formats.conversion.fast.shard_worker import Done, Job
@@ -39,14 +39,14 @@ class Place:
     #: A folder, "" where there is none that those who work have, too.
     folder: str
     #: The file as those who work elsewhere must see it.
-    sight: Sight | None
+    fingerprint: FileFingerprint | None
 
 
 @dataclass(slots=True)
 class Shards:
     """The ranges of one file after the other, and who does the work on them."""
 
-    crew: Crew
+    pool: WorkerPool
     #: Returns what is to be done with rows of a format, if it can be done in ranges.
     job_for: "Callable[[Variant, Place], Job | None]"
     #: Called with what became of a range, its rows, where it begins and the records
@@ -63,7 +63,7 @@ class Shards:
 
     def suits(self, source: Source) -> bool:
         """Tell whether a source is a large plain file of lines."""
-        if isinstance(source.origin, Remote) and not self.crew.is_far:
+        if isinstance(source.origin, Remote) and not self.pool.is_far:
             return False
         size = size_in_ranges(source.origin)
         if size is None or size < WORTH:
@@ -80,13 +80,15 @@ class Shards:
         Raises `SourceError` and `EngineError`.
         """
         self._job, self._origin = None, origin
-        if self.crew.is_far:
-            self.crew.see(origin)
+        if self.pool.is_far:
+            self.pool.see(origin)
         with own_folder(self._memory()) as folder:
             # On other machines there is no such place: then rows come back as bytes.
             # Who sees no file of ours has no folder of ours either.
-            is_seen = not self.crew.is_far or self.crew.sight_of(origin) is not None
-            self._folder = folder if is_seen and self.crew.shares(folder) else ""
+            is_seen = (
+                not self.pool.is_far or self.pool.fingerprint_of(origin) is not None
+            )
+            self._folder = folder if is_seen and self.pool.shares(folder) else ""
             yield from self._ranges(name)
 
     def _ranges(self, name: str) -> "Iterator[tuple[Range, Done | None]]":
@@ -106,17 +108,17 @@ class Shards:
 
         try:
             works = self._numbered(rest, job)
-            for work, parts in ordered(self.crew, converted, job, works):
+            for work, parts in ordered(self.pool, converted, job, works):
                 yield from parts or [(work, None)]
                 for file in {done.file for _, done in parts or () if done} - {""}:
                     give_back(Path(file))
         finally:
             # The processes for the next file know what was learned of it.
-            self.crew.rest()
+            self.pool.rest()
 
     def _cut(self, name: str, begin: int) -> Iterator[tuple[int, int]]:
         """Yield where ranges begin and end; raises `SourceError`."""
-        size = FAR if self.crew.is_far else 0
+        size = FAR if self.pool.is_far else 0
         try:
             yield from ranges_of(self._origin, begin, size)
         except OSError as error:
@@ -138,13 +140,15 @@ class Shards:
             room = shutil.disk_usage(MEMORY).free
         except OSError:
             return None
-        size = FAR if self.crew.is_far else RANGE
-        needed = MOST * size * (AHEAD + 1) * self.crew.room // AHEAD
+        size = FAR if self.pool.is_far else RANGE
+        needed = MOST * size * (AHEAD + 1) * self.pool.room // AHEAD
         return MEMORY if room > needed and os.access(MEMORY, os.W_OK) else None
 
     def begin(self, variant: Variant) -> None:
         """Say what the first range was."""
-        place = Place(self._origin, self._folder, self.crew.sight_of(self._origin))
+        place = Place(
+            self._origin, self._folder, self.pool.fingerprint_of(self._origin)
+        )
         self._job = self.job_for(variant, place)
 
     def _numbered(
@@ -158,7 +162,7 @@ class Shards:
         counted = self._counted(ranges, job)
         for number, (begin, end, lines) in enumerate(counted):
             # No more ranges than that are under way.
-            yield Range(begin, end, before, number % (AHEAD * self.crew.jobs or 1))
+            yield Range(begin, end, before, number % (AHEAD * self.pool.jobs or 1))
             before += lines
 
     def _counted(
@@ -168,7 +172,7 @@ class Shards:
         if not self.counts():
             yield from ((*each, 0) for each in ranges)
             return
-        if not self.crew.is_far:
+        if not self.pool.is_far:
             for each in ranges:
                 yield *each, sum(map(lines_in, pieces_of(self._origin, *each)))
             return
@@ -176,7 +180,7 @@ class Shards:
         from harpia_formats.workers.ordered import ordered  # noqa: PLC0415 - as above
 
         # The bytes may lie elsewhere, so they are counted there.
-        for (begin, end), lines in ordered(self.crew, lines_of_range, job, ranges):
+        for (begin, end), lines in ordered(self.pool, lines_of_range, job, ranges):
             yield begin, end, lines or 0
 
     def rows_of(self, work: Range, done: "Done") -> Iterator[bytes]:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from harpia_formats.conversion.grouping.expanded_ids import expanded_id
 from harpia_formats.dedup.digests import digest_of
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
 #: Files that records are spread over, and bytes of each that memory holds.
@@ -36,7 +36,7 @@ class Grouped:
     record: Record
     #: Where the first of them was, as it was given.
     place: bytes
-    notes: Notes
+    notes: FieldFates
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Grouping:
         flows = [_items(each) for each in runs]
         for _, place, text in merged_by_order(*flows, key=lambda each: each[0]):
             members = [_record_of(each) for each in decode(text)]
-            notes = Notes()
+            notes = FieldFates()
             yield Grouped(_merged(members, notes, self.key), place, notes)
 
     def _key_of(self, record: Record) -> str:
@@ -122,7 +122,7 @@ def _record_of(value: Any) -> Record:
     return msgspec.convert(value, Record)
 
 
-def _merged(members: list[Record], notes: Notes, key: str) -> Record:
+def _merged(members: list[Record], notes: FieldFates, key: str) -> Record:
     first = members[0]
     if len(members) == 1:
         return first

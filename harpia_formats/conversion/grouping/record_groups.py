@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from harpia_formats.conversion.grouping.external_group_by import KEYS, Grouping
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.model.field_fates import Notes
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
 from harpia_formats.text.spelling import nearest
@@ -16,7 +16,7 @@ class Group(NamedTuple):
     """One record for all of a group, with the file and the place of the first."""
 
     record: Record
-    notes: Notes
+    notes: FieldFates
     file: int
     place: Place
 

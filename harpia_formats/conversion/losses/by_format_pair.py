@@ -6,9 +6,9 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 from harpia_formats.mapping.requirements import ConversionError, check_needs
-from harpia_formats.model.adapter import Many, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Many
 from harpia_formats.model.format import Format
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 
 #: What stands for keys of rows, and of answers, that no field of a record is for.
 OTHER_KEYS, REST_OF_ANSWERS = "other keys", "rest of answers"
@@ -70,7 +70,7 @@ def pairs() -> Iterator[Pair]:
 
 def pair_of(source: Format, target: Format) -> Pair:
     """Return what becomes of records of `source` as rows of `target`."""
-    ours, theirs = spoke_of(source), spoke_of(target)
+    ours, theirs = adapter_of(source), adapter_of(target)
     changed = dict(_changes(ours, theirs))
     spots = spots_of(ours)
     lost = [
@@ -95,29 +95,29 @@ def pair_of(source: Format, target: Format) -> Pair:
     )
 
 
-def spots_of(spoke: Spoke) -> list[Spot]:
+def spots_of(adapter: FormatAdapter) -> list[Spot]:
     """Return the fields of rows, what is carried without one, and the header's."""
     # What a row always has at a place is read as one field, however it is written.
-    taken = {each.path: each.hub for each in reversed(spoke.fields) if each.required}
+    taken = {each.path: each.hub for each in reversed(adapter.fields) if each.required}
     spots = [
         Spot(each.path, each.hub)
-        for each in spoke.fields
+        for each in adapter.fields
         if taken.get(each.path, each.hub) == each.hub
     ]
     known = [each.hub for each in spots]
     spots += [
         Spot((each,), each)
-        for each in sorted(spoke.carries)
+        for each in sorted(adapter.carries)
         if "extra" not in each and not any(hub.startswith(each) for hub in known)
     ]
-    if not spoke.carried("extra"):
-        spots.append(Spot((OTHER_KEYS,), f"extra.{spoke.vendor}"))
-    of_answers = f"outputs.extra.{spoke.vendor}"
-    if of_answers in spoke.carries:
+    if not adapter.carried("extra"):
+        spots.append(Spot((OTHER_KEYS,), f"extra.{adapter.vendor}"))
+    of_answers = f"outputs.extra.{adapter.vendor}"
+    if of_answers in adapter.carries:
         spots.append(Spot((REST_OF_ANSWERS,), of_answers))
     return spots + [
         Spot((_header, each.partition(".")[0]), f"{_header}.{each}")
-        for each in spoke.header_fields
+        for each in adapter.header_fields
     ]
 
 
@@ -126,7 +126,7 @@ def _apart(spots: Sequence[Spot], *, header: bool) -> list[Spot]:
     return [each for each in spots if (each.path[0] == _header) is header]
 
 
-def _arrives(spot: Spot, source: Spoke, target: Spoke) -> bool:
+def _arrives(spot: Spot, source: FormatAdapter, target: FormatAdapter) -> bool:
     if spot.path[0] != _header:
         return target.carried(spot.hub)
     asked = spot.hub.removeprefix(f"{_header}.")
@@ -136,7 +136,7 @@ def _arrives(spot: Spot, source: Spoke, target: Spoke) -> bool:
     return asked in held or (asked == f"extra.{source.vendor}" and "extra" in held)
 
 
-def _changes(source: Spoke, target: Spoke) -> Iterator[tuple[str, str]]:
+def _changes(source: FormatAdapter, target: FormatAdapter) -> Iterator[tuple[str, str]]:
     """Yield each field that does not arrive as it is, and what it becomes."""
     ours, theirs = source.holds, target.holds
     if ours.references is Many.ALL and theirs.references is Many.ONE:
@@ -158,7 +158,7 @@ def _changes(source: Spoke, target: Spoke) -> Iterator[tuple[str, str]]:
 
 def _needed(source: Format, target: Format) -> Iterator[Spot]:
     """Yield the spots that have to be filled before anything can be converted."""
-    ours, theirs = spoke_of(source), spoke_of(target)
+    ours, theirs = adapter_of(source), adapter_of(target)
     for each in theirs.fields:
         one = replace(theirs, fields=(each,))
         try:
@@ -167,7 +167,7 @@ def _needed(source: Format, target: Format) -> Iterator[Spot]:
             yield Spot(each.path, each.hub)
 
 
-def _part(spot: Spot, target: Spoke) -> str:
+def _part(spot: Spot, target: FormatAdapter) -> str:
     """Return a word on a field of which the target has a place for some members."""
     inner = f"{spot.hub}."
     is_partly = any(each.startswith(inner) for each in target.all_carried)

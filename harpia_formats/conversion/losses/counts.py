@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harpia_formats.model.field_fates import Fate, Note
+from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.problem import Place
 
 #: Members of free objects that are told one by one.
@@ -17,7 +17,7 @@ _starred = ("params.", "metadata.", "extra.", "outputs.extra.")
 class Loss:
     """One thing that became of one field, how often, and where first."""
 
-    note: Note
+    note: FieldFate
     count: int = 0
     place: Place | None = None
 
@@ -28,7 +28,7 @@ class Losses:
 
     #: Records that carried a field, by its path.
     carried: dict[str, int] = field(default_factory=dict)
-    losses: dict[Note, Loss] = field(default_factory=dict)
+    losses: dict[FieldFate, Loss] = field(default_factory=dict)
     #: Records of which a fate met a field, in however many ways.
     fates: Counter[tuple[Fate, str]] = field(default_factory=Counter)
     #: How often records of one shape met one outcome, not yet taken apart.
@@ -38,7 +38,7 @@ class Losses:
     def add(
         self,
         paths: tuple[str, ...],
-        notes: tuple[Note, ...],
+        notes: tuple[FieldFate, ...],
         place: Callable[[], Place | None],
         times: int = 1,
     ) -> None:
@@ -75,9 +75,9 @@ class Losses:
         name = self._named(path)
         self.carried[name] = self.carried.get(name, 0) + times
 
-    def _loss(self, note: Note, place: Callable[[], Place | None]) -> Loss:
+    def _loss(self, note: FieldFate, place: Callable[[], Place | None]) -> Loss:
         name = self._named(note.path)
-        note = note if name == note.path else Note(note.fate, name, note.how)
+        note = note if name == note.path else FieldFate(note.fate, name, note.how)
         loss = self.losses.get(note)
         if loss is None:
             loss = self.losses[note] = Loss(note, place=place())

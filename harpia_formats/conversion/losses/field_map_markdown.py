@@ -7,9 +7,9 @@ from msgspec import UNSET
 
 from harpia_formats.mapping.extras import KEY
 from harpia_formats.mapping.fields import shown_default
-from harpia_formats.model.adapter import Field, Many, Spoke
+from harpia_formats.model.adapter import Field, FormatAdapter, Many
 from harpia_formats.model.format import Format
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 
 _head = """\
 # Which key is which field
@@ -48,10 +48,10 @@ def mapping_page() -> str:
 
 def mapping_table(format_: Format) -> str:
     """Return the table of one format under its heading."""
-    spoke = spoke_of(format_)
+    adapter = adapter_of(format_)
     rows = [_row(_columns), _row("---" for _ in _columns)]
-    rows += [_row(_cells(each)) for each in spoke.fields]
-    about = [f"- {each}" for each in _about(spoke)]
+    rows += [_row(_cells(each)) for each in adapter.fields]
+    about = [f"- {each}" for each in _about(adapter)]
     head = f"## `{format_.id}`: {format_.title}"
     return "\n".join([head, "", *rows, "", *about, ""])
 
@@ -82,9 +82,9 @@ def _words(field: Field) -> Iterator[str]:
         yield field.note
 
 
-def _about(spoke: Spoke) -> Iterator[str]:
+def _about(adapter: FormatAdapter) -> Iterator[str]:
     """Yield what else is to be known of rows of a format."""
-    holds = spoke.holds
+    holds = adapter.holds
     parts = [_references[holds.references], _outputs[holds.outputs]]
     if holds.outputs is not Many.NONE:
         parts.append(f"{_scores[holds.scores]} of an answer")
@@ -96,17 +96,17 @@ def _about(spoke: Spoke) -> Iterator[str]:
             yield f"What is asked {asked}."
         else:
             yield f"What is asked {asked}; what is answered {came}."
-    if spoke.vendor != "record":
-        yield f"Other keys are in `extra.{spoke.vendor}` of the record."
-    if spoke.header_fields:
-        fields = _listed([f"`header.{each}`" for each in spoke.header_fields])
+    if adapter.vendor != "record":
+        yield f"Other keys are in `extra.{adapter.vendor}` of the record."
+    if adapter.header_fields:
+        fields = _listed([f"`header.{each}`" for each in adapter.header_fields])
         yield f"What stands around the rows is {fields}."
-    if spoke.room is not None:
-        where = ".".join((*spoke.room, KEY))
-        text = ", as JSON text" if spoke.room_of_text else ""
+    if adapter.room is not None:
+        where = ".".join((*adapter.room, KEY))
+        text = ", as JSON text" if adapter.room_of_text else ""
         yield f"`--keep-extra` puts what has no place into `{where}`{text}."
-    if spoke.straight:
-        names = _listed([f"`{each}`" for each in spoke.straight])
+    if adapter.straight:
+        names = _listed([f"`{each}`" for each in adapter.straight])
         yield f"Rows of the dialects {names} are read, and not written."
 
 
@@ -127,6 +127,6 @@ def mapping_as_dict(format_: Format) -> dict[str, Any]:
                 "has_default": each.default is not UNSET,
                 "how": list(_words(each)),
             }
-            for each in spoke_of(format_).fields
+            for each in adapter_of(format_).fields
         ],
     }

@@ -9,7 +9,7 @@ from harpia_formats.conversion.report import ConversionReport, FileLosses
 from harpia_formats.io.sink import FileSink
 from harpia_formats.model.problem import Place, Problem, pointer_of
 from harpia_formats.model.report import Group, Report
-from harpia_formats.registry import all_rules, spoke_of
+from harpia_formats.registry import adapter_of, all_rules
 from harpia_formats.reporters import json_report
 from harpia_formats.reporters.reporter import Options
 
@@ -67,11 +67,11 @@ def _problems_of(file: FileLosses) -> Iterator[tuple[Loss, Problem]]:
 def pointer_for(file: FileLosses, path: str) -> str:
     """Return where the source has the field at `path`, else where a record has it."""
     if file.source is not None:
-        spoke = spoke_of(file.source)
-        kept = f"extra.{spoke.vendor}."
+        adapter = adapter_of(file.source)
+        kept = f"extra.{adapter.vendor}."
         if path.startswith(kept):
             return pointer_of((path.removeprefix(kept),))
-        for each in spoke.fields:
+        for each in adapter.fields:
             if path == each.hub:
                 return pointer_of(each.path)
             if path.startswith(f"{each.hub}."):

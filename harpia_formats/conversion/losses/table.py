@@ -8,7 +8,7 @@ from harpia_formats.conversion.report import FileLosses
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import spoke_of
+from harpia_formats.registry import adapter_of
 
 #: Fields that a place in a list says, which has no name of its own.
 _of_places = frozenset({"outputs.index"})
@@ -81,9 +81,9 @@ def names_of(source: Format | None) -> dict[str, str]:
     """Return what `source` calls the fields of records, by their paths."""
     if source is None:
         return {}
-    spoke = spoke_of(source)
+    adapter = adapter_of(source)
     names: dict[str, str] = {}
-    for each in spoke.fields:
+    for each in adapter.fields:
         if each.hub not in _of_places:
             names.setdefault(each.hub, each.name)
     shared = Counter(names.values())
@@ -91,7 +91,7 @@ def names_of(source: Format | None) -> dict[str, str]:
         hub: f"{name} ({hub})" if shared[name] > 1 else name
         for hub, name in names.items()
     }
-    names[f"extra.{spoke.vendor}."] = ""
+    names[f"extra.{adapter.vendor}."] = ""
     return names
 
 

@@ -1,6 +1,6 @@
 """What to say of what is wrong with a container."""
 
-from harpia_formats.framing.lines import Flaw
+from harpia_formats.framing.lines import FramingFault
 
 #: Rule, message and help.
 _flaws = {
@@ -34,7 +34,7 @@ _flaws = {
 }
 
 
-def words_for(flaw: Flaw, limit: int) -> tuple[str, str, str]:
+def words_for(flaw: FramingFault, limit: int) -> tuple[str, str, str]:
     """Return the rule, the message and the help for `flaw`."""
     code, message, help_ = _flaws[flaw.kind]
     return code, message.format(size=flaw.size, limit=limit), help_

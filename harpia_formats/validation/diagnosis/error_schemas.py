@@ -14,7 +14,7 @@ from typing import Any
 
 from harpia_formats.model.problem import Path
 from harpia_formats.schema.load import resolve
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 
 #: Errors of a record that is worth a schema of its own.
 MOST_ERRORS = 8
@@ -59,7 +59,7 @@ def way_of(
             _turn(_opened(opposite, schema, each), each)
     except _Unsayable:
         return None
-    return referee_of(opposite, formats=formats).is_valid
+    return schema_validator_of(opposite, formats=formats).is_valid
 
 
 def _references(node: Any, *, is_root: bool = True) -> Iterator[Any]:

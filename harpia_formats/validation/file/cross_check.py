@@ -6,7 +6,7 @@ import jsonschema
 from referencing import Registry
 
 from harpia_formats.schema.load import Schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.validation.file.row_validator import SecondOpinion
 
 #: Keywords on which the reference engine follows Python and not the standard: its
@@ -26,7 +26,7 @@ def second_opinion_of(schema: Schema, *, formats: bool = False) -> SecondOpinion
     reference = jsonschema.Draft7Validator(
         common, registry=Registry(), format_checker=checker
     )
-    ours = None if common == schema else referee_of(common, formats=formats)
+    ours = None if common == schema else schema_validator_of(common, formats=formats)
 
     def agrees(value: Any, verdict: bool) -> bool:  # noqa: FBT001 - a verdict is a boolean
         expected = verdict if ours is None else ours.is_valid(value)

@@ -17,7 +17,7 @@ from harpia_formats.validation.file.outcomes import Outcomes
 from harpia_formats.validation.file.row_validator import Judge, Verdict
 
 if TYPE_CHECKING:  # only to convert
-    from harpia_formats.reading.record_stream import Taker
+    from harpia_formats.reading.record_stream import RecordStream
 
 FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
 #: What other tables set fields apart with.
@@ -38,7 +38,7 @@ class TableInspection:
     #: Whether only the first error is wanted.
     fail_fast: bool = False
     #: Takes the records that are valid, if anybody wants them.
-    taker: "Taker | None" = None
+    stream: "RecordStream | None" = None
     columns: tuple[str, ...] = ()
     #: Whether the header is such that rows can be judged.
     judged: bool = True
@@ -60,7 +60,7 @@ class TableInspection:
                 yield from self._header(piece)
             else:
                 yield from self._row(piece)
-            if self.taker is not None and self.taker.pauses:
+            if self.stream is not None and self.stream.pauses:
                 yield PAUSE
 
     def _header(self, row: TableRow) -> Iterator[Problem]:
@@ -100,20 +100,20 @@ class TableInspection:
             verdict.findings.append(self._wrong_count(row))
             # Whether or not that is said, the record cannot be judged.
             self.outcomes.note_open(number)
-            if self.taker is not None:
-                self.taker.refuse(row.data)
+            if self.stream is not None:
+                self.stream.refuse(row.data)
         else:
             texts = [each.text for each in row.fields]
             value = dict(zip(self.columns, texts, strict=True))
             self.judge.judge_decoded(0, value, verdict)
             self.judge.confirm(0, value)
-            if self.taker is not None:
-                self._take(self.taker, verdict, value, row, number)
+            if self.stream is not None:
+                self._take(self.stream, verdict, value, row, number)
         yield from self._said(verdict.findings, row, number)
 
     def _take(
         self,
-        taker: "Taker",
+        stream: "RecordStream",
         verdict: Verdict,
         value: dict[str, str],
         row: TableRow,
@@ -124,9 +124,9 @@ class TableInspection:
         if any(
             self.speaker.is_error(each) for each in active if each in self.speaker.rules
         ):
-            taker.refuse(row.data)
+            stream.refuse(row.data)
         else:
-            taker.cells(value, row, number)
+            stream.cells(value, row, number)
 
     def _wrong_count(self, row: TableRow) -> Finding:
         found, wanted = len(row.fields), len(self.columns)

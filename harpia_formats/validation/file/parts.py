@@ -80,7 +80,7 @@ class Parts:
         judge = self._judge(
             schema,
             remarks=self._remarks(path),
-            lane_schema=self._lane_schema(path),
+            decoder_schema=self._decoder_schema(path),
             stranger=self._stranger if OTHER_FORMAT in self.rules else None,
             identity=self.identity,
         )
@@ -127,7 +127,7 @@ class Parts:
         )
         return dialect.remarks_refuse or not errors_only
 
-    def _lane_schema(self, path: Path) -> Schema | None:
+    def _decoder_schema(self, path: Path) -> Schema | None:
         """Return the schema of rows of which nothing is to be said, if there is one."""
         if self.variant is None or not self.variant.dialect.strict:
             return None

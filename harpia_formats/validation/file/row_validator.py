@@ -1,4 +1,4 @@
-"""Judge the rows of a chunk: the fast lane first, the referee for the rest."""
+"""Validate the rows of a chunk: typed decoder first, schema validator for the rest."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.parsing.duplicate_keys import are_kept_whole, have_all_keys
 from harpia_formats.schema.decoder_types import Unsuitable
 from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import Lane, Survey, lane_of
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.validator import schema_validator_of
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.validation.diagnosis.cached_causes import Reasons
@@ -24,18 +24,18 @@ if TYPE_CHECKING:  # what is wrong costs its import only where something is
 #: Tells whether another engine agrees with a verdict on a decoded record.
 SecondOpinion = Callable[[Any, bool], bool]
 
-#: Returns how many members all rows have that a lane accepted.
-CountMembers = Callable[[Sequence[Any], Lane], int]
+#: Returns how many members all rows have that a decoder accepted.
+CountMembers = Callable[[Sequence[Any], TypedDecoder], int]
 
 #: Tells what other format a record looks like that is not valid in its own.
 Stranger = Callable[[Any], Remark | None]
 
 #: The rule on a key that is nearly the right one.
 MISSPELT = "S103"
-#: Valid rows that the referee judges before a lane is built.
-ROWS_BEFORE_LANE = 64
+#: Valid rows that the schema validator judges before a decoder is built.
+ROWS_BEFORE_DECODER = 64
 #: Lanes that are built for one file, each knowing more keys than the one before.
-LANES = 8
+DECODERS = 8
 
 #: Chunks that are not tried as a whole in a row: at most two to this power.
 PAUSE_LIMIT = 5
@@ -53,28 +53,30 @@ class Verdict:
     findings: "list[Finding]" = field(default_factory=list)
     #: What tells each record from others, as far as it says so.
     keys: list[str] = field(default_factory=list)
-    #: The rows as the lane decoded them, if it accepted all of them at once.
+    #: The rows as the decoder decoded them, if it accepted all of them at once.
     accepted: list[Any] | None = None
     #: Otherwise each row that it accepted, and None for each that it did not; there
-    #: are none if the lane has become another one on the way.
+    #: are none if the decoder has become another one on the way.
     values: list[Any] = field(default_factory=list)
 
 
 class Disagreement(Exception):  # noqa: N818 - reads as what happened
-    """The referee and the reference engine differ on a record: a bug of ours."""
+    """The schema validator and the reference engine differ on a record: our bug."""
 
-    def __init__(self, row: int, *, referee: bool) -> None:
-        super().__init__(row, referee)
+    def __init__(self, row: int, *, schema_validator: bool) -> None:
+        super().__init__(row, schema_validator)
         self.row = row
-        self.referee = referee
+        self.schema_validator = schema_validator
 
     def __str__(self) -> str:
-        ours, theirs = ("valid", "invalid") if self.referee else ("invalid", "valid")
+        ours, theirs = (
+            ("valid", "invalid") if self.schema_validator else ("invalid", "valid")
+        )
         return f"we say {ours}, the reference engine says {theirs}"
 
 
-def _members_of(rows: Sequence[Any], lane: Lane) -> int:
-    return sum(map(lane.members, rows))
+def _members_of(rows: Sequence[Any], decoder: TypedDecoder) -> int:
+    return sum(map(decoder.members, rows))
 
 
 def _may_be_deep(text: bytes) -> bool:
@@ -98,7 +100,7 @@ class Brief:
     remarks: Remarks | None = None
     #: A schema that allows only records of which nothing is to be said; without it
     #: and with remarks every record is looked at by itself.
-    lane_schema: Schema | None = None
+    decoder_schema: Schema | None = None
     stranger: Stranger | None = None
     #: Reads what tells records apart, if that is asked for.
     identity: Identity | None = None
@@ -116,10 +118,10 @@ class Judge:
     def __init__(self, schema: Schema, brief: Brief) -> None:
         self._schema = schema
         self._brief = brief
-        self.referee = referee_of(schema, formats=brief.formats)
-        of_lane = brief.lane_schema if brief.remarks is not None else schema
+        self.schema_validator = schema_validator_of(schema, formats=brief.formats)
+        of_decoder = brief.decoder_schema if brief.remarks is not None else schema
         self.learner = Learner(
-            False if of_lane is None else of_lane, formats=brief.formats
+            False if of_decoder is None else of_decoder, formats=brief.formats
         )
         self._identity = brief.identity
         #: Finds why rows are refused, once one is.
@@ -127,24 +129,24 @@ class Judge:
         #: Chunks to come that are not tried as a whole.
         self._pause = 0
         self._failures = 0
-        #: Whether the lane is not tried on rows, until one is seen to be valid.
+        #: Whether the decoder is not tried on rows, until one is seen to be valid.
         self._hopeless = False
-        #: Counts the members of rows that a lane accepted.
+        #: Counts the members of rows that a decoder accepted.
         self.count_members: CountMembers = _members_of
 
     @property
-    def lane_schema(self) -> Schema:
-        """The schema that the fast lane is made of."""
+    def decoder_schema(self) -> Schema:
+        """The schema that the typed decoder is made of."""
         return self.learner.schema
 
     @property
-    def lane(self) -> Lane | None:
-        """The fast lane, once there is one."""
-        return self.learner.lane
+    def decoder(self) -> TypedDecoder | None:
+        """The typed decoder, once there is one."""
+        return self.learner.decoder
 
     def learn_from(self, other: "Judge") -> None:
-        """Take over the lane of another judge if it is made of the same schema."""
-        if other.lane_schema == self.lane_schema:
+        """Take over the decoder of another judge if it is made of the same schema."""
+        if other.decoder_schema == self.decoder_schema:
             self.learner = other.learner
 
     def judge(self, chunk: Chunk) -> Verdict:
@@ -154,7 +156,7 @@ class Judge:
         if values is None:
             self._judge_rows(chunk.rows, verdict)
         else:
-            self._note_keys(values, self.lane, verdict)
+            self._note_keys(values, self.decoder, verdict)
             verdict.accepted = values
         verdict.records = len(chunk) - len(verdict.blank)
         if self._brief.second_opinion is not None:
@@ -163,38 +165,40 @@ class Judge:
 
     def is_valid(self, row: bytes) -> bool:
         """Tell whether a row is valid, without asking why it is not."""
-        if self.lane is not None and self.lane.accept(row) is not None:
+        if self.decoder is not None and self.decoder.accept(row) is not None:
             return True
         try:
             value = _decode(row)
         except _not_json:
             return False
-        return self.referee.is_valid(value)
+        return self.schema_validator.is_valid(value)
 
     def accepted(self, chunk: Chunk) -> list[Any] | None:
         """Return all rows decoded if they are certainly valid, taken at once.
 
         Where that fails again and again, it is tried less and less often.
         """
-        lane = self.lane
-        if lane is None or not chunk.is_plain():
+        decoder = self.decoder
+        if decoder is None or not chunk.is_plain():
             return None
         if self._pause:
             self._pause -= 1
             return None
-        values = lane.accept_lines(chunk.data, len(chunk))
-        if values is None or not self._keys_differ(values, chunk.data, lane):
+        values = decoder.accept_lines(chunk.data, len(chunk))
+        if values is None or not self._keys_differ(values, chunk.data, decoder):
             self._failures = min(self._failures + 1, PAUSE_LIMIT)
             self._pause = 2**self._failures - 2
             return None
         self._failures = 0
         return values
 
-    def _keys_differ(self, values: list[Any], data: bytes, lane: Lane) -> bool:
+    def _keys_differ(
+        self, values: list[Any], data: bytes, decoder: TypedDecoder
+    ) -> bool:
         """Tell whether no object of the decoded `data` had the same key twice."""
         if not self._brief.repeated_keys:
             return True
-        return have_all_keys(values, data, self.count_members(values, lane))
+        return have_all_keys(values, data, self.count_members(values, decoder))
 
     def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
         start = 0
@@ -204,48 +208,50 @@ class Judge:
     def _judge_some(self, rows: list[bytes], start: int, verdict: Verdict) -> int:
         """Judge rows from `start` on, and return before which row it stopped.
 
-        That is the end, or where the lane got better.
+        That is the end, or where the decoder got better.
         """
-        lane = self.lane
-        if lane is None or self._hopeless:
+        decoder = self.decoder
+        if decoder is None or self._hopeless:
             values: list[Any] = [None] * (len(rows) - start)
         else:
-            values = self._accepted_each(rows[start:], lane)
+            values = self._accepted_each(rows[start:], decoder)
             self._hopeless = not any(each is not None for each in values)
         for number, value in enumerate(values, start):
             if value is None:
                 self._judge_slowly(number, rows[number], verdict)
-                if self.lane is not lane:
+                if self.decoder is not decoder:
                     del values[number + 1 - start :]
         kept = [each for each in values if each is not None]
-        self._note_keys(kept, lane, verdict)
-        verdict.values = [] if self.lane is not lane else [*[None] * start, *values]
+        self._note_keys(kept, decoder, verdict)
+        verdict.values = (
+            [] if self.decoder is not decoder else [*[None] * start, *values]
+        )
         return start + len(values)
 
-    def _accepted_each(self, rows: list[bytes], lane: Lane) -> list[Any]:
+    def _accepted_each(self, rows: list[bytes], decoder: TypedDecoder) -> list[Any]:
         """Return each row decoded if it is certainly valid, else None."""
-        values = [lane.accept(each) for each in rows]
+        values = [decoder.accept(each) for each in rows]
         if not self._brief.repeated_keys:
             return values
         accepted = [each for each in values if each is not None]
         texts = [
             row for row, each in zip(rows, values, strict=True) if each is not None
         ]
-        if have_all_keys(accepted, b"\n".join(texts), _members_of(accepted, lane)):
+        if have_all_keys(accepted, b"\n".join(texts), _members_of(accepted, decoder)):
             return values
         return [
             each
-            if each is not None and have_all_keys([each], row, lane.members(each))
+            if each is not None and have_all_keys([each], row, decoder.members(each))
             else None
             for row, each in zip(rows, values, strict=True)
         ]
 
     def _note_keys(
-        self, accepted: list[Any], lane: Lane | None, verdict: Verdict
+        self, accepted: list[Any], decoder: TypedDecoder | None, verdict: Verdict
     ) -> None:
-        """Take note of what tells the rows apart that `lane` accepted."""
-        if accepted and lane is not None and self._identity is not None:
-            verdict.keys += self._identity.of_rows(accepted, lane)
+        """Take note of what tells the rows apart that `decoder` accepted."""
+        if accepted and decoder is not None and self._identity is not None:
+            verdict.keys += self._identity.of_rows(accepted, decoder)
 
     def _judge_slowly(self, number: int, text: bytes, verdict: Verdict) -> None:
         if is_blank(text):
@@ -285,7 +291,7 @@ class Judge:
                 verdict.findings += self._told(number, value, causes)
                 return
             # For a valid record this takes no longer than asking only whether it is.
-            errors = list(self.referee.iter_errors(value))
+            errors = list(self.schema_validator.iter_errors(value))
             if errors:
                 verdict.findings += self._refused(number, value, errors)
                 return
@@ -307,9 +313,9 @@ class Judge:
         """
         opinion = self._brief.second_opinion
         if opinion is not None:
-            valid = self.referee.is_valid(value)
+            valid = self.schema_validator.is_valid(value)
             if not opinion(value, valid):
-                raise Disagreement(row, referee=valid)
+                raise Disagreement(row, schema_validator=valid)
 
     def _refused(self, number: int, value: Any, errors: list[Any]) -> "list[Finding]":
         """Return why the schema refuses a row."""
@@ -352,38 +358,38 @@ class Judge:
                 continue
             valid = number not in refused
             if not second_opinion(_decode(text), valid):
-                raise Disagreement(number, referee=valid)
+                raise Disagreement(number, schema_validator=valid)
 
 
 class Learner:
-    """Builds the lane of a schema from rows that were judged valid."""
+    """Builds the decoder of a schema from rows that were judged valid."""
 
     def __init__(self, schema: Schema, *, formats: bool) -> None:
-        self.lane: Lane | None = None
+        self.decoder: TypedDecoder | None = None
         self.schema = schema
         self._survey = Survey()
         self._rows = 0
-        #: Whether keys were seen that the lane does not know.
+        #: Whether keys were seen that the decoder does not know.
         self._news = False
-        #: Asserted formats are more than the lane's types can say.
-        self._lanes_left = 0 if formats or isinstance(schema, bool) else LANES
+        #: Asserted formats are more than the decoder's types can say.
+        self._decoders_left = 0 if formats or isinstance(schema, bool) else DECODERS
 
     def learn(self, value: Any) -> None:
-        """Take note of a valid row, and build a lane when it is time."""
-        if not self._lanes_left:
+        """Take note of a valid row, and build a decoder when it is time."""
+        if not self._decoders_left:
             return
         self._rows += 1
         self._news |= self._survey.take(self.schema, value)
-        if self._rows >= ROWS_BEFORE_LANE and (self._news or self.lane is None):
+        if self._rows >= ROWS_BEFORE_DECODER and (self._news or self.decoder is None):
             self._build()
 
     def _build(self) -> None:
         if isinstance(self.schema, bool):
             return
-        self._lanes_left -= 1
+        self._decoders_left -= 1
         self._rows = 0
         self._news = False
         try:
-            self.lane = lane_of(self.schema, dict(self._survey.extras))
+            self.decoder = typed_decoder_of(self.schema, dict(self._survey.extras))
         except Unsuitable:
-            self._lanes_left = 0
+            self._decoders_left = 0

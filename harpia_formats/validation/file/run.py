@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from harpia_formats.detection.torn import Blocks
+from harpia_formats.detection.torn import ReadBlocks
 from harpia_formats.io.reader import SourceError
-from harpia_formats.io.reread import SecondLook
+from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
@@ -19,8 +19,8 @@ def inspected(
 ) -> Iterator[Problem]:
     """Yield what is wrong with a file, and what `finish` adds while it is open."""
     try:
-        with SecondLook(source) as again, open_source(source) as reader:
-            blocks = Blocks(reader, count, again.copy)
+        with RereadableSource(source) as again, open_source(source) as reader:
+            blocks = ReadBlocks(reader, count, again.copy)
             yield from inspection.problems(blocks, count, again)
             yield from finish()
     except SourceError as error:

@@ -17,11 +17,18 @@ from harpia_formats.detection.recognize import (
     recognise,
     recognise_as,
 )
-from harpia_formats.detection.torn import Blocks, whole_frames
+from harpia_formats.detection.torn import ReadBlocks, whole_frames
 from harpia_formats.framing.columns import Header, Member, Slices
 from harpia_formats.framing.container import Opening, opening_of
-from harpia_formats.framing.lines import Chunk, Cursor, Feed, Flaw, is_blank, line_rows
-from harpia_formats.io.reread import SecondLook
+from harpia_formats.framing.lines import (
+    Chunk,
+    Cursor,
+    Feed,
+    FramingFault,
+    is_blank,
+    line_rows,
+)
+from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.columns import with_columns
 from harpia_formats.model.format import Container, Format
@@ -43,12 +50,12 @@ from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
     from harpia_formats.dedup.duplicate_ids import Uniqueness
-    from harpia_formats.reading.record_stream import Taker
+    from harpia_formats.reading.record_stream import RecordStream
     from harpia_formats.validation.diagnosis.finding import Finding
     from harpia_formats.validation.diagnosis.row_context import Row
     from harpia_formats.validation.parallel.messages import Found
     from harpia_formats.validation.parallel.worker_tally import Keys, Notes
-    from harpia_formats.workers.pool import Crew
+    from harpia_formats.workers.pool import WorkerPool
 
 #: Rules that need no schema: on text and JSON, and on files as a whole.
 _of_files = ("J", "S2", "S3")
@@ -79,14 +86,14 @@ class Inspection:
         tally: "Tally | Notes",
         formats: tuple[Format, ...],
         schema: tuple[str, Schema] | None,
-        taker: "Taker | None" = None,
-        crew: "Crew | None" = None,
+        stream: "RecordStream | None" = None,
+        pool: "WorkerPool | None" = None,
     ) -> None:
         self._options = options
         #: Judges most rows of a large file, if anybody does.
-        self._crew = crew
+        self._pool = pool
         #: Takes the records that are valid, if anybody wants them.
-        self._taker = taker
+        self._stream = stream
         self._rules = rules
         self._tally = tally
         self._formats = formats
@@ -129,7 +136,7 @@ class Inspection:
         return self._last.start_of(number).after(rows[number]).line
 
     def problems(
-        self, blocks: Blocks, count: FileCount, again: SecondLook
+        self, blocks: ReadBlocks, count: FileCount, again: RereadableSource
     ) -> Iterator[Problem]:
         """Yield the problems that are kept; all of them are counted.
 
@@ -148,8 +155,8 @@ class Inspection:
         beginning = begin(opening, limit, asked, count.path, known)
         yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
-        if self._taker is not None:
-            self._taker.open(self._variant)
+        if self._stream is not None:
+            self._stream.open(self._variant)
         self.cut = cut = cut_of(self._variant, beginning.head.layout)
         # It outlives this inspection, and so must not hold it.
         self._again = partial(frames_again, again.blocks, cut, self._variant, limit)
@@ -169,7 +176,7 @@ class Inspection:
         self.stopped |= self._cut_short
         yield from self._blank_note()
         if cut is not Cut.VALUES and self._holds_nothing(blocks):
-            yield from self._flaw(Flaw("empty", opening.beginning))
+            yield from self._flaw(FramingFault("empty", opening.beginning))
         if self._unique is not None:
             with closing(self._unique):
                 yield from self._repeated_ids(self._unique)
@@ -195,7 +202,7 @@ class Inspection:
         """Judge rows together with whoever helps."""
         known = self._variant is not None or self._given is not None
         columns = self.cut is Cut.MEMBERS and self._is_in_columns
-        if self._crew is None or not known or columns:
+        if self._pool is None or not known or columns:
             yield from self._frames(frames)
             return
         from harpia_formats.validation.parallel.file_job import Site  # noqa: PLC0415 - likewise
@@ -219,7 +226,7 @@ class Inspection:
             note=self._note_found,
             miss=self._miss,
         )
-        yield from Ranged(site, self._crew).problems(frames)
+        yield from Ranged(site, self._pool).problems(frames)
 
     @property
     def _is_in_columns(self) -> bool:
@@ -254,7 +261,7 @@ class Inspection:
                 yield from self._header(frame)
             else:
                 yield from self._flaw(frame)
-            if self._taker is not None and self._taker.pauses:
+            if self._stream is not None and self._stream.pauses:
                 yield PAUSE
             if self._options.progress is not None:
                 self._options.progress(self._blocks.reader)
@@ -273,7 +280,7 @@ class Inspection:
         """Whether each record is spread over several columns."""
         return self._part.path in self._lengths
 
-    def _holds_nothing(self, blocks: Blocks) -> bool:
+    def _holds_nothing(self, blocks: ReadBlocks) -> bool:
         """Tell whether a file was read to its end and has a header, but no records.
 
         Columns may be empty: that is what an evaluator without input returns.
@@ -353,8 +360,8 @@ class Inspection:
     def _next_member(self, path: Path) -> None:
         """Begin with the items of another member."""
         assert self._variant is not None  # noqa: S101 - only known formats have members
-        if self._taker is not None:
-            self._taker.member(path)
+        if self._stream is not None:
+            self._stream.member(path)
         if self._variant.dialect.container is Container.WRAPPED:
             return
         self._lengths[path] = 0
@@ -387,18 +394,18 @@ class Inspection:
         if verdict.records:
             self._last = chunk
         part = self._part
-        if self._taker is not None:
+        if self._stream is not None:
             values = verdict.accepted
-            if values is None or not self._taker.accepted(
+            if values is None or not self._stream.accepted(
                 chunk, numbers, values, part.judge
             ):
-                self._take(self._taker, chunk, numbers, verdict, unread)
+                self._take(self._stream, chunk, numbers, verdict, unread)
         row_of = partial(self._row, chunk, numbers)
         yield from self._speaker.findings(active, row_of, part.schema, part.path)
 
     def _take(
         self,
-        taker: "Taker",
+        stream: "RecordStream",
         chunk: Chunk,
         numbers: Numbers,
         verdict: Verdict,
@@ -411,8 +418,8 @@ class Inspection:
         rows = chunk.rows
         blank = {row for row, text in enumerate(rows) if is_blank(text)}
         values, judge = verdict.values, self._part.judge
-        taker.rows(chunk, numbers, wrong | blank, values, judge)
-        taker.refused(chunk, {each for each in wrong if each < len(chunk)})
+        stream.rows(chunk, numbers, wrong | blank, values, judge)
+        stream.refused(chunk, {each for each in wrong if each < len(chunk)})
 
     def _verdict(self, chunk: Chunk, judge: Judge) -> Verdict:
         try:
@@ -489,8 +496,8 @@ class Inspection:
         variant = self._variant
         assert variant is not None  # noqa: S101 - only known formats have a header
         judge = self._parts.header_judge()
-        if self._taker is not None:
-            self._taker.around(header)
+        if self._stream is not None:
+            self._stream.around(header)
         findings = header_findings(header.text, judge, variant.dialect, self._lengths)
         active = [each for each in findings if each.code in self._rules]
         errors = [each for each in active if self._speaker.is_error(each.code)]
@@ -505,7 +512,7 @@ class Inspection:
 
         yield from self._speaker.findings(active, row_of, self._schema)
 
-    def _table(self, opening: Opening, blocks: Blocks) -> Iterator[Problem]:
+    def _table(self, opening: Opening, blocks: ReadBlocks) -> Iterator[Problem]:
         """Judge the records of a table."""
         from harpia_formats.parsing.csv_records import table_rows  # noqa: PLC0415 - only for tables
         from harpia_formats.validation.file.csv_validator import TableInspection  # noqa: PLC0415
@@ -528,7 +535,7 @@ class Inspection:
             dialect,
             has_enough,
             fail_fast=self._options.fail_fast,
-            taker=self._taker,
+            stream=self._stream,
         )
         limit = self._options.max_row_bytes
         try:
@@ -559,7 +566,7 @@ class Inspection:
                 self.stopped = True
                 return
 
-    def _flaw(self, flaw: Flaw) -> Iterator[Problem]:
+    def _flaw(self, flaw: FramingFault) -> Iterator[Problem]:
         code, message, help_ = words_for(flaw, self._options.max_row_bytes)
         number = None
         if flaw.record:

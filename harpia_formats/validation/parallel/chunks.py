@@ -7,7 +7,7 @@ from typing import Any
 
 from harpia_formats.framing.byte_range import line_ranges
 from harpia_formats.framing.columns import Header, Member, Slices
-from harpia_formats.framing.lines import Chunk, Cursor, Flaw
+from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
 from harpia_formats.io.remote.file import Remote
 from harpia_formats.validation.parallel.file_job import Site
 from harpia_formats.validation.parallel.messages import Piece, Range
@@ -23,7 +23,7 @@ BUNDLE = 1024 * 1024
 #: Groups whose number of examples is told to whoever looks for more.
 EXEMPLIFIED = 256
 
-Frame = Chunk | Flaw | Member | Header
+Frame = Chunk | FramingFault | Member | Header
 
 
 @dataclass(frozen=True, slots=True)

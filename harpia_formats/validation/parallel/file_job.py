@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from harpia_formats.dedup.duplicate_ids import Uniqueness
 from harpia_formats.detection.candidates import Variant
 from harpia_formats.detection.head import Cut
-from harpia_formats.detection.torn import Blocks
+from harpia_formats.detection.torn import ReadBlocks
 from harpia_formats.framing.columns import Slices
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
@@ -41,7 +41,7 @@ class Site:
     outcomes: Outcomes
     part: Part
     unique: Uniqueness | Keys | None
-    blocks: Blocks
+    blocks: ReadBlocks
     #: Judges rows here.
     judge: Callable[[Slices], Iterator[Problem]]
     #: Counts so many further records.

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harpia_formats.detection.torn import Blocks, whole_frames
+from harpia_formats.detection.torn import ReadBlocks, whole_frames
 from harpia_formats.framing.byte_range import Stretch
 from harpia_formats.framing.columns import Slices
 from harpia_formats.framing.lines import (
     Chunk,
     Cursor,
     Feed,
-    Flaw,
+    FramingFault,
     is_blank,
     line_rows,
     lines_in,
@@ -33,8 +33,8 @@ from harpia_formats.validation.parallel.messages import Found, Range
 from harpia_formats.validation.parallel.shared_memory import Shelf
 from harpia_formats.validation.parallel.worker import judged_range, prepare
 from harpia_formats.workers.ordered import in_turn
-from harpia_formats.workers.pool import Crew, Died, Ticket
-from harpia_formats.workers.same_file import Sight
+from harpia_formats.workers.pool import Died, Ticket, WorkerPool
+from harpia_formats.workers.same_file import FileFingerprint
 
 #: Bytes that are judged here first: enough to know how most rows look.
 HEAD = 1024 * 1024
@@ -59,7 +59,7 @@ class Ranged:
     """The rows of one file, most of which are judged elsewhere."""
 
     site: Site
-    crew: Crew
+    pool: WorkerPool
     #: Where the next range begins, if nobody else knows.
     _place: Cursor | None = None
     #: Whether nothing more can be read.
@@ -80,14 +80,14 @@ class Ranged:
                 return
             if size >= WORTH_UNKNOWN and not self._is_small():
                 # One more than are under way: the first of them is still looked at.
-                with Shelf(self.crew.room + 1, 2 * BUNDLE) as shelf:
+                with Shelf(self.pool.room + 1, 2 * BUNDLE) as shelf:
                     items = self._pieces.bundles(frames, shelf)
                     yield from self._in_turn(items, reader)
                 return
 
     @property
     def _pieces(self) -> Pieces:
-        return Pieces(self.site, here=not self.crew.is_far)
+        return Pieces(self.site, here=not self.pool.is_far)
 
     def _origin_of_lines(self, place: Cursor | None) -> Path | Remote | None:
         """Return the file if its lines can be read from `place` on, and are worth it.
@@ -101,8 +101,8 @@ class Ranged:
         found: Path | Remote | None = origin
         # Of a remote file one connection gives as much as several of one machine.
         is_unseen = isinstance(found, Remote)
-        if found is not None and self.crew.is_far:
-            is_unseen = self.crew.sight_of(found) is None
+        if found is not None and self.pool.is_far:
+            is_unseen = self.pool.fingerprint_of(found) is None
         return None if is_unseen else found
 
     def _is_small(self) -> bool:
@@ -118,7 +118,7 @@ class Ranged:
         site.count.bytes = place.offset
         read = _Read(site.count.path, site.blocks.reader.total)
         items = self._pieces.ranges(origin, place.offset)
-        yield from self._in_turn(items, read, self.crew.sight_of(origin))
+        yield from self._in_turn(items, read, self.pool.fingerprint_of(origin))
         if isinstance(origin, Remote) and not self._broken:
             self._check_unchanged(origin)
 
@@ -131,17 +131,20 @@ class Ranged:
             self.site.blocks.error = SourceError(name, plain(error))
 
     def _in_turn(
-        self, items: Iterator[Item], read: Measured, sight: Sight | None = None
+        self,
+        items: Iterator[Item],
+        read: Measured,
+        fingerprint: FileFingerprint | None = None,
     ) -> Iterator[Problem]:
         """Yield what is found in items, in order."""
         site = self.site
-        job = replace(site.job(), sight=sight)
+        job = replace(site.job(), fingerprint=fingerprint)
         prepare(job, site.part.judge)
         works = (
             (each, None if each.range is None else (judged_range, (job, each.range)))
             for each in items
         )
-        for item, ticket in in_turn(self.crew, works, _size, HELD):
+        for item, ticket in in_turn(self.pool, works, _size, HELD):
             if item.range is None or ticket is None:
                 yield from site.judge(iter(item.frames))
             else:
@@ -157,7 +160,7 @@ class Ranged:
         """Yield what is found in some rows, wherever they are judged in the end."""
         stretch = Stretch(work.name, work.begin, work.end, work.origin)
         try:
-            found: Found | None = self.crew.result(ticket)
+            found: Found | None = self.pool.result(ticket)
         except Died:
             yield from self._missed(work, self._frames_of(item, stretch))
             lines = stretch.lines
@@ -188,7 +191,7 @@ class Ranged:
         if self._place is None:
             yield from item.frames
             return
-        blocks = Blocks(stretch, FileCount(stretch.name))
+        blocks = ReadBlocks(stretch, FileCount(stretch.name))
         limit = self.site.options.max_row_bytes
         lines = line_rows(Feed(iter(blocks)), self._place, limit)
         yield from whole_frames(lines, blocks)
@@ -204,7 +207,7 @@ class Ranged:
             if isinstance(each, Chunk):
                 lines += lines_in(each.data)
                 site.add(sum(not is_blank(row) for row in each.rows))
-            elif isinstance(each, Flaw):
+            elif isinstance(each, FramingFault):
                 site.add(each.record)
         for number in range(before, site.part.records):
             site.outcomes.note_open(number + 1)

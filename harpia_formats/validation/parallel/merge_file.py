@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from harpia_formats.detection.candidates import Variant
 from harpia_formats.detection.head import Cut, frames_again
 from harpia_formats.framing.lines import Cursor
-from harpia_formats.io.reread import SecondLook
+from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source
 from harpia_formats.model.problem import Problem
 from harpia_formats.registry import all_formats
@@ -63,7 +63,7 @@ class TakenFile:
         from harpia_formats.validation.file.result import Judged  # noqa: PLC0415 - only for pairs
 
         cut, limit = Cut[found.variant[2]], self.options.max_row_bytes
-        blocks = SecondLook(self.source).blocks
+        blocks = RereadableSource(self.source).blocks
         return Judged(
             self.source,
             variant,

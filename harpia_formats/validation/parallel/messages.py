@@ -10,7 +10,7 @@ from harpia_formats.io.remote.file import Remote
 from harpia_formats.model.problem import Problem
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.options import Options
-from harpia_formats.workers.same_file import Sight
+from harpia_formats.workers.same_file import FileFingerprint
 
 #: Code, pointer and missing key of equal findings in one file.
 Key = tuple[str, str, str]
@@ -38,7 +38,7 @@ class Job:
     #: How files are cut into records.
     cut: Cut = Cut.VALUES
     #: The file as it is seen where work is handed out, if not all need see the same.
-    sight: Sight | None = None
+    fingerprint: FileFingerprint | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import Remote
 from harpia_formats.io.source import Source
 from harpia_formats.workers.ordered import in_turn
-from harpia_formats.workers.pool import Crew, Died, Ticket, Work
+from harpia_formats.workers.pool import Died, Ticket, Work, WorkerPool
 
 if TYPE_CHECKING:  # as before
     from harpia_formats.validation.parallel.messages import File, FoundFile, Job
@@ -40,13 +40,15 @@ class _Batch:
 
 
 def in_batches(
-    sources: Iterable[Source | SourceError], crew: Crew, job_of: "Callable[[], Job]"
+    sources: Iterable[Source | SourceError],
+    pool: WorkerPool,
+    job_of: "Callable[[], Job]",
 ) -> Iterator[Judged]:
     """Yield all sources in order, small files with what was found in them.
 
     Nothing is done elsewhere unless there are enough of them.
     """
-    batches = _batches(sources, is_far=crew.is_far)
+    batches = _batches(sources, is_far=pool.is_far)
     first, size = [], 0
     while size < WORTH and (batch := next(batches, None)):
         first.append(batch)
@@ -59,28 +61,28 @@ def in_batches(
     if size < WORTH:
         yield from _here(first)
         return
-    if crew.is_far:
-        _see_first(crew, first)
+    if pool.is_far:
+        _see_first(pool, first)
     job = job_of()
     items = (
-        (each, _work(job, each, is_far=crew.is_far) if each.size else None)
+        (each, _work(job, each, is_far=pool.is_far) if each.size else None)
         for each in chain(first, batches)
     )
-    for each, ticket in in_turn(crew, items):
+    for each, ticket in in_turn(pool, items):
         if ticket is None:
             yield from _here([each])
         else:
-            yield from _judged(each, ticket, crew, job)
+            yield from _judged(each, ticket, pool, job)
 
 
-def _see_first(crew: Crew, batches: Iterable[_Batch]) -> None:
+def _see_first(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
     """Have those who work look at the first small file; raises `EngineError`.
 
     Of others that they do not see the work is handed back.
     """
     for each in chain.from_iterable(each.sources for each in batches if each.size):
         if isinstance(each, Source) and isinstance(each.origin, (Path, Remote)):
-            crew.see(each.origin)
+            pool.see(each.origin)
             return
 
 
@@ -141,15 +143,17 @@ def _file(source: Source | SourceError, *, is_far: bool) -> "File":
     return File(source.name, str(origin.absolute()), None, size)
 
 
-def _judged(batch: _Batch, ticket: Ticket, crew: Crew, job: "Job") -> Iterator[Judged]:
+def _judged(
+    batch: _Batch, ticket: Ticket, pool: WorkerPool, job: "Job"
+) -> Iterator[Judged]:
     """Yield the files of a batch; where a process dies of them, one by one."""
     try:
-        yield from zip(batch.sources, crew.result(ticket), strict=True)
+        yield from zip(batch.sources, pool.result(ticket), strict=True)
     except Died as died:
         if len(batch.sources) == 1:
             yield batch.sources[0], died
             return
         for each in batch.sources:
             alone = _Batch((each,), batch.size)
-            ticket = crew.submit(_work(job, alone, is_far=crew.is_far))
-            yield from _judged(alone, ticket, crew, job)
+            ticket = pool.submit(_work(job, alone, is_far=pool.is_far))
+            yield from _judged(alone, ticket, pool, job)

@@ -86,7 +86,7 @@ def _or_none(run: Callable[[Job, _Work], _Done], job: Job, work: _Work) -> _Done
 def _range(job: Job, work: Range) -> Found | None:
     worker = _present.worker
     if worker is None or worker.job.key != job.key:
-        if job.sight is not None and unlike(job.sight):
+        if job.fingerprint is not None and unlike(job.fingerprint):
             raise OSError("another file is seen here")
         worker = _present.worker = _worker_for(job)
     worker.part.records = 0

@@ -21,11 +21,11 @@ from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import Lane, Survey, lane_of
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import copy_of, mutants, slots_of
 from harpia_formats.validation.file.row_validator import Brief, Judge
 
@@ -61,39 +61,39 @@ Places = dict[Any, tuple[int, Place | None]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Rows of one shape of a format, and the lane that accepts them."""
+    """Rows of one shape of a format, and the decoder that accepts them."""
 
     variant: Variant
     schema: Schema
-    lane: Lane
-    #: Each row as its text, and as the lane decoded it.
+    decoder: TypedDecoder
+    #: Each row as its text, and as the decoder decoded it.
     rows: Sequence[tuple[bytes, Any]]
 
     def bulk(self, target: str, choices: Choices) -> Bulk:
         """Return what converts many rows at once."""
-        pairing = Pairing(spoke_of(FORMATS[target]), choices)
-        return Bulk(self.variant, spoke_of(self.variant.format), pairing)
+        pairing = Pairing(adapter_of(FORMATS[target]), choices)
+        return Bulk(self.variant, adapter_of(self.variant.format), pairing)
 
     def suits(self, target: str, choices: Choices) -> bool:
         """Tell whether rows may be converted by plans."""
-        source = spoke_of(self.variant.format)
-        return suits_bulk(source, spoke_of(FORMATS[target]), choices)
+        source = adapter_of(self.variant.format)
+        return suits_bulk(source, adapter_of(FORMATS[target]), choices)
 
 
 def case_of(name: str, place: int, rows: Iterable[Any]) -> Case:
-    """Return what of `rows` is valid and accepted by a lane that knows all keys."""
+    """Return what of `rows` is valid and accepted by a decoder that knows all keys."""
     dialect = FORMATS[name].dialects[place]
     schema = record_schema(dialect, strict=bool(dialect.strict))
     assert isinstance(schema, dict)
-    referee, survey = referee_of(schema), Survey()
-    valid = [each for each in rows if referee.is_valid(each)]
+    schema_validator, survey = schema_validator_of(schema), Survey()
+    valid = [each for each in rows if schema_validator.is_valid(each)]
     for each in valid:
         survey.take(schema, each)
-    lane = lane_of(schema, survey.extras)
+    decoder = typed_decoder_of(schema, survey.extras)
     texts = [json.dumps(each).encode() for each in valid]
-    pairs = [(each, lane.accept(each)) for each in texts]
+    pairs = [(each, decoder.accept(each)) for each in texts]
     accepted = [pair for pair in pairs if pair[1] is not None]
-    return Case(Variant(FORMATS[name], dialect), schema, lane, accepted)
+    return Case(Variant(FORMATS[name], dialect), schema, decoder, accepted)
 
 
 def fixture_rows(name: str) -> Iterator[Any]:
@@ -175,8 +175,8 @@ def keeping(row: Any) -> Iterator[Any]:
 def many_rows(name: str, place: int, count: int, seed: int) -> Iterator[Any]:
     """Yield rows of a dialect, good and bad, those of fixtures first."""
     chance = random.Random(seed)  # noqa: S311 - a test needs a seed, not secrecy
-    referee = referee_of(record_schema(FORMATS[name].dialects[place]))
-    rows = [each for each in fixture_rows(name) if referee.is_valid(each)]
+    schema_validator = schema_validator_of(record_schema(FORMATS[name].dialects[place]))
+    rows = [each for each in fixture_rows(name) if schema_validator.is_valid(each)]
     yield from rows
     yield from itertools.islice(mutants(rows, seed), count)
     for each in itertools.islice(itertools.cycle(rows), max(6, count // 8)):
@@ -198,12 +198,12 @@ def check(case: Case, target: str, choices: Choices, chance: random.Random) -> N
         good = list(ordinary(oracle, chunk, records))
         if len(good) < len(chunk):
             values = [value for _, value in chunk]
-            assert bulk.made(values, case.lane, case.schema, records) is None
+            assert bulk.made(values, case.decoder, case.schema, records) is None
             good = list(ordinary(oracle, [each[:2] for each in good], records))
         values = [value for _, value, _ in good]
         if chance.random() < 0.5:
             check_members(bulk, values, case)
-        made = bulk.made(values, case.lane, case.schema, records)
+        made = bulk.made(values, case.decoder, case.schema, records)
         texts = [encode(row) for _, _, outcome in good for row in outcome[0]]
 
         assert made is not None
@@ -222,9 +222,9 @@ def check(case: Case, target: str, choices: Choices, chance: random.Random) -> N
 
 def check_members(bulk: Bulk, values: Sequence[Any], case: Case) -> None:
     """Assert that members are counted by shapes as they are by themselves."""
-    expected = sum(map(case.lane.members, values))
+    expected = sum(map(case.decoder.members, values))
 
-    assert bulk.members_in(values, case.lane, case.schema) == expected
+    assert bulk.members_in(values, case.decoder, case.schema) == expected
 
 
 def ordinary(
@@ -332,7 +332,7 @@ def test_what_is_special_of_one_row_is_not_taken_for_others(
         expected = list(ordinary(oracle, pair, 0))
         if len(expected) < len(pair):
             continue
-        made = bulk.made([value for _, value in pair], case.lane, case.schema, 0)
+        made = bulk.made([value for _, value in pair], case.decoder, case.schema, 0)
         assert made is not None
         assert made.rows == [row for *_, outcome in expected for row in outcome[0]]
         assert said_in(bulk, made.shapes) == Counter(
@@ -359,9 +359,9 @@ def test_rows_that_go_another_way_are_not_counted() -> None:
     bulk = case.bulk("nemo-output", Choices(responses=Responses.FAIL))
     values = [value for _, value in case.rows]
 
-    assert bulk.made(values, case.lane, case.schema, 0) is None
+    assert bulk.made(values, case.decoder, case.schema, 0) is None
     assert list(bulk.counted()) == []
-    assert bulk.made(values[:3], case.lane, case.schema, 0) is not None
+    assert bulk.made(values[:3], case.decoder, case.schema, 0) is not None
     assert [times for *_, times in bulk.counted()] == [3]
 
 
@@ -422,7 +422,7 @@ def test_rows_with_empty_texts_have_plans_of_their_own(
         return usual(self, value, number)
 
     monkeypatch.setattr(Bulk, "ordinary", noted)
-    made = bulk.made([value for _, value in case.rows], case.lane, case.schema, 0)
+    made = bulk.made([value for _, value in case.rows], case.decoder, case.schema, 0)
 
     assert made is not None
     assert len(ways) <= 3 * (1 + 2 + 2)
@@ -441,7 +441,7 @@ def test_plans_are_followed() -> None:
     ]
     case = case_of("nemo-output", 0, rows)
     bulk = case.bulk("harpia", Choices())
-    bulk.made([value for _, value in case.rows], case.lane, case.schema, 0)
+    bulk.made([value for _, value in case.rows], case.decoder, case.schema, 0)
     ((paths, notes, times),) = bulk.counted()
 
     assert times == len(rows)

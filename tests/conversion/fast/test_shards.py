@@ -26,10 +26,10 @@ from harpia_formats.framing.split import Range, bytes_of, ranges_of
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.workers import ordered as order
 from harpia_formats.workers.ordered import ordered
-from harpia_formats.workers.pool import Crew
+from harpia_formats.workers.pool import WorkerPool
 
 ROWS = 400
 #: Ranges that begin behind this byte are the end of a process.
@@ -89,8 +89,8 @@ def works_of(path: Path) -> Iterator[Range]:
 def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
     """Return the rows for some lines, one record after the other."""
     format_ = record_formats()[job.source]
-    pairing = Pairing(spoke_of(record_formats()[job.target]), job.choices)
-    bulk = Bulk(Variant(format_, format_.dialects[0]), spoke_of(format_), pairing)
+    pairing = Pairing(adapter_of(record_formats()[job.target]), job.choices)
+    bulk = Bulk(Variant(format_, format_.dialects[0]), adapter_of(format_), pairing)
     rows: list[Any] = []
     losses = Losses()
     for number, line in enumerate(data.splitlines(), 1):
@@ -337,8 +337,8 @@ def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
     path.write_bytes(lines_of(ROWS))
     job = job_of(path)
     works = list(works_of(path))
-    with Crew(2) as crew:
-        results = list(ordered(crew, dying, job, works))
+    with WorkerPool(2) as pool:
+        results = list(ordered(pool, dying, job, works))
 
     assert [each for each, _ in results] == works
     assert results[-1][1] is None
@@ -374,8 +374,8 @@ def test_output_is_complete_whatever_becomes_of_processes(
     expected = outcome_of(path, target, tmp_path / "one", 1)
     handed: list[Any] = []
 
-    def watched(crew: Crew, _: Any, job: Job, works: Any) -> Iterator[Any]:
-        for work, done in ordered(crew, run, job, works):
+    def watched(pool: WorkerPool, _: Any, job: Job, works: Any) -> Iterator[Any]:
+        for work, done in ordered(pool, run, job, works):
             handed.append(done)
             yield work, done
 

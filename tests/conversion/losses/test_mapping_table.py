@@ -11,7 +11,7 @@ from harpia_formats.conversion.losses.field_map_markdown import (
     mapping_page,
     mapping_table,
 )
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 
 FORMATS = record_formats()
 
@@ -37,7 +37,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
 def test_every_field_has_its_row(format_: str) -> None:
     """A table has a row for each field of its format, with key and field."""
     found = [(each[0].strip("`"), each[1].strip("`")) for each in rows_of(format_)]
-    fields = spoke_of(FORMATS[format_]).fields
+    fields = adapter_of(FORMATS[format_]).fields
 
     assert [(each.name, each.hub) for each in fields] == found
 

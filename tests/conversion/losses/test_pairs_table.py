@@ -18,8 +18,8 @@ from harpia_formats.conversion.losses.by_format_pair import (
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.field_fates import Fate, Note, Unconvertible
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
+from harpia_formats.registry import adapter_of, record_formats
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = record_formats()
@@ -44,7 +44,7 @@ def pair(source: str, target: str) -> Pair:
     return pair_of(FORMATS[source], FORMATS[target])
 
 
-def is_told(note: Note, of: Pair) -> bool:
+def is_told(note: FieldFate, of: Pair) -> bool:
     """Tell whether the table says what a note on a dropped field says."""
     told = any(
         note.path == each or note.path.startswith(f"{each}.") for each in of.paths
@@ -81,7 +81,7 @@ def test_what_fixtures_lose_is_told(source: str) -> None:
     untold = set()
     for target, format_ in FORMATS.items():
         known = pair(source, target)
-        pairing = Pairing(spoke_of(format_), Choices(constants=CONSTANTS))
+        pairing = Pairing(adapter_of(format_), Choices(constants=CONSTANTS))
         for record in records:
             try:
                 notes = pairing.written(record).notes
@@ -104,7 +104,9 @@ def test_what_is_needed_is_what_stops_a_conversion(source: str, target: str) -> 
     """A pair needs something exactly where a conversion is refused without it."""
     ours, theirs = FORMATS[source], FORMATS[target]
     try:
-        check_needs(ours, spoke_of(ours), theirs, spoke_of(theirs), (), scored=False)
+        check_needs(
+            ours, adapter_of(ours), theirs, adapter_of(theirs), (), scored=False
+        )
         said = ""
     except ConversionError as error:
         said = str(error)

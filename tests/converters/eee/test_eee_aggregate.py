@@ -63,8 +63,8 @@ def upstream_of(shape: str) -> Any:
     return json.loads(path.read_bytes())
 
 
-def referee_of(schema: Any) -> jsonschema_rs.Draft7Validator:
-    """Return the referee for `schema`."""
+def schema_validator_of(schema: Any) -> jsonschema_rs.Draft7Validator:
+    """Return the schema validator for `schema`."""
     return jsonschema_rs.Draft7Validator(schema, offline=True, validate_formats=False)
 
 
@@ -107,7 +107,10 @@ def odd_documents(shape: str) -> Iterator[Any]:
 
 def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
     """Count the verdicts on mutants, which must be upstream's."""
-    ours, theirs = referee_of(schema_of(shape)), referee_of(upstream_of(shape))
+    ours, theirs = (
+        schema_validator_of(schema_of(shape)),
+        schema_validator_of(upstream_of(shape)),
+    )
     counts: Counter[bool] = Counter()
     for each in islice(mutants(start_documents(shape), seed), count):
         verdict = ours.is_valid(each)
@@ -141,10 +144,10 @@ def test_second_engine_agrees(shape: str) -> None:
     """An independent engine gives our schema and upstream's the same verdicts."""
     ours = jsonschema.Draft7Validator(schema_of(shape))
     theirs = jsonschema.Draft7Validator(upstream_of(shape))
-    referee = referee_of(schema_of(shape))
+    schema_validator = schema_validator_of(schema_of(shape))
 
     for each in islice(mutants(start_documents(shape), 9), 200):
-        expected = referee.is_valid(each)
+        expected = schema_validator.is_valid(each)
         assert ours.is_valid(each) == theirs.is_valid(each) == expected, each
 
 
@@ -176,13 +179,17 @@ def test_constraints_are_upstreams(shape: str) -> None:
 @needs_corpus
 def test_real_aggregates_are_valid_in_their_shape_only() -> None:
     """The files of February have the old shape, those of August the new one."""
-    referees = {each: referee_of(schema_of(each)) for each in UPSTREAM}
+    referees = {each: schema_validator_of(schema_of(each)) for each in UPSTREAM}
     aggregates = real_aggregates()
 
     assert len(aggregates) == 18
     for name, each in aggregates.items():
         shape = "0.2.0" if name.startswith("era96bd610f") else "0.3.0"
-        valid = [key for key, referee in referees.items() if referee.is_valid(each)]
+        valid = [
+            key
+            for key, schema_validator in referees.items()
+            if schema_validator.is_valid(each)
+        ]
         assert (valid, shapes_of(each)) == ([shape], [shape]), name
 
 
@@ -195,7 +202,7 @@ def test_fixture_is_valid_in_the_shape_it_is_taken_for(path: Path) -> None:
 
     (shape,) = shapes_of(document)
 
-    assert referee_of(schema_of(shape)).is_valid(document)
+    assert schema_validator_of(schema_of(shape)).is_valid(document)
 
 
 def keys_of(node: Any) -> Iterator[str]:

@@ -18,12 +18,12 @@ from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.extras import restored, taken_out
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.adapter import Row, Spoke
-from harpia_formats.model.field_fates import Fate, Notes, Unconvertible
+from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import copy_of, mutants
 from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, some
 
@@ -44,15 +44,15 @@ needs_corpus = pytest.mark.skipif(
 )
 
 
-def spoke(shape: str) -> Spoke:
+def adapter(shape: str) -> FormatAdapter:
     """Return how rows of a shape and records become each other."""
-    return spoke_of(record_formats()[shape])
+    return adapter_of(record_formats()[shape])
 
 
 def errors_in(row: Row, shape: str) -> list[str]:
     """Return what is wrong with a row."""
     schema = record_schema(record_formats()[shape].dialects[0])
-    return [str(each) for each in referee_of(schema).iter_errors(row)]
+    return [str(each) for each in schema_validator_of(schema).iter_errors(row)]
 
 
 def lines_of(path: Path) -> list[Any]:
@@ -75,7 +75,7 @@ def fixtures(shape: str) -> list[Any]:
 def valid_in(shape: str, rows: Iterator[Any]) -> Iterator[Any]:
     """Yield those of `rows` that are valid in a shape."""
     schema = record_schema(record_formats()[shape].dialects[0])
-    yield from filter(referee_of(schema).is_valid, rows)
+    yield from filter(schema_validator_of(schema).is_valid, rows)
 
 
 def valid_mutants(shape: str, seed: int, count: int) -> list[Any]:
@@ -118,8 +118,8 @@ def is_labelled(row: Row, shape: str) -> bool:
 
 def changes_on_the_way(row: Row, shape: str) -> list[str]:
     """Return what differs in a row that was read and written again, and the notes."""
-    notes = Notes()
-    back = spoke(shape).write(spoke(shape).read(row), notes)
+    notes = FieldFates()
+    back = adapter(shape).write(adapter(shape).read(row), notes)
     expected = as_written(row, shape)
     told = [each.path for each in notes.said]
     keys = {**expected, **back}
@@ -139,9 +139,9 @@ def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]
 
     That the row is valid is a part of it.
     """
-    written = Pairing(spoke(shape), choices).written(record)
+    written = Pairing(adapter(shape), choices).written(record)
     (row,) = written.rows
-    found = {each.path for each in differences(record, spoke(shape).read(row))}
+    found = {each.path for each in differences(record, adapter(shape).read(row))}
     noted = {each.path for each in written.notes}
     silent = {each for each in found if not any(covers(one, each) for one in noted)}
     spurious = {each for each in noted if not any(covers(each, one) for one in found)}
@@ -164,8 +164,8 @@ def record_with(*, turns: Any = UNSET, **fields: Any) -> Record:
 
 def written(shape: str, record: Record) -> tuple[Row, list[tuple[Fate, str]]]:
     """Return the row of a record, and the notes on it."""
-    notes = Notes()
-    row = spoke(shape).write(record, notes)
+    notes = FieldFates()
+    row = adapter(shape).write(record, notes)
     return row, [(each.fate, each.path) for each in notes.said]
 
 
@@ -204,7 +204,7 @@ def test_keys_of_a_row_are_in_documented_order(shape: str) -> None:
     """A row that comes back has its keys in the order of the schema, others behind."""
     schema: Any = record_schema(record_formats()[shape].dialects[0])
     known = list(schema["properties"])
-    rows = [written(shape, spoke(shape).read(each))[0] for each in fixtures(shape)]
+    rows = [written(shape, adapter(shape).read(each))[0] for each in fixtures(shape)]
     orders = [[known.index(each) for each in row if each in known] for row in rows]
     ends = [list(row)[len(order) :] for row, order in zip(rows, orders, strict=True)]
 
@@ -221,7 +221,7 @@ def test_shapes_become_each_other(source: str, target: str, choices: Choices) ->
         choices = FIRST
     broken: list[set[str]] = []
     for row in [*fixtures(source), *valid_mutants(source, 7, 1_500)]:
-        record = spoke(source).read(row)
+        record = adapter(source).read(row)
         if record.id is UNSET or (target == SEED and record.references == []):
             continue
         broken.append(law_broken(target, record, choices))
@@ -235,7 +235,7 @@ def test_shapes_become_each_other(source: str, target: str, choices: Choices) ->
 def test_real_rows_become_each_other(source: str, target: str) -> None:
     """Real rows of one shape as rows of another differ exactly where noted."""
     rows = real_rows(source)
-    broken = [law_broken(target, spoke(source).read(each)) for each in rows]
+    broken = [law_broken(target, adapter(source).read(each)) for each in rows]
 
     assert [each for each in broken if each] == []
     assert len(rows) > 300
@@ -248,10 +248,10 @@ def test_kept_rows_come_back(source: str, target: str) -> None:
     choices = Choices(responses=Responses.FIRST, keep_extra=True)
     lost = []
     for row in fixtures(source):
-        record = spoke(source).read(row)
-        (made,) = Pairing(spoke(target), choices).written(record).rows
-        bare, fragment = taken_out(made, spoke(target))
-        back = restored(spoke(target).read(bare), fragment)
+        record = adapter(source).read(row)
+        (made,) = Pairing(adapter(target), choices).written(record).rows
+        bare, fragment = taken_out(made, adapter(target))
+        back = restored(adapter(target).read(bare), fragment)
         found = differences(record, back)
         lost += [str(each) for each in found if each.left is not UNSET]
 
@@ -368,7 +368,7 @@ def test_a_turn_is_numbered_by_its_place(shape: str, key: str) -> None:
         {"turn_idx": 5, "role": "assistant", "reasoning_trace": "r"},
     ]
     assert notes == []
-    assert spoke(shape).read(row).outputs[0].turns == turns
+    assert adapter(shape).read(row).outputs[0].turns == turns
 
 
 def test_a_name_of_a_turn_changes_places_with_the_other() -> None:
@@ -381,7 +381,7 @@ def test_a_name_of_a_turn_changes_places_with_the_other() -> None:
     }
     row, _ = written(SEED, record_with(turns=[{"role": "user"}]))
     row["interactions"] = [turn]
-    record = spoke(SEED).read(row)
+    record = adapter(SEED).read(row)
 
     assert record.outputs[0].turns == [
         {"role": "user", "reasoning": "ours", "reasoning_trace": "own"}
@@ -433,7 +433,7 @@ def test_a_source_names_a_turn_of_the_record(in_row: str, in_record: str) -> Non
     }
     row, _ = written(SEED, record_with())
     row["answer_attribution"] = [step]
-    record = spoke(SEED).read(row)
+    record = adapter(SEED).read(row)
 
     assert record.outputs[0].attribution == [{**step, "source": in_record}]
     assert written(SEED, record) == (row, [])
@@ -443,7 +443,7 @@ def test_several_texts_are_several_answers() -> None:
     """A list of several texts is several answers, and all else is of the first."""
     row, _ = written(CURRENT, record_with())
     row["output"] = {"raw": ["a", "b"], "reasoning_trace": ["r", "s", "t"]}
-    record = spoke(CURRENT).read(row)
+    record = adapter(CURRENT).read(row)
     answers = [(each.index, each.text, each.reasoning) for each in record.outputs]
 
     assert answers == [(0, "a", "r"), (1, "b", "s")]
@@ -567,18 +567,18 @@ def test_the_own_label_is_not_kept(shape: str) -> None:
     row, _ = written(shape, record_with())
 
     assert row["schema_version"] == LABELS[shape]
-    assert spoke(shape).read(row).extra is UNSET
+    assert adapter(shape).read(row).extra is UNSET
 
 
 def test_null_turns_are_the_same_in_all_shapes() -> None:
     """That turns are null is kept by one name, whatever a shape calls them."""
     row, _ = written(SEED, record_with())
-    record = spoke(SEED).read({**row, "interactions": None})
+    record = adapter(SEED).read({**row, "interactions": None})
     current, notes = written(CURRENT, record)
 
     assert current["messages"] is None
     assert notes == []
-    assert list(differences(record, spoke(CURRENT).read(current))) == []
+    assert list(differences(record, adapter(CURRENT).read(current))) == []
 
 
 def test_unknown_keys_have_no_place_in_a_closed_root() -> None:
@@ -652,7 +652,7 @@ def test_a_hash_is_renewed_where_references_are_left_behind(
     digest: str, recipe: str
 ) -> None:
     """A hash of references that a row does not have is worked out again, and noted."""
-    made = Pairing(spoke(SEED), FIRST).written(two_references(digest))
+    made = Pairing(adapter(SEED), FIRST).written(two_references(digest))
     (row,) = made.rows
     raw, references = ASKED[1]
     is_noted = "extra.eee.sample_hash" in {each.path for each in made.notes}

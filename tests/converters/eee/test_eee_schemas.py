@@ -93,8 +93,8 @@ def upstream_of(shape: str) -> Any:
     return json.loads(path.read_bytes())
 
 
-def referee_of(schema: Any) -> jsonschema_rs.Draft7Validator:
-    """Return the referee for `schema`."""
+def schema_validator_of(schema: Any) -> jsonschema_rs.Draft7Validator:
+    """Return the schema validator for `schema`."""
     return jsonschema_rs.Draft7Validator(schema, offline=True, validate_formats=False)
 
 
@@ -135,7 +135,10 @@ def sample_files() -> list[Path]:
 
 def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
     """Count the verdicts on mutants, which must be upstream's."""
-    ours, theirs = referee_of(schema_of(shape)), referee_of(upstream_of(shape))
+    ours, theirs = (
+        schema_validator_of(schema_of(shape)),
+        schema_validator_of(upstream_of(shape)),
+    )
     counts: Counter[bool] = Counter()
     for each in islice(mutants(start_records(shape), seed), count):
         verdict = ours.is_valid(each)
@@ -169,10 +172,10 @@ def test_second_engine_agrees(shape: str) -> None:
     """An independent engine gives our schema and upstream's the same verdicts."""
     ours = jsonschema.Draft7Validator(schema_of(shape))
     theirs = jsonschema.Draft7Validator(upstream_of(shape))
-    referee = referee_of(schema_of(shape))
+    schema_validator = schema_validator_of(schema_of(shape))
 
     for each in islice(mutants(start_records(shape), 9), 500):
-        expected = referee.is_valid(each)
+        expected = schema_validator.is_valid(each)
         assert ours.is_valid(each) == theirs.is_valid(each) == expected, each
 
 
@@ -215,7 +218,7 @@ def test_real_records_are_judged_as_known(group: str) -> None:
         if next(each for each in names if path.name.startswith(each)) == group
         for row in rows_of(path)
     ]
-    referees = {shape: referee_of(schema_of(shape)) for shape in UPSTREAM}
+    referees = {shape: schema_validator_of(schema_of(shape)) for shape in UPSTREAM}
 
     valid = {shape: sum(map(each.is_valid, rows)) for shape, each in referees.items()}
 
@@ -274,7 +277,7 @@ def places_of(value: Any, path: list[str]) -> Iterator[tuple[Any, str]]:
 
 def accepts_null(shape: str, path: str) -> bool:
     """Tell whether null at `path` leaves any full record valid."""
-    referee = referee_of(schema_of(shape))
+    schema_validator = schema_validator_of(schema_of(shape))
     turns = "messages" if shape == "0.3.0" else "interactions"
     steps = path.replace("turns", turns, int(path.startswith("turns"))).split("/")
     found = []
@@ -283,7 +286,7 @@ def accepts_null(shape: str, path: str) -> bool:
         for container, key in places_of(record, steps):
             before = dict(container)
             container[key] = None
-            found.append(referee.is_valid(record))
+            found.append(schema_validator.is_valid(record))
             container.clear()
             container.update(before)
     assert found, f"no full record can have {path}"
@@ -295,7 +298,7 @@ def test_full_records_are_valid(shape: str) -> None:
     """The records that the null tests start from are valid, one of each type."""
     records = full_records(shape)
 
-    assert all(map(referee_of(schema_of(shape)).is_valid, records))
+    assert all(map(schema_validator_of(schema_of(shape)).is_valid, records))
     types = [each["interaction_type"] for each in records]
     assert types == ["single_turn", "multi_turn", "agentic"]
 

@@ -16,17 +16,17 @@ from harpia_converters.harpia.mapping import LAB_INPUT
 from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.field_fates import Fate, Notes, Unconvertible
+from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 from harpia_formats.schema.dialect import document_schema, record_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import TEXTS, VALUES, filled, records
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
 CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 REAL = CORPORA / "harpia" / "lab_input_canonical.json"
-REFEREE = referee_of(record_schema(FORMAT.dialects[0]))
+REFEREE = schema_validator_of(record_schema(FORMAT.dialects[0]))
 AS_LIST = Choices(responses=Responses.LIST, constants={"id": "1"})
 QUESTION: dict[str, Any] = {"id": "1", "input": "Traduza: A ave canta."}
 BLEU = {"id": "BLEU-NLTK", "enable": True, "parameters": {}}
@@ -78,7 +78,7 @@ def documented(row: dict[str, Any]) -> dict[str, Any]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the instance that a record becomes, and what was noted of each path."""
-    notes = Notes()
+    notes = FieldFates()
     row = LAB_INPUT.write(record, notes)
     return row, {each.path: each.how for each in notes.said}
 
@@ -277,7 +277,7 @@ def test_metrics_in_every_spelling(key: str) -> None:
 
 def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
     """Return what is written of a header, and the paths that are noted."""
-    notes = Notes()
+    notes = FieldFates()
     assert LAB_INPUT.write_header is not None
     row = LAB_INPUT.write_header(header, notes)
     return row, [each.path for each in notes.said]
@@ -286,7 +286,7 @@ def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
 def test_headers_come_back(path: Path) -> None:
     """What is around the instances is the same again, and valid around others."""
-    schema = referee_of(document_schema(FORMAT.dialects[0]))
+    schema = schema_validator_of(document_schema(FORMAT.dialects[0]))
     for document in documents_in(path):
         around = {key: document[key] for key in document if key[:2] != "in"}
         assert LAB_INPUT.read_header is not None

@@ -12,7 +12,7 @@ from jsonschema import Draft7Validator
 
 from harpia_converters.harpia import lab_input, log, metrics, output, rules
 from harpia_formats.model.format import Dialect
-from harpia_formats.schema.typed_decoder import lane_of
+from harpia_formats.schema.typed_decoder import typed_decoder_of
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 DIALECTS = [
@@ -276,10 +276,10 @@ def test_records_have_a_lane(dialect: Dialect) -> None:
     """Records of every dialect can be accepted fast, strictly too."""
     good = GOOD[dialect.rows_at]
     if dialect.strict:
-        lane = lane_of(record_schema(dialect.strict, dialect.rows_at))
+        decoder = typed_decoder_of(record_schema(dialect.strict, dialect.rows_at))
 
-        assert lane.accept(json.dumps(good).encode()) is not None
-    lane_of(record_schema(dialect.schema, dialect.rows_at))
+        assert decoder.accept(json.dumps(good).encode()) is not None
+    typed_decoder_of(record_schema(dialect.schema, dialect.rows_at))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from harpia_formats import score, validate
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Header
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.scoring.scores import Scores
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
@@ -32,7 +32,7 @@ TRANSLATIONS = FIXTURES / "harpia" / "valid" / "translations.json"
 ANSWERED = sorted(
     path
     for name, each in record_formats().items()
-    if holds_answers(spoke_of(each))
+    if holds_answers(adapter_of(each))
     for path in (FIXTURES / name / "valid").glob("*")
 )
 WEIGHTS = [0.25, 0.25, 0.25, 0.25]

@@ -16,14 +16,14 @@ from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, References, Responses
 from harpia_formats.mapping.extras import KEY, restored, taken_out
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 from harpia_formats.schema.dialect import document_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import TEXTS, VALUES, filled, records
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
-REFEREE = referee_of(document_schema(FORMAT.dialects[0]))
+REFEREE = schema_validator_of(document_schema(FORMAT.dialects[0]))
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
 ORDER = "query_id questions contexts ground_truth_answers predicted_answers".split()
 COLUMN = st.sampled_from([*ORDER, "responses", "retrieved_documents", "n", KEY])
@@ -48,7 +48,7 @@ def rows_in(path: Path) -> list[dict[str, Any]]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the row that a record becomes, and what was noted of each path."""
-    notes = Notes()
+    notes = FieldFates()
     row = COLUMNS.write(record, notes)
     return row, {each.path: each.how for each in notes.said}
 
@@ -267,7 +267,7 @@ def restored_from(row: dict[str, Any]) -> Record:
 
 def header_written(header: Header) -> tuple[dict[str, Any], list[str]]:
     """Return what is written of a header, and the paths that are noted."""
-    notes = Notes()
+    notes = FieldFates()
     assert COLUMNS.write_header is not None
     row = COLUMNS.write_header(header, notes)
     return row, [each.path for each in notes.said]

@@ -1,4 +1,4 @@
-"""The hub's record as JSON: its schema, its lane, and how it is told."""
+"""The hub's record as JSON: its schema, its decoder, and how it is told."""
 
 import json
 from itertools import islice
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_converters.hub import record
-from harpia_formats.schema.typed_decoder import lane_of
+from harpia_formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.testing.mutation import mutants
 
 ROOT = Path(__file__).parents[3]
@@ -167,19 +167,19 @@ def test_full_records_have_every_key() -> None:
 
 
 def test_lane_accepts_full_records_and_no_bad_mutant() -> None:
-    """The fast lane takes the schema, and never what the schema refuses."""
-    lane = lane_of(SCHEMA)
+    """The typed decoder takes the schema, and never what the schema refuses."""
+    decoder = typed_decoder_of(SCHEMA)
 
     taken = [
         each
         for each in islice(mutants(FULL, 7), 1_500)
-        if lane.accept(json.dumps(each).encode()) is not None
+        if decoder.accept(json.dumps(each).encode()) is not None
     ]
 
     assert len(taken) > 150
     assert all(map(is_valid, taken))
     plain = [{"id": 1, "outputs": [{"text": "sim"}]}, FULL[1], FULL[2], FULL[3]]
-    assert all(lane.accept(json.dumps(each).encode()) is not None for each in plain)
+    assert all(decoder.accept(json.dumps(each).encode()) is not None for each in plain)
 
 
 @pytest.mark.parametrize(

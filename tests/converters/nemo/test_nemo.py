@@ -14,7 +14,7 @@ from harpia_converters.nemo import input as questions
 from harpia_converters.nemo import output as answers
 from harpia_formats.model.format import Dialect, Format, Remark
 from harpia_formats.rules import Rule
-from harpia_formats.schema.typed_decoder import lane_of
+from harpia_formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.testing.mutation import mutants
 
 ROOT = Path(__file__).parents[3]
@@ -208,13 +208,13 @@ def test_what_is_not_text_or_not_there_is_an_error(dialect: str, row: Any) -> No
     "schema", [*GOOD, *(each.strict for each in DIALECTS.values())]
 )
 def test_schema_suits_the_fast_lane(schema: str) -> None:
-    """A lane can be built of the schema, and it accepts a good record."""
+    """A decoder can be built of the schema, and it accepts a good record."""
     path = ROOT / "schemas" / f"{schema}.schema.json"
     row = GOOD[schema.removesuffix("-strict")]
 
-    lane = lane_of(json.loads(path.read_bytes()))
+    decoder = typed_decoder_of(json.loads(path.read_bytes()))
 
-    assert lane.accept(json.dumps(row).encode()) is not None
+    assert decoder.accept(json.dumps(row).encode()) is not None
 
 
 @pytest.mark.parametrize("dialect", GOOD)

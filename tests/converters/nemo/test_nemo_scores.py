@@ -15,7 +15,7 @@ from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import score, validate
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.model.metric_profile import Configured, Profile, ScoreError
-from harpia_formats.registry import record_formats, spoke_of
+from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.select_metrics import settled
 
@@ -27,7 +27,7 @@ ANSWERS = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
 ANSWERED = sorted(
     path
     for name, each in record_formats().items()
-    if holds_answers(spoke_of(each))
+    if holds_answers(adapter_of(each))
     for path in (FIXTURES / name / "valid").glob("*")
 )
 MAT = "The cat sat on the mat."

@@ -15,14 +15,14 @@ from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.columns import FIELDS
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import KINDS, Output, Record, Score
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, filled, records
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv/valid").iterdir())
-REFEREE = referee_of(record_schema(FORMAT.dialects[0]))
+REFEREE = schema_validator_of(record_schema(FORMAT.dialects[0]))
 #: An answer of which it is known that there is none.
 NOTHING = Output(model="m", text=None, reasoning=None, error=None)
 ONE_ROW = Choices(responses=Responses.FIRST)
@@ -46,7 +46,7 @@ def rows_in(path: Path) -> list[dict[str, str]]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the row that a record becomes, and what was noted of each path."""
-    notes = Notes()
+    notes = FieldFates()
     row = TABLE.write(record, notes)
     return row, {each.path: each.how for each in notes.said}
 

@@ -18,18 +18,18 @@ from harpia_converters.tencent.mapping import MANUAL, MESSAGES, OUTPUTS, TABLE
 from harpia_formats.comparison.differences import differences
 from harpia_formats.mapping.choices import Choices, References
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.adapter import Row, Spoke
+from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Notes, Unconvertible
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import TEXTS, VALUES, some
 
 ROOT = Path(__file__).parents[3]
 CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
-SPOKES = {
+ADAPTERS = {
     "tencent-messages": MESSAGES,
     "tencent-outputs": OUTPUTS,
     "tencent-manual": MANUAL,
@@ -67,10 +67,12 @@ def rows_in(path: Path) -> list[Row]:
     return value if isinstance(value, list) else [value]
 
 
-def written(record: Record, spoke: Spoke) -> tuple[Row, list[tuple[str, str]]]:
+def written(
+    record: Record, adapter: FormatAdapter
+) -> tuple[Row, list[tuple[str, str]]]:
     """Return the row for `record` and the notes on it, as their fates and paths."""
-    notes = Notes()
-    row = spoke.write(record, notes)
+    notes = FieldFates()
+    row = adapter.write(record, notes)
     return row, [(each.fate.name.lower(), each.path) for each in notes.said]
 
 
@@ -81,8 +83,8 @@ def told(record: Record) -> Any:
 
 def check_returns(name: str, row: Row) -> None:
     """Assert that `row` is the same again once it was a record, and in order."""
-    spoke = SPOKES[name]
-    back, notes = written(spoke.read(row), spoke)
+    adapter = ADAPTERS[name]
+    back, notes = written(adapter.read(row), adapter)
     fixed = [key for key in DOCUMENTED[name].split() if key in row]
 
     assert notes == []
@@ -532,7 +534,7 @@ def test_cells_are_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoke", "record", "path", "cure"),
+    ("adapter", "record", "path", "cure"),
     [
         (MESSAGES, {}, "prompt", "--set prompt=VALUE"),
         (MESSAGES, {"gt": "a"}, "prompt", "--set prompt=VALUE"),
@@ -560,34 +562,34 @@ def test_cells_are_text() -> None:
     ],
 )
 def test_what_is_lacking_is_said(
-    spoke: Spoke, record: Row, path: str, cure: str
+    adapter: FormatAdapter, record: Row, path: str, cure: str
 ) -> None:
     """A record that lacks what a row must have is refused, with what would help."""
     with pytest.raises(Unconvertible) as raised:
-        spoke.write(Record(**record), Notes())
+        adapter.write(Record(**record), FieldFates())
 
     assert raised.value.path == path
     assert raised.value.help.endswith(cure)
 
 
-@pytest.mark.parametrize("spoke", [MESSAGES, OUTPUTS])
-def test_no_reference_is_noted(spoke: Spoke) -> None:
+@pytest.mark.parametrize("adapter", [MESSAGES, OUTPUTS])
+def test_no_reference_is_noted(adapter: FormatAdapter) -> None:
     """An empty list of references is not written, and that is noted."""
-    row, said = written(Record(**ASKED, references=[]), spoke)
+    row, said = written(Record(**ASKED, references=[]), adapter)
 
     assert "ref_answer" not in row
     assert said == [("dropped", "references")]
 
 
-@pytest.mark.parametrize("spoke", [MESSAGES, OUTPUTS, MANUAL])
-def test_turns_of_an_answer_are_taken_once(spoke: Spoke) -> None:
+@pytest.mark.parametrize("adapter", [MESSAGES, OUTPUTS, MANUAL])
+def test_turns_of_an_answer_are_taken_once(adapter: FormatAdapter) -> None:
     """Turns that are a single question are a prompt, in each row that comes of them."""
     output = Output(model="m", turns=[USER, ANSWER])
     record = Record(references=["r", "s"], outputs=[output])
     choices = Choices(references=References.EXPAND)
-    result = Pairing(spoke, choices).written(record)
+    result = Pairing(adapter, choices).written(record)
 
-    assert [spoke.read(each).prompt for each in result.rows] == [USER["content"]] * 2
+    assert [adapter.read(each).prompt for each in result.rows] == [USER["content"]] * 2
     assert {each.path for each in result.notes} & {"prompt", "messages"} == {"prompt"}
 
 
@@ -638,25 +640,25 @@ FIELDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 RECORDS = FIELDS.map(lambda given: Record(**given))
 
 
-def what_is_held(record: Record, spoke: Spoke) -> Record:
-    """Return `record` with what the rows of `spoke` have any place for."""
+def what_is_held(record: Record, adapter: FormatAdapter) -> Record:
+    """Return `record` with what the rows of `adapter` have any place for."""
     if not record.messages and record.prompt is UNSET:
         record = replace(record, prompt="q")
-    if spoke is TABLE:
+    if adapter is TABLE:
         record = replace(record, messages=UNSET, prompt=record.prompt or "q")
-    if spoke in (MANUAL, TABLE):
+    if adapter in (MANUAL, TABLE):
         record = replace(record, id=UNSET, params=UNSET)
-    return record if spoke is OUTPUTS else replace(record, outputs=[])
+    return record if adapter is OUTPUTS else replace(record, outputs=[])
 
 
-@pytest.mark.parametrize("name", SPOKES)
+@pytest.mark.parametrize("name", ADAPTERS)
 @given(record=RECORDS)
 def test_what_differs_is_noted(name: str, record: Record) -> None:
     """What does not come back of a record like Tencent's is noted, and only that."""
-    spoke = SPOKES[name]
-    record = what_is_held(record, spoke)
-    row, said = written(record, spoke)
-    found = {each.path for each in differences(record, spoke.read(row))}
+    adapter = ADAPTERS[name]
+    record = what_is_held(record, adapter)
+    row, said = written(record, adapter)
+    found = {each.path for each in differences(record, adapter.read(row))}
 
     assert {path for _, path in said} == found
     assert list(faults_in(row, name)) == []
@@ -666,14 +668,14 @@ def faults_in(row: Row, name: str) -> Iterator[str]:
     """Yield what is wrong with a row that is of the documented dialect."""
     schema = record_schema(all_formats()[name].dialects[0])
     plain = json.loads(encode(row))
-    yield from (str(each) for each in referee_of(schema).iter_errors(plain))
+    yield from (str(each) for each in schema_validator_of(schema).iter_errors(plain))
 
 
-@pytest.mark.parametrize("spoke", SPOKES.values(), ids=SPOKES)
-def test_every_field_has_a_place(spoke: Spoke) -> None:
+@pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS)
+def test_every_field_has_a_place(adapter: FormatAdapter) -> None:
     """Each field of a record that is read is one that the mapping names."""
-    carried = {each.hub for each in spoke.fields}
+    carried = {each.hub for each in adapter.fields}
 
-    assert all(spoke.carried(each) for each in carried)
-    assert not spoke.carried("params.seed")
-    assert not spoke.carried("metadata")
+    assert all(adapter.carried(each) for each in carried)
+    assert not adapter.carried("params.seed")
+    assert not adapter.carried("metadata")

@@ -17,7 +17,7 @@ from harpia_formats.model.problem import pointer_of
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
 from harpia_formats.schema.load import SchemaError, check_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 from harpia_formats.validation.diagnosis.engine_errors import value_at
 from harpia_formats.validation.diagnosis.finding import Finding
@@ -41,7 +41,7 @@ Told = tuple[str, str]
 
 def causes_of(schema: Any, record: Any) -> list[Cause]:
     """Return the causes that are found in `record`, in order of their pointers."""
-    errors = referee_of(schema).iter_errors(record)
+    errors = schema_validator_of(schema).iter_errors(record)
     causes = root_causes(record, errors, schema, no_advice)
     return sorted(causes, key=lambda each: pointer_of(each.path))
 
@@ -365,7 +365,7 @@ def test_advice_of_a_format_names_the_rule() -> None:
         return Advice("C201", f"{branch} {pointer_of(path)} {len(record)}")
 
     record = {"kind": "tool"}
-    errors = referee_of(TOOL).iter_errors(record)
+    errors = schema_validator_of(TOOL).iter_errors(record)
     (cause,) = root_causes(record, errors, TOOL, advise)
 
     assert (cause.code, cause.advice) == ("C201", Advice("C201", "/then  1"))
@@ -390,19 +390,21 @@ def records_of(way: Variant) -> list[Any]:
     for path in sorted((FIXTURES / way.format.id / "valid").iterdir()):
         data = path.read_bytes()
         texts += [data] if path.suffix == ".json" else data.splitlines()
-    referee = referee_of(schema_of(way))
+    schema_validator = schema_validator_of(schema_of(way))
     values = [msgspec.json.decode(each) for each in texts]
     rows = [row for each in values for row in (each if type(each) is list else [each])]
-    return [each for each in rows if referee.is_valid(each)]
+    return [each for each in rows if schema_validator.is_valid(each)]
 
 
 def laws_hold(way: Variant, records: Iterator[Any]) -> int:
     """Check the laws on each record, and return how many of them are refused."""
     schema, advise = schema_of(way), way.format.advise
-    referee, refused = referee_of(schema), 0
+    schema_validator, refused = schema_validator_of(schema), 0
     for record in records:
-        causes = root_causes(record, referee.iter_errors(record), schema, advise)
-        assert bool(causes) != referee.is_valid(record), record
+        causes = root_causes(
+            record, schema_validator.iter_errors(record), schema, advise
+        )
+        assert bool(causes) != schema_validator.is_valid(record), record
         refused += bool(causes)
         text = json.dumps(record, ensure_ascii=False).encode()
         for each in causes:
@@ -510,10 +512,12 @@ def test_laws_for_any_schema(schema: Any, definition: Any, record: Any) -> None:
         check_schema("any", schema)
     except SchemaError:
         assume(condition=False)
-    referee = referee_of(schema)
+    schema_validator = schema_validator_of(schema)
 
-    causes = root_causes(record, referee.iter_errors(record), schema, no_advice)
+    causes = root_causes(
+        record, schema_validator.iter_errors(record), schema, no_advice
+    )
 
-    assert bool(causes) != referee.is_valid(record)
+    assert bool(causes) != schema_validator.is_valid(record)
     for each in causes:
         check_cause(each, json.dumps(record).encode(), record, schema)

@@ -15,7 +15,7 @@ from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 from harpia_formats.validation.diagnosis import cached_causes as module
 from harpia_formats.validation.diagnosis.cached_causes import Reasons
@@ -112,10 +112,14 @@ def advice_by_name(branch: str, path: Steps, record: Any) -> Advice | None:
 
 def check_memory(schema: Any, advise: Any, records: list[Any]) -> int:
     """Assert that what is remembered changes no cause; return how many there are."""
-    referee, reasons, count = referee_of(schema), Reasons(schema, advise), 0
+    schema_validator, reasons, count = (
+        schema_validator_of(schema),
+        Reasons(schema, advise),
+        0,
+    )
     with patch.object(module, "ENOUGH", 2), patch.object(module, "WAYS", 64):
         for each in records * 3:
-            errors = list(referee.iter_errors(each))
+            errors = list(schema_validator.iter_errors(each))
             expected = list(root_causes(each, errors, schema, advise))
             at_once = reasons.at_once(each)
             assert at_once is None or (errors and list(at_once) == expected), each
@@ -178,10 +182,10 @@ def test_records_alike_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> No
         "harpia_formats.validation.diagnosis.cached_causes.draft_of", counting
     )
     schema = {"properties": {"a": {"type": "string"}}}
-    referee, reasons = referee_of(schema), Reasons(schema, no_advice)
+    schema_validator, reasons = schema_validator_of(schema), Reasons(schema, no_advice)
     for number in range(50):
         value = {"a": number, "b": number}
-        reasons.of(value, referee.iter_errors(value))
+        reasons.of(value, schema_validator.iter_errors(value))
 
     assert looked == [{"a": 0, "b": 0}]
 
@@ -201,10 +205,10 @@ def test_records_alike_are_known_by_one_question(identifier: str) -> None:
     """Records that are wrong as several were need no list of errors any more."""
     variant = variant_of(identifier)
     schema, advise = record_schema(variant.dialect), variant.format.advise
-    referee, chance = referee_of(schema), random.Random(4)  # noqa: S311 - no secret
+    schema_validator, chance = schema_validator_of(schema), random.Random(4)  # noqa: S311 - no secret
     known = 0
     for each in mutated(variant, 60):
-        errors = list(referee.iter_errors(each))
+        errors = list(schema_validator.iter_errors(each))
         if len(errors) != 1:
             continue
         reasons = Reasons(schema, advise)
@@ -239,15 +243,15 @@ def test_references_within_a_schema_lead_on(start: Any, record: Any) -> None:
 def test_ways_that_no_longer_hold_cost_nothing() -> None:
     """Where records are wrong in other ways, the earlier ones are asked for no more."""
     schema = {"properties": {"a": {"type": "string"}}}
-    referee, reasons = referee_of(schema), Reasons(schema, no_advice)
+    schema_validator, reasons = schema_validator_of(schema), Reasons(schema, no_advice)
     wrong = {"a": 1}
     for _ in range(module.ENOUGH):
-        reasons.of(wrong, referee.iter_errors(wrong))
+        reasons.of(wrong, schema_validator.iter_errors(wrong))
     known = reasons.at_once(wrong)
     for _ in range(module.MISSED + 1):
         reasons.at_once({"a": "right"})
     forgotten = reasons.at_once(wrong)
-    again = reasons.of(wrong, referee.iter_errors(wrong))
+    again = reasons.of(wrong, schema_validator.iter_errors(wrong))
 
     assert known == again
     assert forgotten is None
@@ -257,14 +261,14 @@ def test_ways_that_no_longer_hold_cost_nothing() -> None:
 def test_memory_is_bounded() -> None:
     """Neither many ways to be wrong nor long ones are kept."""
     schema = {"additionalProperties": False}
-    referee, reasons = referee_of(schema), Reasons(schema, no_advice)
+    schema_validator, reasons = schema_validator_of(schema), Reasons(schema, no_advice)
     for number in range(3 * module.REMEMBERED):
         value = {f"key {number}": 0}
-        reasons.of(value, referee.iter_errors(value))
+        reasons.of(value, schema_validator.iter_errors(value))
     few = len(reasons._known)  # noqa: SLF001 - what is bounded
     reasons._known.clear()  # noqa: SLF001 - as above
     for value in ({"k" * module.LONGEST: 0}, dict.fromkeys(map(str, range(200)), 0)):
-        reasons.of(value, referee.iter_errors(value))
+        reasons.of(value, schema_validator.iter_errors(value))
 
     assert few <= module.REMEMBERED
     assert not reasons._known  # noqa: SLF001 - as above

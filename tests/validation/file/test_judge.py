@@ -18,7 +18,7 @@ from harpia_formats.framing.container import frames
 from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.parsing.duplicate_keys import colons
 from harpia_formats.schema.load import built_in_schema
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 from harpia_formats.validation.file.row_validator import Brief, Disagreement, Judge
 
@@ -36,7 +36,7 @@ def records(identifier: str = SEED_SHAPE) -> list[Any]:
 
 
 def mutated(identifier: str, count: int, seed: int) -> list[Any]:
-    """Return valid records, so that a lane is built, and mutated ones among them."""
+    """Return valid records, so that a decoder is built, and mutated ones among them."""
     valid = records(identifier)
     wild = itertools.islice(mutants(valid, seed), count)
     mixed = (
@@ -179,7 +179,7 @@ def judged(judge: Judge, text: bytes) -> list[str]:
     ],
 )
 def test_text_is_judged(text: bytes, codes: list[str]) -> None:
-    """Text and JSON are judged row by row, before and after a lane is there."""
+    """Text and JSON are judged row by row, before and after a decoder is there."""
     schema = {"type": "object", "properties": {"a": {}}}
     fresh, warm = Judge(schema, Brief()), Judge(schema, Brief())
     judged(warm, b'{"a": 0}\n' * 100)
@@ -242,7 +242,7 @@ def outcome_of(rows: list[bytes], size: int, warm: int) -> tuple[Any, list[str]]
 def test_rows_are_judged_alike_however_many_at_once(
     rows: list[bytes], size: int, warm: int
 ) -> None:
-    """Findings and keys are those of each row alone, with or without a lane."""
+    """Findings and keys are those of each row alone, with or without a decoder."""
     assert outcome_of(rows, size, warm) == outcome_of(rows, 1, 0)
 
 
@@ -261,9 +261,9 @@ def test_disagreement_is_raised() -> None:
 
 def test_patterns_run_in_linear_time() -> None:
     """A pattern that would take for ever elsewhere is decided at once."""
-    referee = referee_of({"pattern": "^(a+)+$"})
+    schema_validator = schema_validator_of({"pattern": "^(a+)+$"})
 
-    assert not referee.is_valid("a" * 5_000 + "!")
+    assert not schema_validator.is_valid("a" * 5_000 + "!")
 
 
 def test_undetermined_is_not_invalid() -> None:
@@ -306,13 +306,13 @@ def test_many_errors_in_one_row_take_time_in_proportion() -> None:
 
 
 def test_keys_that_come_late_are_learned() -> None:
-    """A key that turns up after a lane was built gets a new lane in the end."""
+    """A key that turns up after a decoder was built gets a new decoder in the end."""
     judge = Judge(built_in_schema(SEED_SHAPE), Brief())
     row = records()[0]
     late = json.dumps(row | {"late": 1}).encode()
     for text in [json.dumps(row).encode()] * 70 + [late] * 200:
         judged(judge, text)
-    lane = judge.lane
+    decoder = judge.decoder
 
-    assert lane is not None
-    assert lane.accept(late) is not None
+    assert decoder is not None
+    assert decoder.accept(late) is not None

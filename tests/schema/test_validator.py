@@ -1,6 +1,6 @@
 import pytest
 
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.validator import schema_validator_of
 
 
 @pytest.mark.parametrize(
@@ -8,33 +8,33 @@ from harpia_formats.schema.validator import referee_of
 )
 def test_verdict_is_that_of_the_schema(value: object, valid: bool) -> None:
     """The engine judges by draft 07, with integers of any size."""
-    assert referee_of({"type": "integer"}).is_valid(value) == valid
+    assert schema_validator_of({"type": "integer"}).is_valid(value) == valid
 
 
 @pytest.mark.parametrize(("formats", "valid"), [(False, True), (True, False)])
 def test_formats_refuse_only_when_asked_to(formats: bool, valid: bool) -> None:
     """The schema's `format` is a remark unless it is asserted."""
-    referee = referee_of({"format": "date-time"}, formats=formats)
+    schema_validator = schema_validator_of({"format": "date-time"}, formats=formats)
 
-    assert referee.is_valid("yesterday") == valid
+    assert schema_validator.is_valid("yesterday") == valid
 
 
 def test_patterns_run_in_linear_time() -> None:
     """A pattern that others choke on gives its verdict at once."""
-    referee = referee_of({"pattern": "^(a+)+$"})
+    schema_validator = schema_validator_of({"pattern": "^(a+)+$"})
 
-    assert not referee.is_valid("a" * 50_000 + "b")
+    assert not schema_validator.is_valid("a" * 50_000 + "b")
 
 
 def test_patterns_that_look_ahead_are_known_too() -> None:
     """A pattern beyond the linear engine is judged by the other one."""
-    referee = referee_of({"pattern": "^(?!no)"})
+    schema_validator = schema_validator_of({"pattern": "^(?!no)"})
 
-    assert [referee.is_valid(each) for each in ("yes", "no")] == [True, False]
+    assert [schema_validator.is_valid(each) for each in ("yes", "no")] == [True, False]
 
 
 @pytest.mark.parametrize("formats", [False, True])
 def test_nothing_is_fetched(formats: bool) -> None:
     """A reference to another file is refused, not followed."""
     with pytest.raises(ValueError, match="example"):
-        referee_of({"$ref": "https://example.org/a.json"}, formats=formats)
+        schema_validator_of({"$ref": "https://example.org/a.json"}, formats=formats)

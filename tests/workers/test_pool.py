@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.workers.ordered import in_turn
-from harpia_formats.workers.pool import AHEAD, Crew
+from harpia_formats.workers.pool import AHEAD, WorkerPool
 
 
 class Lazy(Executor):
@@ -53,9 +53,9 @@ def test_items_come_in_order_and_few_are_under_way(
     """Items come in their order, and no more are under way than there is room for."""
     executor = Lazy()
     found = []
-    with Crew(jobs, executor) as crew:
-        for item, ticket in in_turn(crew, works(numbers)):
-            found.append((item, None if ticket is None else crew.result(ticket)))
+    with WorkerPool(jobs, executor) as pool:
+        for item, ticket in in_turn(pool, works(numbers)):
+            found.append((item, None if ticket is None else pool.result(ticket)))
 
     assert found == [(each, each + 1 if each % 2 else None) for each in numbers]
     assert executor.most <= AHEAD * jobs
@@ -72,23 +72,23 @@ def test_heavy_items_do_not_wait_together(numbers: list[int]) -> None:
             yield each, None
             assert len(waiting) <= 1 or sum(waiting) <= 10
 
-    with Crew(3, Lazy()) as crew:
-        for item, _ in in_turn(crew, noted(), int, 10):
+    with WorkerPool(3, Lazy()) as pool:
+        for item, _ in in_turn(pool, noted(), int, 10):
             assert waiting.pop(0) == item
 
 
 def test_work_that_a_cluster_lost_is_done_here() -> None:
     """Where somebody else's executor fails, a process of our own does the work."""
-    with Crew(1, Lazy(broken=True)) as crew:
-        tickets = [crew.submit((add, (each, 1))) for each in range(3)]
+    with WorkerPool(1, Lazy(broken=True)) as pool:
+        tickets = [pool.submit((add, (each, 1))) for each in range(3)]
 
-        assert [crew.result(each) for each in tickets] == [1, 2, 3]
+        assert [pool.result(each) for each in tickets] == [1, 2, 3]
 
 
 def test_mistakes_of_ours_are_raised() -> None:
     """Work that raises, which it must not, is no process that died."""
     with (
-        Crew(1, Lazy(broken=True)) as crew,
+        WorkerPool(1, Lazy(broken=True)) as pool,
         pytest.raises(TypeError, match="unsupported operand"),
     ):
-        crew.result(crew.submit((add, (1, ""))))
+        pool.result(pool.submit((add, (1, ""))))

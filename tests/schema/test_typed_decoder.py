@@ -1,4 +1,4 @@
-"""Laws of the fast lane: it may only accept, and only what the referee accepts."""
+"""Laws of the typed decoder: it accepts only what the schema validator accepts."""
 
 import itertools
 import json
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from harpia_formats.parsing.locate import duplicates, find_fault
 from harpia_formats.schema.decoder_types import Unsuitable
 from harpia_formats.schema.load import built_in_schema
-from harpia_formats.schema.typed_decoder import Lane, Survey, lane_of
-from harpia_formats.schema.validator import referee_of
+from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
@@ -31,42 +31,44 @@ def records(identifier: str) -> list[Any]:
     ]
 
 
-def learned(identifier: str, *more: Any) -> Lane:
-    """Return the lane of a format that has seen its fixtures and `more` rows."""
+def learned(identifier: str, *more: Any) -> TypedDecoder:
+    """Return the decoder of a format that has seen its fixtures and `more` rows."""
     schema, survey = built_in_schema(identifier), Survey()
     for each in (*records(identifier), *more):
         survey.take(schema, each)
-    return lane_of(schema, survey.extras)
+    return typed_decoder_of(schema, survey.extras)
 
 
-def check_accepted(lane: Lane, identifier: str, rows: list[bytes]) -> int:
-    """Assert that the referee accepts what the lane accepts; count how much."""
-    referee = referee_of(built_in_schema(identifier))
-    accepted = [each for each in rows if lane.accept(each) is not None]
+def check_accepted(decoder: TypedDecoder, identifier: str, rows: list[bytes]) -> int:
+    """Assert that the validator accepts what the decoder accepts; count how much."""
+    schema_validator = schema_validator_of(built_in_schema(identifier))
+    accepted = [each for each in rows if decoder.accept(each) is not None]
     for each in accepted:
         assert find_fault(each) is None, each
-        assert referee.is_valid(msgspec.json.decode(each)), each
+        assert schema_validator.is_valid(msgspec.json.decode(each)), each
     return len(accepted)
 
 
 def check_mutants(identifier: str, count: int, seed: int) -> None:
-    """Assert the law over mutated records, and that the lane does accept many."""
+    """Assert the law over mutated records, and that the decoder does accept many."""
     valid = records(identifier)
     wild = [each | {"harness": {"a": [1]}, "run": None} for each in valid]
-    lane = learned(identifier, *(wild if identifier != "eee@0.3.0" else ()))
+    decoder = learned(identifier, *(wild if identifier != "eee@0.3.0" else ()))
     made = itertools.islice(mutants(valid, seed), count)
     rows = [json.dumps(each, ensure_ascii=False).encode() for each in made]
 
-    referee = referee_of(built_in_schema(identifier))
-    accepted = check_accepted(lane, identifier, rows)
-    good = sum(1 for each in rows if referee.is_valid(msgspec.json.decode(each)))
+    schema_validator = schema_validator_of(built_in_schema(identifier))
+    accepted = check_accepted(decoder, identifier, rows)
+    good = sum(
+        1 for each in rows if schema_validator.is_valid(msgspec.json.decode(each))
+    )
 
     assert accepted > good / 3
 
 
 @pytest.mark.parametrize("identifier", FORMATS)
 def test_accepts_only_what_the_referee_accepts(identifier: str) -> None:
-    """No mutated record is accepted by the lane and refused by the referee."""
+    """No mutated record is accepted by the decoder but not by the validator."""
     check_mutants(identifier, 3_000, seed=1)
 
 
@@ -110,7 +112,7 @@ PIECES = (
 def check_bytes(identifier: str, count: int, seed: int) -> None:
     """Assert the law over rows with broken bytes."""
     chance = random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
-    lane = learned(identifier)
+    decoder = learned(identifier)
     texts = [
         json.dumps(each, ensure_ascii=ascii_, separators=separators).encode()
         for each in records(identifier)
@@ -119,13 +121,13 @@ def check_bytes(identifier: str, count: int, seed: int) -> None:
     ]
     rows = [broken(chance.choice(texts), chance) for _ in range(count)]
 
-    assert check_accepted(lane, identifier, texts) > 0
-    assert check_accepted(lane, identifier, rows) > 0
+    assert check_accepted(decoder, identifier, texts) > 0
+    assert check_accepted(decoder, identifier, rows) > 0
 
 
 @pytest.mark.parametrize("identifier", FORMATS)
 def test_accepts_no_broken_bytes(identifier: str) -> None:
-    """No row with broken bytes is accepted that the parser or the referee refuses."""
+    """No row with broken bytes is accepted that the parser or the validator refuses."""
     check_bytes(identifier, 5_000, seed=3)
 
 
@@ -138,11 +140,11 @@ def test_accepts_no_broken_bytes_long(identifier: str) -> None:
 
 @pytest.mark.parametrize("identifier", FORMATS)
 def test_accepts_its_fixtures(identifier: str) -> None:
-    """Every valid fixture is accepted, so the lane is worth having."""
-    lane = learned(identifier)
+    """Every valid fixture is accepted, so the decoder is worth having."""
+    decoder = learned(identifier)
 
     for each in records(identifier):
-        assert lane.accept(json.dumps(each).encode()) is not None, each["sample_id"]
+        assert decoder.accept(json.dumps(each).encode()) is not None, each["sample_id"]
 
 
 @given(
@@ -159,16 +161,16 @@ def test_accepts_its_fixtures(identifier: str) -> None:
 @settings(max_examples=300)
 def test_lines_are_rows(rows: list[bytes], gaps: list[bytes]) -> None:
     """Lines are accepted together only where each of them is one valid row."""
-    lane = lane_of({"type": "object", "properties": {"a": {}}})
+    decoder = typed_decoder_of({"type": "object", "properties": {"a": {}}})
     pairs = itertools.zip_longest(rows, gaps[: len(rows)], fillvalue=b"\n")
     data = b"".join(part for pair in pairs for part in pair)
     lines = data.removesuffix(b"\n").split(b"\n")
     plain = all(each[:1] == b"{" and each[-1:] == b"}" for each in lines)
 
-    values = lane.accept_lines(data, len(lines)) if plain else None
+    values = decoder.accept_lines(data, len(lines)) if plain else None
 
     if values is not None:
-        assert [lane.accept(each) for each in lines] == values
+        assert [decoder.accept(each) for each in lines] == values
 
 
 def test_learns_unknown_keys() -> None:
@@ -181,10 +183,10 @@ def test_learns_unknown_keys() -> None:
 
     assert survey.take(schema, {"b": 1, "a": {"c": 1}})
     assert not survey.take(schema, {"b": 2})
-    lane = lane_of(schema, survey.extras)
+    decoder = typed_decoder_of(schema, survey.extras)
 
-    assert lane.accept(b'{"b": [1], "a": {}}') is not None
-    assert lane.accept(b'{"d": 1}') is None
+    assert decoder.accept(b'{"b": [1], "a": {}}') is not None
+    assert decoder.accept(b'{"d": 1}') is None
 
 
 def test_condition_on_a_required_key_that_is_not_declared() -> None:
@@ -195,27 +197,29 @@ def test_condition_on_a_required_key_that_is_not_declared() -> None:
         "properties": {"k": {"type": "string", "enum": ["x", "y"]}},
         "allOf": [_condition({"properties": {"ghost": {"type": "string"}}})],
     }
-    lane = lane_of(schema)
+    decoder = typed_decoder_of(schema)
 
-    assert lane.accept(b'{"k": "y", "ghost": 1}') is not None
-    assert lane.accept(b'{"k": "x", "ghost": "a"}') is not None
-    assert lane.accept(b'{"k": "x", "ghost": 1}') is None
+    assert decoder.accept(b'{"k": "y", "ghost": 1}') is not None
+    assert decoder.accept(b'{"k": "x", "ghost": "a"}') is not None
+    assert decoder.accept(b'{"k": "x", "ghost": 1}') is None
 
 
 def test_rows_of_any_keys_have_a_lane() -> None:
-    """A schema that names no keys has a lane too."""
-    lane = lane_of({"type": "object", "additionalProperties": {"type": "string"}})
+    """A schema that names no keys has a decoder too."""
+    decoder = typed_decoder_of(
+        {"type": "object", "additionalProperties": {"type": "string"}}
+    )
 
-    assert lane.accept(b'{"a": "b"}') is not None
-    assert lane.accept(b'{"a": 1}') is None
+    assert decoder.accept(b'{"a": "b"}') is not None
+    assert decoder.accept(b'{"a": 1}') is None
 
 
 def test_forbidden_key_is_not_accepted() -> None:
     """A key that may have no value is accepted nowhere, its absence is."""
-    lane = lane_of({"type": "object", "properties": {"a": False, "b": {}}})
+    decoder = typed_decoder_of({"type": "object", "properties": {"a": False, "b": {}}})
 
-    assert lane.accept(b'{"b": 1}') is not None
-    assert lane.accept(b'{"a": null}') is None
+    assert decoder.accept(b'{"b": 1}') is not None
+    assert decoder.accept(b'{"a": null}') is None
 
 
 def test_odd_keys_are_left_to_the_referee() -> None:
@@ -225,15 +229,15 @@ def test_odd_keys_are_left_to_the_referee() -> None:
 
     assert not survey.take(schema, {"\x00": 1, '"': 2, "\\": 3})
     with pytest.raises(Unsuitable):
-        lane_of({"type": "object", "properties": {'"': {}}})
+        typed_decoder_of({"type": "object", "properties": {'"': {}}})
 
 
 def test_free_values_have_a_depth() -> None:
-    """A free value that is nested deeply is left to the referee."""
-    lane = lane_of({"type": "object", "properties": {"a": {}}})
+    """A free value that is nested deeply is left to the validator."""
+    decoder = typed_decoder_of({"type": "object", "properties": {"a": {}}})
 
-    assert lane.accept(b'{"a": [[[[[1]]]]]}') is not None
-    assert lane.accept(b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}") is None
+    assert decoder.accept(b'{"a": [[[[[1]]]]]}') is not None
+    assert decoder.accept(b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}") is None
 
 
 @pytest.mark.parametrize(
@@ -297,9 +301,9 @@ def test_free_values_have_a_depth() -> None:
     ],
 )
 def test_unsuitable_schemas(schema: dict[str, Any]) -> None:
-    """A schema that says more than types can has no lane, rather than a wrong one."""
+    """A schema that says more than types can has no decoder, not a wrong one."""
     with pytest.raises(Unsuitable):
-        lane_of(schema)
+        typed_decoder_of(schema)
 
 
 json_values = st.recursive(
@@ -360,7 +364,7 @@ nodes = st.recursive(
 @given(nodes, st.lists(json_values, min_size=1, max_size=6), st.data())
 @settings(max_examples=300, deadline=None)
 def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
-    """For generated schemas too the lane accepts only what the referee accepts."""
+    """For generated schemas the decoder accepts only what the validator accepts."""
     conditions = data.draw(
         st.sampled_from(
             [
@@ -377,7 +381,7 @@ def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
         "required": ["k"],
         **({"allOf": conditions} if conditions else {}),
     }
-    referee, survey = referee_of(schema), Survey()
+    schema_validator, survey = schema_validator_of(schema), Survey()
     rows = [{"k": key, "n": each} for each in values for key in ("x", "y", "z")]
     rows += [
         {"k": "x"},
@@ -385,16 +389,16 @@ def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
         *({"n": each} for each in values),
     ]
     for each in rows:
-        if referee.is_valid(each):
+        if schema_validator.is_valid(each):
             survey.take(schema, each)
     try:
-        lane = lane_of(schema, survey.extras)
+        decoder = typed_decoder_of(schema, survey.extras)
     except Unsuitable:
         return
 
     for each in rows:
-        if lane.accept(json.dumps(each).encode()) is not None:
-            assert referee.is_valid(each), (schema, each)
+        if decoder.accept(json.dumps(each).encode()) is not None:
+            assert schema_validator.is_valid(each), (schema, each)
 
 
 def _condition(then: dict[str, Any]) -> dict[str, Any]:
