@@ -4,7 +4,8 @@
 
 Each run is a process of its own, and the runs of both take turns. What is timed is the
 work alone: neither the cluster's start nor connecting to it, nor that Python starts.
-The tables that are printed are for docs/cluster.md. Needs the extra `distributed`.
+The tables that are printed belong in docs/how-to/cluster.md. Needs the extra
+`distributed`.
 """
 
 import argparse

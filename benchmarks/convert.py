@@ -414,7 +414,7 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where generated files are kept")
-    output = ROOT / "docs" / "convert-benchmark.md"
+    output = ROOT / "docs" / "benchmarks" / "convert-benchmark.md"
     parser.add_argument("--output", type=Path, default=output)
     parser.add_argument("--check", action="store_true", help="exit with 1 for a floor")
     arguments = parser.parse_args(given)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from candidates import ROOT
 
-PAGE = ROOT / "docs" / "benchmark.md"
+PAGE = ROOT / "docs" / "benchmarks" / "benchmark.md"
 #: What a version is told of, if it is installed.
 PACKAGES = (
     *("harpia-formats", "msgspec", "typer", "rich", "orjson"),

@@ -625,7 +625,7 @@ def test_every_option_is_told_in_the_documentation() -> None:
         check=True,
     ).stdout.decode()
     known = set(re.findall(r"--[a-z][a-z-]+", help_)) - {"--help"}
-    page = (ROOT / "docs" / "judge.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "judge.md").read_text(encoding="utf-8")
     told = set(re.findall(r"--[a-z][a-z-]+", page))
 
     assert known - told == set()

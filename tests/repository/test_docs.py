@@ -12,10 +12,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
-    "docs/convert.md",
-    "docs/score.md",
-    "docs/nemo.md",
-    "docs/harpia.md",
+    "docs/how-to/convert.md",
+    "docs/how-to/score.md",
+    "docs/reference/formats/nemo.md",
+    "docs/reference/formats/harpia.md",
 )
 #: Commands whose lines run on what the repository has.
 COMMANDS = ("convert", "roundtrip", "diff", "score")
@@ -86,7 +86,8 @@ def test_commands_do_what_is_shown(page: str, folder: Path) -> None:
 
 def test_python_runs(folder: Path) -> None:
     """The example in Python runs as it stands."""
-    (code,) = (text for kind, text in blocks_of("docs/convert.md") if kind == "python")
+    blocks = blocks_of("docs/how-to/convert.md")
+    (code,) = (text for kind, text in blocks if kind == "python")
     done = run([sys.executable, "-c", code], folder)
 
     assert done.returncode == 0, done.stdout.decode()
@@ -96,7 +97,7 @@ def test_every_option_of_convert_is_told() -> None:
     """The page names every option of the command, and no other one."""
     done = run(["harpia-formats", "convert", "--help"], ROOT)
     known = set(re.findall(r"--[a-z-]+", done.stdout.decode())) - {"--help"}
-    page = (ROOT / "docs" / "convert.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "convert.md").read_text(encoding="utf-8")
     told = set(re.findall(r"--[a-z][a-z-]+", page))
 
     assert known - told - {"--quiet", "--max-row-bytes", "--output"} == set()
@@ -105,7 +106,7 @@ def test_every_option_of_convert_is_told() -> None:
 
 def test_links_lead_somewhere() -> None:
     """Each link from a page to a file of the repository leads to one."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     broken = [
         (page.name, target)
         for page in pages
