@@ -1,0 +1,216 @@
+"""The names that extensions import: types, helpers and test support.
+
+A format, a rule, a metric or a reporter from outside of this project needs no other
+module of it. These names stay as they are between minor releases; every other module
+may change at any time. A name is loaded when it is first used, so that an extension
+pays at start-up only for what it uses.
+
+>>> from harpia_formats.plugins import Rule, Severity
+>>> Severity.ERROR.value
+'error'
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # a name is loaded when it is first used
+    from msgspec import UNSET, UnsetType
+
+    from harpia_formats.mapping.fields import Table as FieldTable
+    from harpia_formats.metrics.mean import mean_measure
+    from harpia_formats.metrics.metric import (
+        Measure,
+        Metric,
+        MetricError,
+        Pair,
+        Statistics,
+        Unscorable,
+    )
+    from harpia_formats.metrics.parameters import Parameters, settled
+    from harpia_formats.metrics.references import best_of
+    from harpia_formats.model.adapter import (
+        DECLINED,
+        EMPTY_FOR_NULL,
+        NOTHING_FOR_NULL,
+        ONE,
+        Altered,
+        Codec,
+        Field,
+        FormatAdapter,
+        Holds,
+        Many,
+        Row,
+    )
+    from harpia_formats.model.field_fates import (
+        Fate,
+        FieldFate,
+        FieldFates,
+        Unconvertible,
+    )
+    from harpia_formats.model.format import (
+        Advice,
+        Advise,
+        Companion,
+        Container,
+        Dialect,
+        Format,
+        Lengths,
+        Remark,
+        Remarks,
+        Seen,
+        Sniff,
+    )
+    from harpia_formats.model.metric_profile import (
+        Asked,
+        Configured,
+        Profile,
+        ScoreError,
+    )
+    from harpia_formats.model.problem import (
+        Because,
+        Excerpt,
+        Fix,
+        Path,
+        Place,
+        Problem,
+        Severity,
+    )
+    from harpia_formats.model.record import Header, Output, Record, Score
+    from harpia_formats.model.report import FileCount, Group, Report
+    from harpia_formats.reporters.json_text import json_text
+    from harpia_formats.reporters.reporter import Options as ReporterOptions
+    from harpia_formats.reporters.reporter import Reporter
+    from harpia_formats.rules import Rule
+    from harpia_formats.testing import filled, mutants, records
+    from harpia_formats.text.describe import shown
+    from harpia_formats.text.sanitize import safe
+
+__all__ = [
+    "DECLINED",
+    "EMPTY_FOR_NULL",
+    "NOTHING_FOR_NULL",
+    "ONE",
+    "UNSET",
+    "Advice",
+    "Advise",
+    "Altered",
+    "Asked",
+    "Because",
+    "Codec",
+    "Companion",
+    "Configured",
+    "Container",
+    "Dialect",
+    "Excerpt",
+    "Fate",
+    "Field",
+    "FieldFate",
+    "FieldFates",
+    "FieldTable",
+    "FileCount",
+    "Fix",
+    "Format",
+    "FormatAdapter",
+    "Group",
+    "Header",
+    "Holds",
+    "Lengths",
+    "Many",
+    "Measure",
+    "Metric",
+    "MetricError",
+    "Output",
+    "Pair",
+    "Parameters",
+    "Path",
+    "Place",
+    "Problem",
+    "Profile",
+    "Record",
+    "Remark",
+    "Remarks",
+    "Report",
+    "Reporter",
+    "ReporterOptions",
+    "Row",
+    "Rule",
+    "Score",
+    "ScoreError",
+    "Seen",
+    "Severity",
+    "Sniff",
+    "Statistics",
+    "Unconvertible",
+    "Unscorable",
+    "UnsetType",
+    "best_of",
+    "filled",
+    "json_text",
+    "mean_measure",
+    "mutants",
+    "records",
+    "safe",
+    "settled",
+    "shown",
+]
+
+#: The module that defines each public name. A name that differs from the one in its
+#: module is followed by `=` and that one.
+_names_by_module = {
+    # Formats: which files there are, how they are recognised and described.
+    "harpia_formats.model.format": (
+        "Advice Advise Companion Container Dialect Format Lengths Remark Remarks Seen "
+        "Sniff"
+    ),
+    # Adapters: how the rows of a format become records, and records rows.
+    "harpia_formats.model.adapter": (
+        "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL ONE Altered Codec Field "
+        "FormatAdapter Holds Many Row"
+    ),
+    "harpia_formats.mapping.fields": "FieldTable=Table",
+    "harpia_formats.model.field_fates": "Fate FieldFate FieldFates Unconvertible",
+    "harpia_formats.model.record": "Header Output Record Score",
+    "msgspec": "UNSET UnsetType",
+    # Rules, and the problems that report them.
+    "harpia_formats.rules": "Rule",
+    "harpia_formats.model.problem": "Because Excerpt Fix Path Place Problem Severity",
+    # Metrics, and the profiles that name them.
+    "harpia_formats.metrics.metric": (
+        "Measure Metric MetricError Pair Statistics Unscorable"
+    ),
+    "harpia_formats.metrics.mean": "mean_measure",
+    "harpia_formats.metrics.parameters": "Parameters settled",
+    "harpia_formats.metrics.references": "best_of",
+    "harpia_formats.model.metric_profile": "Asked Configured Profile ScoreError",
+    # Reporters, and the report that they print.
+    "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",
+    "harpia_formats.reporters.json_text": "json_text",
+    "harpia_formats.model.report": "FileCount Group Report",
+    "harpia_formats.text.describe": "shown",
+    "harpia_formats.text.sanitize": "safe",
+    # Test support, which needs the extra `test`.
+    "harpia_formats.testing": "filled mutants records",
+}
+
+#: The module that each public name is in, and its name there.
+_homes: dict[str, tuple[str, str]] = {
+    public: (module, name or public)
+    for module, names in _names_by_module.items()
+    for public, _, name in (entry.partition("=") for entry in names.split())
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return the public name `name`, and load the module that defines it.
+
+    Raises `AttributeError` for any other name.
+    """
+    if name not in _homes:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _homes[name]
+    return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__
