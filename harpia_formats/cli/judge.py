@@ -22,9 +22,9 @@ from harpia_formats.framing.lines import ROW_LIMIT
 from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:  # the page of help needs none of it
-    from harpia_formats.llm_judge.job import Job
-    from harpia_formats.llm_judge.judge import LLMJudge
-    from harpia_formats.llm_judge.run import Verdict
+    from harpia_formats.llm_judge.run.file_job import FileJob
+    from harpia_formats.llm_judge.run.llm_judge import LLMJudge
+    from harpia_formats.llm_judge.run.verdicts import Verdict
     from harpia_formats.model.report import ValidationFailed
 
 #: The parts of the help page.
@@ -260,7 +260,7 @@ def judge(  # noqa: PLR0913 - one parameter for each option of the command
     """
     with guarded():
         from harpia_formats.llm_judge.errors import JudgeError, RowError  # noqa: PLC0415 - help needs nothing
-        from harpia_formats.llm_judge.output import shape_named  # noqa: PLC0415 - likewise
+        from harpia_formats.llm_judge.run.write_verdicts import verdict_format  # noqa: PLC0415 - likewise
         from harpia_formats.model.report import ValidationFailed  # noqa: PLC0415 - likewise
 
         # What is given here takes the place of what the definition says.
@@ -293,7 +293,7 @@ def judge(  # noqa: PLR0913 - one parameter for each option of the command
                 paths or ["-"],
                 output,
                 bind or [],
-                shape=shape_named(to, output),
+                shape=verdict_format(to, output),
                 overwrite=overwrite,
                 cache=file,
                 reading={
@@ -326,18 +326,18 @@ def _cache_beside(output: str, cache: Path | None, *, unwanted: bool) -> Path | 
 
 
 def _judge_from(definition: Path, **options: Any) -> "LLMJudge":
-    from harpia_formats.llm_judge.judge import LLMJudge  # noqa: PLC0415 - help needs nothing
+    from harpia_formats.llm_judge.run.llm_judge import LLMJudge  # noqa: PLC0415 - help needs nothing
 
     return LLMJudge.from_definition(definition, **options)
 
 
-def _job(*given: Any, **more: Any) -> "Job":
-    from harpia_formats.llm_judge.job import job_of  # noqa: PLC0415 - help needs nothing
+def _job(*given: Any, **more: Any) -> "FileJob":
+    from harpia_formats.llm_judge.run.file_job import file_job  # noqa: PLC0415 - help needs nothing
 
-    return job_of(*given, **more)
+    return file_job(*given, **more)
 
 
-def _shown(job: "Job") -> int:
+def _shown(job: "FileJob") -> int:
     """Print prompts and counts; return the exit code."""
     rows, _ = job.rows()
     said = job.show(rows, write_to(sys.stdout))
@@ -346,10 +346,10 @@ def _shown(job: "Job") -> int:
     return OK
 
 
-def _judged(job: "Job", *, quiet: bool) -> int:
+def _judged(job: "FileJob", *, quiet: bool) -> int:
     """Judge, and say what came of it; return the exit code."""
     from harpia_formats.llm_judge.errors import RowError  # noqa: PLC0415 - help needs nothing
-    from harpia_formats.llm_judge.summary import going_on, summary_of  # noqa: PLC0415 - likewise
+    from harpia_formats.llm_judge.run.summary import resume_hint, summary_of  # noqa: PLC0415 - likewise
 
     job.check()
     # Without a key nothing needs to be read.
@@ -363,7 +363,7 @@ def _judged(job: "Job", *, quiet: bool) -> int:
                     failed.append(each)
                     del failed[_told:]
     except (KeyboardInterrupt, Terminated, RowError):
-        say(f"{summary_of(job.judge)}\n{going_on(job.cache)}\n")
+        say(f"{summary_of(job.judge)}\n{resume_hint(job.cache)}\n")
         raise
     finally:
         job.judge.close()
@@ -376,7 +376,7 @@ def _judged(job: "Job", *, quiet: bool) -> int:
     if failed or not quiet:
         say(f"{summary_of(job.judge)}\n")
     if tally.unasked:
-        say(f"{going_on(job.cache, overwriting=job.is_in_the_way)}\n")
+        say(f"{resume_hint(job.cache, overwriting=job.is_in_the_way)}\n")
     return FOUND if failed else OK
 
 

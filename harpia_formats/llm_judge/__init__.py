@@ -7,7 +7,7 @@ from harpia_formats.llm_judge.errors import (
     JudgeError,
     RowError,
 )
-from harpia_formats.llm_judge.judge import LLMJudge
+from harpia_formats.llm_judge.run.llm_judge import LLMJudge
 
 __all__ = [
     "CacheError",

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.metrics.metric import Measure, Metric, Statistics
-from harpia_formats.metrics.overlap import clipped, grams_of
 from harpia_formats.metrics.parameters import Parameters, needing, settled, yes
 from harpia_formats.metrics.references import POOLED_RULES, used
-from harpia_formats.metrics.words import NAMES, Words, words_by
+from harpia_formats.metrics.text.bleu_tokens import NAMES, Words, words_by
+from harpia_formats.metrics.text.overlap import clipped, grams_of
 
 #: The longest run of words that counts.
 ORDERS = 4

@@ -5,7 +5,7 @@ from typing import Any
 
 from harpia_formats.metrics.metric import Measure, Metric
 from harpia_formats.metrics.parameters import needing, settled, yes
-from harpia_formats.metrics.pooled import pooled_measure
+from harpia_formats.metrics.sacrebleu_corpus import pooled_measure
 
 DEFAULTS = {
     "char_order": 6,

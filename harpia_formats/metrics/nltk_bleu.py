@@ -15,7 +15,7 @@ from harpia_formats.metrics.parameters import (
     yes,
 )
 from harpia_formats.metrics.references import best_of, checked
-from harpia_formats.metrics.words import OWN
+from harpia_formats.metrics.text.bleu_tokens import OWN
 
 METHODS = tuple(f"method{number}" for number in range(8))
 #: Whether the score is the best over the references, each alone, or the answer is

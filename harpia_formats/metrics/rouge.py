@@ -7,13 +7,13 @@ package rouge-score 0.1.2, whose numbers these are.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harpia_formats.metrics.lines import TOKENIZERS, Lines, lines_by
 from harpia_formats.metrics.mean import means_of
 from harpia_formats.metrics.metric import Measure, Metric, Statistics
-from harpia_formats.metrics.overlap import f_score, grams_of, overlap
 from harpia_formats.metrics.parameters import needing, settled, yes
 from harpia_formats.metrics.references import RULES, used
-from harpia_formats.metrics.subsequence import flat, union_hits
+from harpia_formats.metrics.text.overlap import f_score, grams_of, overlap
+from harpia_formats.metrics.text.rouge_tokens import TOKENIZERS, Lines, lines_by
+from harpia_formats.metrics.text.subsequence import flat, union_hits
 
 #: The length of the runs that a score is of.
 SIZES = {"rouge1": 1, "rouge2": 2, "rouge3": 3}

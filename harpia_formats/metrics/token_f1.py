@@ -5,10 +5,10 @@ from typing import Any
 
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
-from harpia_formats.metrics.normal import NORMALISATIONS
-from harpia_formats.metrics.overlap import f_score, overlap
 from harpia_formats.metrics.parameters import settled
 from harpia_formats.metrics.references import RULES, best_of
+from harpia_formats.metrics.text.normalise import NORMALISATIONS
+from harpia_formats.metrics.text.overlap import f_score, overlap
 
 DEFAULTS = {
     "normalisation": "squad",

@@ -22,18 +22,18 @@ from harpia_formats.llm_judge import (
     LLMJudge,
     RowError,
 )
-from harpia_formats.llm_judge.budget import Budget, Spent
-from harpia_formats.llm_judge.cache import Cache, key_of
-from harpia_formats.llm_judge.client import Reply, Unanswered, tokens_in
-from harpia_formats.llm_judge.declared import Declared, declared_of
-from harpia_formats.llm_judge.endpoint import Endpoint, endpoint_of
-from harpia_formats.llm_judge.output import Shape, Writer
-from harpia_formats.llm_judge.progress import Counter, _new_bar
-from harpia_formats.llm_judge.prompt import template_of
-from harpia_formats.llm_judge.reply import ReplyError, values_in
-from harpia_formats.llm_judge.run import Row, Verdict
-from harpia_formats.llm_judge.secret import Key, key_from
-from harpia_formats.llm_judge.workers import Workers
+from harpia_formats.llm_judge.client.api_key import ApiKey, api_key_from
+from harpia_formats.llm_judge.client.budget import Budget, BudgetExhausted
+from harpia_formats.llm_judge.client.openai_client import NoReplyError, Reply, tokens_in
+from harpia_formats.llm_judge.client.read_reply import ReplyError, values_in
+from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
+from harpia_formats.llm_judge.definition.endpoint import Endpoint, endpoint_of
+from harpia_formats.llm_judge.definition.output_fields import OutputField, output_field
+from harpia_formats.llm_judge.definition.prompt import template_of
+from harpia_formats.llm_judge.run.progress import RowProgress, _new_bar
+from harpia_formats.llm_judge.run.threads import DaemonThreads
+from harpia_formats.llm_judge.run.verdicts import JudgeRow, Verdict
+from harpia_formats.llm_judge.run.write_verdicts import VerdictFormat, VerdictWriter
 
 EXAMPLE = {"inputs": {"responses": "maçã"}, "outputs": {"score": 1}}
 MADE: dict[str, Any] = {
@@ -158,7 +158,7 @@ def test_what_haystack_accepts_is_accepted() -> None:
 def test_outputs_that_mean_nothing_are_refused(output: Any, said: str) -> None:
     """A typed output that is not clear is refused when the judge is made."""
     with pytest.raises(DefinitionError, match=said):
-        declared_of(output)
+        output_field(output)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_values_are_held_to_what_is_declared(
     output: dict[str, Any], words: str, good: list[Any], bad: list[Any]
 ) -> None:
     """A value of a typed output fits, or it is said what it should be."""
-    declared = declared_of({"name": "s", **output})
+    declared = output_field({"name": "s", **output})
 
     assert declared.words == words
     assert [declared.wrong(each) for each in good] == ["" for _ in good]
@@ -387,7 +387,7 @@ def test_the_address_may_come_from_the_environment(
 
 def test_the_prompt_is_that_of_haystack() -> None:
     """The prompt for two examples is the text that Haystack 3.4 sends."""
-    outputs = [Declared("s"), Declared("t")]
+    outputs = [OutputField("s"), OutputField("t")]
     examples = [
         {"inputs": {"r": "maçã"}, "outputs": {"s": 1}},
         {"inputs": {"r": "b"}, "outputs": {"s": 0}},
@@ -426,7 +426,7 @@ def test_what_instructions_ask_for_must_be_given() -> None:
 
 def test_typed_outputs_are_told_to_the_judge() -> None:
     """What a value may be stands below the keys, and for names alone nothing does."""
-    typed = Declared("s", "number", 0, 1)
+    typed = OutputField("s", "number", 0, 1)
     prompt = template_of("a", ["r"], [typed], []).prompt({"r": "x"})
 
     assert '["s"]\ns: a number from 0 to 1\nConsider' in prompt
@@ -440,7 +440,7 @@ TEXTS = st.text() | st.sampled_from(
 @given(TEXTS, TEXTS, st.binary(min_size=32, max_size=32))
 def test_no_data_ends_its_marks(first: str, second: str, secret: bytes) -> None:
     """Whatever data says, it stands between marks that occur nowhere else."""
-    template = template_of("Judge.", ["a", "b"], [Declared("s")], [], secret)
+    template = template_of("Judge.", ["a", "b"], [OutputField("s")], [], secret)
     prompt = template.prompt({"a": first, "b": second})
     nonce = prompt.partition("<data-")[2][:32]
     data = prompt.partition("\nInputs:\n<data-")[2]
@@ -473,7 +473,7 @@ def test_marks_depend_on_a_secret_and_on_the_data() -> None:
 
 # Replies
 
-SCORE = [Declared("score")]
+SCORE = [OutputField("score")]
 
 
 @pytest.mark.parametrize(
@@ -530,9 +530,9 @@ def test_a_reply_that_is_no_verdict_is_told(text: Any, said: str, strict: bool) 
 def test_without_outputs_any_object_will_do() -> None:
     """A definition without outputs takes any object, as in Haystack."""
     assert values_in('{"a": null}', [], strict=True) == {"a": None}
-    assert values_in('{"a": null}', [Declared("a", choices=(None,))], strict=True) == {
-        "a": None
-    }
+    assert values_in(
+        '{"a": null}', [OutputField("a", choices=(None,))], strict=True
+    ) == {"a": None}
 
 
 @given(st.text() | st.from_regex(r'\{"score": .*\}', fullmatch=True), st.booleans())
@@ -629,7 +629,7 @@ FAILURES = pytest.mark.parametrize(
         ("nope", "not JSON"),
         ('{"other": 1}', "Missing expected keys"),
         (None, "no text"),
-        (Unanswered("HTTP 500", 3), "no reply: HTTP 500"),
+        (NoReplyError("HTTP 500", 3), "no reply: HTTP 500"),
     ],
 )
 
@@ -725,7 +725,7 @@ def test_a_stopped_budget_gives_nothing() -> None:
     """When a run is broken off, no retry is sent."""
     budget = Budget(stopped=True)
 
-    with pytest.raises(Spent):
+    with pytest.raises(BudgetExhausted):
         budget.take()
 
 
@@ -781,7 +781,7 @@ def test_what_does_not_decide_it_is_not() -> None:
     """Time-outs and retries do not make another request."""
     one, other = Endpoint(timeout=1, max_retries=0), Endpoint()
 
-    assert key_of(one, "a") == key_of(other, "a") != key_of(one, "b")
+    assert request_key(one, "a") == request_key(other, "a") != request_key(one, "b")
 
 
 def test_a_reply_that_is_no_use_is_kept_until_asked_again(tmp_path: Path) -> None:
@@ -811,7 +811,7 @@ def test_whatever_is_said_of_a_reply_it_is_kept(tmp_path: Path) -> None:
 def test_what_got_no_reply_is_asked_in_the_next_run(tmp_path: Path) -> None:
     """A prompt without a reply is not in the cache."""
     options: dict[str, Any] = {"cache": tmp_path / "c", "raise_on_failure": False}
-    judge(Unanswered("down", 1), **options).run(responses=["a"])
+    judge(NoReplyError("down", 1), **options).run(responses=["a"])
 
     assert judge(**options).run(responses=["a"])["results"] == [{"score": 1}]
 
@@ -847,7 +847,7 @@ def test_a_file_that_is_no_cache_stays_as_it_is(
 
 def test_a_cache_that_breaks_is_told(tmp_path: Path) -> None:
     """A reply that cannot be read, and one that comes too late, are no crash."""
-    cache = Cache(tmp_path / "c")
+    cache = ReplyCache(tmp_path / "c")
     cache.put(b"a", {"text": "x"})
     base = sqlite3.connect(tmp_path / "c")
     base.execute("UPDATE replies SET reply = '{'")
@@ -870,15 +870,15 @@ def test_a_cache_that_breaks_is_told(tmp_path: Path) -> None:
 def test_a_key_shows_itself_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key is neither printed nor left in a message; it comes from a variable."""
     monkeypatch.setenv("MY_KEY", " sk-CANARY\n")
-    key = key_from(["NOT_SET_ANYWHERE", "MY_KEY"])
+    key = api_key_from(["NOT_SET_ANYWHERE", "MY_KEY"])
 
     assert (key.text, repr(key)) == ("sk-CANARY", "Key(***)")
     assert key.said("Bearer sk-CANARY is wrong\n") == r"Bearer *** is wrong\n"
-    assert Key("none").said("none") == "***"
-    assert Key("none").hidden_in("none") == "none"
-    assert Key("x").said("x-ray") == "x-ray"
+    assert ApiKey("none").said("none") == "***"
+    assert ApiKey("none").hidden_in("none") == "none"
+    assert ApiKey("x").said("x-ray") == "x-ray"
     with pytest.raises(JudgeError, match="set NOT_SET_ANYWHERE"):
-        key_from(["NOT_SET_ANYWHERE"])
+        api_key_from(["NOT_SET_ANYWHERE"])
 
 
 def test_without_a_key_a_judge_is_made_and_not_run(
@@ -911,7 +911,7 @@ def test_threads_that_hang_do_not_keep_a_run() -> None:
         begun.set()
         return held.wait(10)
 
-    workers: Workers[int, bool] = Workers(1, work)
+    workers: DaemonThreads[int, bool] = DaemonThreads(1, work)
     first, second = workers.submit(1), workers.submit(2)
     begun.wait(10)
     workers.stop(0.05)
@@ -933,11 +933,11 @@ def test_a_bar_is_shown_on_a_terminal_that_lasts(
         stop=lambda: seen.append(-1),
         update=lambda _, completed: seen.append(completed),
     )
-    monkeypatch.setattr("harpia_formats.llm_judge.progress.PATIENCE", 0)
-    monkeypatch.setattr("harpia_formats.llm_judge.progress._new_bar", lambda: bar)
+    monkeypatch.setattr("harpia_formats.llm_judge.run.progress.PATIENCE", 0)
+    monkeypatch.setattr("harpia_formats.llm_judge.run.progress._new_bar", lambda: bar)
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
     for shown in (False, True):
-        with Counter(2, shown=shown) as counter:
+        with RowProgress(2, shown=shown) as counter:
             counter.step()
             counter.step()
 
@@ -948,15 +948,15 @@ def test_a_bar_is_shown_on_a_terminal_that_lasts(
 def test_verdicts_are_written_as_json_has_them() -> None:
     """What JSON does not have is null or an escape, and a run of no rows is a file."""
     written: list[bytes] = []
-    writer = Writer(written.append, Shape.JSON)
+    writer = VerdictWriter(written.append, VerdictFormat.JSON)
     values = {"score": [1.5, float("nan"), "\ud800é"], "more": {"\ud800": 2**80}}
-    writer.add(Verdict(Row({}), values))
-    writer.add(Verdict(Row({}), None))
+    writer.add(Verdict(JudgeRow({}), values))
+    writer.add(Verdict(JudgeRow({}), None))
     writer.close()
     writer.drop()
     found = json.loads(b"".join(written))
     empty: list[bytes] = []
-    none = Writer(empty.append, Shape.JSON)
+    none = VerdictWriter(empty.append, VerdictFormat.JSON)
     none.close()
     none.drop()
 

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from harpia_formats import Output, Record, read
 from harpia_formats.llm_judge import JudgeError
-from harpia_formats.llm_judge.bindings import bindings_for, rows_of
+from harpia_formats.llm_judge.run.bindings import bindings_for, rows_of
 from harpia_formats.registry import record_formats
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

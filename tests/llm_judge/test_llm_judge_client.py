@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
 from harpia_formats.llm_judge import LLMJudge
-from harpia_formats.llm_judge.run import Verdict
+from harpia_formats.llm_judge.run.verdicts import Verdict
 
 KEY = "sk-CANARY-7f3a"
 
@@ -239,9 +239,9 @@ def test_a_run_that_is_left_ends(tmp_path: Path) -> None:
 
 
 def _row(number: int) -> Any:
-    from harpia_formats.llm_judge.run import Row  # noqa: PLC0415 - beside its use
+    from harpia_formats.llm_judge.run.verdicts import JudgeRow  # noqa: PLC0415 - beside its use
 
-    return Row({"responses": str(number)})
+    return JudgeRow({"responses": str(number)})
 
 
 # What a record may say

@@ -22,9 +22,9 @@ from harpia_formats.metrics import (
     measure_of,
     metric_names,
 )
-from harpia_formats.metrics.normal import NORMALISATIONS
-from harpia_formats.metrics.overlap import clipped, overlap
-from harpia_formats.metrics.recent import LONGEST, remembering
+from harpia_formats.metrics.text.normalise import NORMALISATIONS
+from harpia_formats.metrics.text.overlap import clipped, overlap
+from harpia_formats.metrics.text.text_cache import LONGEST, remembering
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 

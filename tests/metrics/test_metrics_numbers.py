@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from harpia_formats.metrics import Unscorable, measure_of
-from harpia_formats.metrics.normal import NORMALISATIONS
-from harpia_formats.metrics.words import words_13a
+from harpia_formats.metrics.text.bleu_tokens import words_13a
+from harpia_formats.metrics.text.normalise import NORMALISATIONS
 
 pytest.importorskip("sacrebleu", reason="the extra score is not installed")
 pytest.importorskip("nltk", reason="the extra score is not installed")
@@ -390,7 +390,7 @@ def test_rouge_counts_other_scripts_if_asked(
     text: str, ascii_tokens: list[str], tokens: list[str]
 ) -> None:
     """ASCII alone counts by default; the Unicode tokenizer knows letters and marks."""
-    from harpia_formats.metrics.lines import TOKENIZERS  # noqa: PLC0415 - by its name
+    from harpia_formats.metrics.text.rouge_tokens import TOKENIZERS  # noqa: PLC0415 - by its name
 
     assert TOKENIZERS["rouge_score"](text) == ascii_tokens
     assert TOKENIZERS["unicode"](text) == tokens

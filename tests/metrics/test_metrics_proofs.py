@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.metrics import Measure, Unscorable, measure_of
-from harpia_formats.metrics.lines import TOKENIZERS
 from harpia_formats.metrics.mean import summed
-from harpia_formats.metrics.subsequence import flat, union_hits
-from harpia_formats.metrics.words import words_13a
+from harpia_formats.metrics.text.bleu_tokens import words_13a
+from harpia_formats.metrics.text.rouge_tokens import TOKENIZERS
+from harpia_formats.metrics.text.subsequence import flat, union_hits
 
 NOT_INSTALLED = "the extra score is not installed"
 sacrebleu = pytest.importorskip("sacrebleu", reason=NOT_INSTALLED)

@@ -27,10 +27,10 @@ from haystack.utils import (  # type: ignore[import-not-found, unused-ignore]  #
     serialize_type,
 )
 
-from harpia_formats.llm_judge.budget import Budget
-from harpia_formats.llm_judge.client import Reply, Unanswered
-from harpia_formats.llm_judge.endpoint import MODEL
-from harpia_formats.llm_judge.judge import LLMJudge
+from harpia_formats.llm_judge.client.budget import Budget
+from harpia_formats.llm_judge.client.openai_client import NoReplyError, Reply
+from harpia_formats.llm_judge.definition.endpoint import MODEL
+from harpia_formats.llm_judge.run.llm_judge import LLMJudge
 from harpia_formats.text.sanitize import safe
 
 _log = logging.getLogger(__name__)
@@ -239,9 +239,9 @@ def _reply(generate: _Generate, prompt: str, budget: Budget) -> Reply:
     try:
         replies = generate([ChatMessage.from_user(prompt)])["replies"]
     except Exception as error:  # whatever a generator raises
-        raise Unanswered(safe(f"{type(error).__name__}: {error}", 300), 1) from error
+        raise NoReplyError(safe(f"{type(error).__name__}: {error}", 300), 1) from error
     if not replies:
-        raise Unanswered("the chat generator gave no reply", 1)
+        raise NoReplyError("the chat generator gave no reply", 1)
     return Reply(replies[0].text, dict(replies[0].meta or {}))
 
 

@@ -10,7 +10,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
-from harpia_formats.llm_judge.endpoint import Endpoint
+from harpia_formats.llm_judge.definition.endpoint import Endpoint
 from harpia_formats.llm_judge.errors import CacheError
 
 #: Marks a database as one of ours, of this version ("hpJC").
@@ -23,7 +23,7 @@ CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID;
 """
 
 
-def key_of(endpoint: Endpoint, prompt: str) -> bytes:
+def request_key(endpoint: Endpoint, prompt: str) -> bytes:
     """Return the key of all that decides a reply: where, what model, how and what.
 
     Neither the key to the endpoint nor time-outs are in it.
@@ -39,7 +39,7 @@ def key_of(endpoint: Endpoint, prompt: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-class Cache:
+class ReplyCache:
     """The replies to prompts, by `key_of`; any thread may use it.
 
     A reply is there for good once `put` returns, whatever ends the process. Prompts are

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.llm_judge.errors import JudgeError
-from harpia_formats.llm_judge.run import Row
+from harpia_formats.llm_judge.run.verdicts import JudgeRow
 from harpia_formats.model.record import KINDS, Output, Record
 from harpia_formats.text.spelling import nearest
 
@@ -93,7 +93,9 @@ def _check_path(name: str, path: str) -> None:
     )
 
 
-def rows_of(records: Iterable[Record], bindings: Sequence[Binding]) -> Iterator[Row]:
+def rows_of(
+    records: Iterable[Record], bindings: Sequence[Binding]
+) -> Iterator[JudgeRow]:
     """Yield a row for each answer of each record.
 
     Where no input is of an answer, or a record has none, it is one for each record.
@@ -119,7 +121,7 @@ def _row(
     output: Output | None,
     bindings: Sequence[Binding],
     told: Mapping[str, Any],
-) -> Row:
+) -> JudgeRow:
     values = {}
     for each in bindings:
         found = (_value(record, output, path) for path in each.paths)
@@ -129,9 +131,9 @@ def _row(
             reason = f"the record has no {what}, which the input {each.name} is"
             if each.is_of_answer and output is None:
                 reason = f"the record has no answer, whose {what} {each.name} is"
-            return Row({}, reason, told)
+            return JudgeRow({}, reason, told)
         values[each.name] = value
-    return Row(values, told=told)
+    return JudgeRow(values, told=told)
 
 
 def _value(record: Record, output: Output | None, path: str) -> Any:

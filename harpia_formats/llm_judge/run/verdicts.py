@@ -6,15 +6,20 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from harpia_formats.llm_judge.budget import Budget, Spent
-from harpia_formats.llm_judge.cache import Cache, key_of
-from harpia_formats.llm_judge.client import Ask, Reply, Unanswered, tokens_in
-from harpia_formats.llm_judge.declared import Declared
-from harpia_formats.llm_judge.endpoint import Endpoint
+from harpia_formats.llm_judge.client.budget import Budget, BudgetExhausted
+from harpia_formats.llm_judge.client.openai_client import (
+    AskModel,
+    NoReplyError,
+    Reply,
+    tokens_in,
+)
+from harpia_formats.llm_judge.client.read_reply import ReplyError, values_in
+from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
+from harpia_formats.llm_judge.definition.endpoint import Endpoint
+from harpia_formats.llm_judge.definition.output_fields import OutputField
+from harpia_formats.llm_judge.definition.prompt import Template
 from harpia_formats.llm_judge.errors import RowError
-from harpia_formats.llm_judge.prompt import Template
-from harpia_formats.llm_judge.reply import ReplyError, values_in
-from harpia_formats.llm_judge.workers import Workers
+from harpia_formats.llm_judge.run.threads import DaemonThreads
 from harpia_formats.text.sanitize import safe
 
 OK, FAILED, UNASKED = "ok", "failed", "unasked"
@@ -25,7 +30,7 @@ _ahead = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JudgeRow:
     """The values of one row by the names of their inputs, or why there are none."""
 
     values: Mapping[str, Any]
@@ -45,7 +50,7 @@ class Row:
 class Verdict:
     """What came of a row."""
 
-    row: Row
+    row: JudgeRow
     result: dict[str, Any] | None
     #: `OK`, `FAILED`, or `UNASKED` where the budget was spent before.
     status: str = OK
@@ -70,7 +75,7 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class Tally:
+class RunCounts:
     """What a run came to."""
 
     rows: int = 0
@@ -89,26 +94,26 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunConfig:
     """How rows are judged."""
 
     template: Template
-    outputs: tuple[Declared, ...]
+    outputs: tuple[OutputField, ...]
     endpoint: Endpoint
-    ask: Ask
+    ask: AskModel
     budget: Budget
-    cache: Cache | None = None
+    cache: ReplyCache | None = None
     concurrency: int = 1
     raise_on_failure: bool = True
     #: Whether a reply must be exactly what was asked for.
     strict: bool = False
     #: Whether to ask once more where a cached reply gives no verdict.
     ask_again: bool = False
-    tally: Tally = field(default_factory=Tally)
+    tally: RunCounts = field(default_factory=RunCounts)
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
+class PendingRequests:
     """The requests that are under way, so that equal prompts share one."""
 
     _futures: dict[bytes, Future[Reply]] = field(default_factory=dict)
@@ -132,21 +137,23 @@ class UnderWay:
 
 #: A row, its verdict or the reply that it will be made of, and whether the reply is
 #: that of another row.
-_Pending = tuple[Row, Verdict | Future[Reply], bool]
+_Pending = tuple[JudgeRow, Verdict | Future[Reply], bool]
 
 
-def verdicts(rows: Iterable[Row], run: Run) -> Generator[Verdict, None, None]:
+def verdicts(
+    rows: Iterable[JudgeRow], run: RunConfig
+) -> Generator[Verdict, None, None]:
     """Yield the verdict on each row, in order.
 
     No more than `run.concurrency` requests are under way at a time. Raises `RowError`
     for the first row without a verdict if the run is to, and `CacheError`. Whatever
     ends it, replies that are under way have `GRACE` seconds to reach the cache.
     """
-    workers: Workers[tuple[str, bytes], Reply]
-    workers = Workers(run.concurrency, lambda task: _asked(run, *task))
+    workers: DaemonThreads[tuple[str, bytes], Reply]
+    workers = DaemonThreads(run.concurrency, lambda task: _asked(run, *task))
     ahead = run.concurrency * (1 if run.raise_on_failure else _ahead)
     pending: deque[_Pending] = deque()
-    under_way = UnderWay()
+    under_way = PendingRequests()
     try:
         for row in rows:
             pending.append(_begun(row, run, workers, under_way))
@@ -160,10 +167,10 @@ def verdicts(rows: Iterable[Row], run: Run) -> Generator[Verdict, None, None]:
 
 
 def _begun(
-    row: Row,
-    run: Run,
-    workers: Workers[tuple[str, bytes], Reply],
-    under_way: UnderWay,
+    row: JudgeRow,
+    run: RunConfig,
+    workers: DaemonThreads[tuple[str, bytes], Reply],
+    under_way: PendingRequests,
 ) -> _Pending:
     """Have a row asked for, unless its reply is known or it lacks something."""
     if row.problem:
@@ -171,7 +178,7 @@ def _begun(
     prompt = run.template.prompt(row.values)
     if run.cache is None:
         return row, workers.submit((prompt, b"")), False
-    key = key_of(run.endpoint, prompt)
+    key = request_key(run.endpoint, prompt)
     shared = under_way.future(key)
     if shared is not None:
         return row, shared, True
@@ -187,7 +194,7 @@ def _begun(
     return row, future, False
 
 
-def _asked(run: Run, prompt: str, key: bytes) -> Reply:
+def _asked(run: RunConfig, prompt: str, key: bytes) -> Reply:
     """Return the reply to a prompt, which is then in the cache."""
     reply = run.ask(prompt, run.budget)
     run.budget.add(tokens_in(reply.meta))
@@ -201,7 +208,7 @@ def _reply_of(known: Mapping[str, Any]) -> Reply:
     return Reply(known.get("text"), known.get("meta", {}), known.get("attempts", 1))
 
 
-def _ended(pending: _Pending, run: Run) -> Verdict:
+def _ended(pending: _Pending, run: RunConfig) -> Verdict:
     """Return the verdict on a row once it is there, and count it."""
     row, found, is_shared = pending
     verdict = (
@@ -215,19 +222,21 @@ def _ended(pending: _Pending, run: Run) -> Verdict:
     return verdict
 
 
-def _awaited(row: Row, future: Future[Reply], run: Run, *, is_shared: bool) -> Verdict:
+def _awaited(
+    row: JudgeRow, future: Future[Reply], run: RunConfig, *, is_shared: bool
+) -> Verdict:
     try:
         reply = future.result()
-    except Unanswered as error:
+    except NoReplyError as error:
         attempts = 0 if is_shared else error.attempts
         reason = f"no reply: {error.reason}"
         return Verdict(row, None, FAILED, reason, attempts)
-    except Spent:
+    except BudgetExhausted:
         return Verdict(row, None, UNASKED, f"the budget is spent: {run.budget.spent}")
     return _judged(row, reply, run, cached=is_shared)
 
 
-def _judged(row: Row, reply: Reply, run: Run, *, cached: bool) -> Verdict:
+def _judged(row: JudgeRow, reply: Reply, run: RunConfig, *, cached: bool) -> Verdict:
     """Return what a reply says of a row."""
     try:
         values = values_in(reply.text, run.outputs, strict=run.strict)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harpia_formats.llm_judge.budget import Budget
-from harpia_formats.llm_judge.endpoint import Endpoint
+from harpia_formats.llm_judge.client.api_key import ApiKey
+from harpia_formats.llm_judge.client.budget import Budget
+from harpia_formats.llm_judge.definition.endpoint import Endpoint
 from harpia_formats.llm_judge.errors import JudgeError
-from harpia_formats.llm_judge.secret import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Reply:
     attempts: int = 1
 
 
-class Unanswered(Exception):  # noqa: N818 - reads as what happened
+class NoReplyError(Exception):
     """A prompt that got no reply: why, and how often it was sent."""
 
     def __init__(self, reason: str, attempts: int) -> None:
@@ -35,13 +35,13 @@ class Unanswered(Exception):  # noqa: N818 - reads as what happened
 
 #: Asks a model. Counts each request in the budget before it is sent. Raises
 #: `Unanswered`, and `Spent` out of the budget.
-Ask = Callable[[str, Budget], Reply]
+AskModel = Callable[[str, Budget], Reply]
 
 
 class OpenAIClient:
     """Asks one endpoint; any thread may use it. Raises `JudgeError` without openai."""
 
-    def __init__(self, endpoint: Endpoint, key: Key) -> None:
+    def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         try:
             import openai  # noqa: PLC0415 - of the extra `judge`, and slow to import
         except ImportError:
@@ -97,8 +97,8 @@ class OpenAIClient:
             raise self._unanswered("the endpoint's answer is no completion")
         return reply
 
-    def _unanswered(self, reason: str) -> Unanswered:
-        return Unanswered(self._key.said(reason), self._now.attempts)
+    def _unanswered(self, reason: str) -> NoReplyError:
+        return NoReplyError(self._key.said(reason), self._now.attempts)
 
 
 def _reason(error: Exception) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harpia_formats.llm_judge.declared import Declared, declared_of
+from harpia_formats.llm_judge.definition.output_fields import OutputField, output_field
 from harpia_formats.llm_judge.errors import DefinitionError, InputError
 from harpia_formats.text.spelling import nearest
 
@@ -14,7 +14,7 @@ _bare = ("list", "List", "typing.List")
 _shown = 200
 
 
-def names_in(inputs: Any) -> tuple[str, ...]:
+def input_names(inputs: Any) -> tuple[str, ...]:
     """Return the names of inputs, each a tuple of a name and a list type.
 
     Raises `DefinitionError`.
@@ -41,7 +41,7 @@ def _is_pair(name: Any, kind: Any) -> bool:
     )
 
 
-def outputs_in(outputs: Any) -> tuple[Declared, ...]:
+def output_fields(outputs: Any) -> tuple[OutputField, ...]:
     """Return what is asked for: names, or objects that say more of the values.
 
     Raises `DefinitionError`.
@@ -50,7 +50,7 @@ def outputs_in(outputs: Any) -> tuple[Declared, ...]:
         raise DefinitionError(
             f"outputs must be a list of names; received {_cut(outputs)}"
         )
-    return tuple(declared_of(each) for each in outputs)
+    return tuple(output_field(each) for each in outputs)
 
 
 def check_examples(examples: Any) -> None:
@@ -87,7 +87,7 @@ def _check_side(what: str, value: Any) -> None:
         raise DefinitionError(f"{what} are not JSON: {error}") from None
 
 
-def check_given(names: Sequence[str], given: Mapping[str, Any]) -> int:
+def row_count(names: Sequence[str], given: Mapping[str, Any]) -> int:
     """Return how many rows there are, one item of each list for each.
 
     Raises `InputError` for an input that is missing, one that is no list, and lists

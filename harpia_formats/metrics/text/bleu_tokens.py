@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from harpia_formats.metrics.lines import unicode_tokens
 from harpia_formats.metrics.metric import MetricError
 from harpia_formats.metrics.parameters import needing
-from harpia_formats.metrics.recent import remembering
+from harpia_formats.metrics.text.rouge_tokens import unicode_tokens
+from harpia_formats.metrics.text.text_cache import remembering
 
 Words = Callable[[str], list[str]]
 #: Tokenizers of sacrebleu that need no model from the network.

@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.llm_judge.checks import check_examples, names_in, outputs_in
-from harpia_formats.llm_judge.declared import Declared
-from harpia_formats.llm_judge.endpoint import Endpoint, endpoint_of
+from harpia_formats.llm_judge.definition.checks import (
+    check_examples,
+    input_names,
+    output_fields,
+)
+from harpia_formats.llm_judge.definition.endpoint import Endpoint, endpoint_of
+from harpia_formats.llm_judge.definition.output_fields import OutputField
+from harpia_formats.llm_judge.definition.prompt import Template, template_of
 from harpia_formats.llm_judge.errors import DefinitionError
-from harpia_formats.llm_judge.prompt import Template, template_of
 from harpia_formats.text.spelling import nearest
 
 #: The variable that holds the key to an endpoint.
@@ -24,7 +28,7 @@ class Definition:
     instructions: str
     #: The names of the inputs.
     names: tuple[str, ...]
-    outputs: tuple[Declared, ...]
+    outputs: tuple[OutputField, ...]
     examples: tuple[Mapping[str, Any], ...]
     endpoint: Endpoint
     progress_bar: bool = True
@@ -39,14 +43,14 @@ class Definition:
         )
 
 
-def defined(given: Mapping[str, Any]) -> Definition:
+def definition_of(given: Mapping[str, Any]) -> Definition:
     """Return the definition that the arguments of a judge make.
 
     They are looked at in the order that Haystack's evaluator looks at them. Raises
     `DefinitionError`.
     """
-    names = names_in(given["inputs"])
-    outputs = outputs_in(given["outputs"])
+    names = input_names(given["inputs"])
+    outputs = output_fields(given["outputs"])
     check_examples(given["examples"])
     if not isinstance(given["instructions"], str):
         raise DefinitionError("instructions must be text")

@@ -8,16 +8,25 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from harpia_formats.llm_judge.budget import Budget
-from harpia_formats.llm_judge.cache import Cache
-from harpia_formats.llm_judge.checks import check_given
-from harpia_formats.llm_judge.client import Ask, OpenAIClient
-from harpia_formats.llm_judge.definition import defined
-from harpia_formats.llm_judge.definition_file import arguments_from, arguments_of
+from harpia_formats.llm_judge.client.api_key import ApiKey, api_key_from
+from harpia_formats.llm_judge.client.budget import Budget
+from harpia_formats.llm_judge.client.openai_client import AskModel, OpenAIClient
+from harpia_formats.llm_judge.client.reply_cache import ReplyCache
+from harpia_formats.llm_judge.definition.checks import row_count
+from harpia_formats.llm_judge.definition.definition import definition_of
+from harpia_formats.llm_judge.definition.definition_file import (
+    arguments_from,
+    arguments_of,
+)
 from harpia_formats.llm_judge.errors import DefinitionError, InputError
-from harpia_formats.llm_judge.progress import Counter
-from harpia_formats.llm_judge.run import Row, Run, Tally, Verdict, verdicts
-from harpia_formats.llm_judge.secret import Key, key_from
+from harpia_formats.llm_judge.run.progress import RowProgress
+from harpia_formats.llm_judge.run.verdicts import (
+    JudgeRow,
+    RunConfig,
+    RunCounts,
+    Verdict,
+    verdicts,
+)
 
 
 class LLMJudge:
@@ -54,9 +63,9 @@ class LLMJudge:
         max_requests: int | None = None,
         max_tokens: int | None = None,
         ask_again: bool = False,
-        ask: Ask | None = None,
+        ask: AskModel | None = None,
     ) -> None:
-        self.definition = defined(
+        self.definition = definition_of(
             {
                 "instructions": instructions,
                 "inputs": inputs,
@@ -73,14 +82,14 @@ class LLMJudge:
                 raise DefinitionError(f"{name} must be 0 or more, not {each}")
         if concurrency < 1:
             raise DefinitionError(f"concurrency must be 1 or more, not {concurrency}")
-        self._key = None if api_key is None else Key(api_key)
+        self._key = None if api_key is None else ApiKey(api_key)
         self._guarded, self._ask_again, self._given_ask = guarded, ask_again, ask
         self._cache = None if cache is None else Path(cache)
         self._concurrency = concurrency
         self._limits = max_requests, max_tokens
         self._client: OpenAIClient | None = None
         #: What the last run came to, and what it used.
-        self.tally, self.budget = Tally(), Budget()
+        self.tally, self.budget = RunCounts(), Budget()
 
     @classmethod
     def from_definition(
@@ -113,7 +122,7 @@ class LLMJudge:
 
     def _opened(self) -> OpenAIClient:
         if self._client is None:
-            key = self._key or key_from(self.definition.key_variables)
+            key = self._key or api_key_from(self.definition.key_variables)
             self._client = OpenAIClient(self.definition.endpoint, key)
         return self._client
 
@@ -134,9 +143,9 @@ class LLMJudge:
         return self._found(inputs, self._new_budget())
 
     def _found(self, inputs: Mapping[str, list[Any]], budget: Budget) -> dict[str, Any]:
-        count = check_given(self.definition.names, inputs)
+        count = row_count(self.definition.names, inputs)
         rows = (
-            Row(
+            JudgeRow(
                 {name: each[number] for name, each in inputs.items()},
                 told={"row": number + 1},
             )
@@ -162,7 +171,7 @@ class LLMJudge:
             budget.stopped = True
 
     def verdicts(
-        self, rows: Iterable[Row], *, total: int | None = None
+        self, rows: Iterable[JudgeRow], *, total: int | None = None
     ) -> Generator[Verdict, None, None]:
         """Yield the verdict on each row, in order; raises what `run` does."""
         return self._verdicts(rows, total, self._new_budget())
@@ -172,24 +181,24 @@ class LLMJudge:
         return Budget(max_requests, max_tokens)
 
     def _verdicts(
-        self, rows: Iterable[Row], total: int | None, budget: Budget
+        self, rows: Iterable[JudgeRow], total: int | None, budget: Budget
     ) -> Generator[Verdict, None, None]:
         self.warm_up()
-        self.tally, self.budget = Tally(), budget
+        self.tally, self.budget = RunCounts(), budget
         with ExitStack() as stack:
             cache = None
             if self._cache is not None:
-                cache = stack.enter_context(Cache(self._cache))
+                cache = stack.enter_context(ReplyCache(self._cache))
             run = self._run(cache)
-            counter = Counter(total, shown=self.definition.progress_bar)
+            counter = RowProgress(total, shown=self.definition.progress_bar)
             stack.enter_context(counter)
             for each in stack.enter_context(closing(verdicts(rows, run))):
                 counter.step()
                 yield each
 
-    def _run(self, cache: Cache | None) -> Run:
+    def _run(self, cache: ReplyCache | None) -> RunConfig:
         made = self.definition
-        return Run(
+        return RunConfig(
             template=made.template(self.secret_of(cache)),
             outputs=made.outputs,
             endpoint=made.endpoint,
@@ -203,7 +212,7 @@ class LLMJudge:
             tally=self.tally,
         )
 
-    def secret_of(self, cache: Cache | None) -> bytes:
+    def secret_of(self, cache: ReplyCache | None) -> bytes:
         """Return what marks of data depend on, empty where data is not guarded."""
         if not self._guarded:
             return b""

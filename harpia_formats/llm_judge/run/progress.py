@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.5
 
 
-class Counter:
+class RowProgress:
     """Shows how many rows are done; rich is imported only if it lasts."""
 
     def __init__(self, total: int | None, *, shown: bool) -> None:

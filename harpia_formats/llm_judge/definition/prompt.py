@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.llm_judge.declared import Declared
+from harpia_formats.llm_judge.definition.output_fields import OutputField
 from harpia_formats.llm_judge.errors import DefinitionError
 
 #: Writes the value of an input into a prompt, by its name.
@@ -23,7 +23,7 @@ _line_end = re.compile(r"\r\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class Placeholder:
     """A place in a template for the value of an input."""
 
     name: str
@@ -38,14 +38,14 @@ class Template:
     that of Haystack's LLMEvaluator, to the letter.
     """
 
-    pieces: tuple[str | Slot, ...]
+    pieces: tuple[str | Placeholder, ...]
     names: tuple[str, ...]
     secret: bytes = b""
 
     @property
     def needs(self) -> tuple[str, ...]:
         """Names of all values that stand somewhere in the prompt, each once."""
-        found = [each.name for each in self.pieces if isinstance(each, Slot)]
+        found = [each.name for each in self.pieces if isinstance(each, Placeholder)]
         return tuple(dict.fromkeys([*self.names, *found]))
 
     def prompt(self, values: Mapping[str, Any]) -> str:
@@ -87,7 +87,7 @@ Outputs:"""
 def template_of(
     instructions: str,
     names: Sequence[str],
-    outputs: Iterable[Declared],
+    outputs: Iterable[OutputField],
     examples: Iterable[Mapping[str, Any]],
     secret: bytes = b"",
 ) -> Template:
@@ -114,7 +114,7 @@ def template_of(
 
 
 def _head(
-    instructions: str, outputs: list[Declared], examples: Iterable[Mapping[str, Any]]
+    instructions: str, outputs: list[OutputField], examples: Iterable[Mapping[str, Any]]
 ) -> str:
     """Return the part of a prompt that stands before the data."""
     told = [f"{each.name}: {each.words}" for each in outputs if not each.is_plain]
@@ -136,7 +136,7 @@ def _head(
     )
 
 
-def _pieces(text: str) -> Iterable[str | Slot]:
+def _pieces(text: str) -> Iterable[str | Placeholder]:
     """Yield the text and the places of a template."""
     at = 0
     while found := _begin.search(text, at):
@@ -152,7 +152,9 @@ def _pieces(text: str) -> Iterable[str | Slot]:
         if expression is None:
             raise _refused(text, at, "a template that is more than a name")
         name = expression["name"]
-        yield Slot(name) if name else expression["one"] or expression["two"] or ""
+        yield (
+            Placeholder(name) if name else expression["one"] or expression["two"] or ""
+        )
         at = expression.end()
     yield text[at:]
 

@@ -22,7 +22,7 @@ _keys = ("name", "type", "minimum", "maximum", "choices")
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class OutputField:
     """One output: its name, and what its value may be if that is said."""
 
     name: str
@@ -36,7 +36,7 @@ class Declared:
     @property
     def is_plain(self) -> bool:
         """Whether any value will do."""
-        return self == Declared(self.name)
+        return self == OutputField(self.name)
 
     @property
     def words(self) -> str:
@@ -74,13 +74,13 @@ class Declared:
         return is_real and above and below
 
 
-def declared_of(given: Any) -> Declared:
+def output_field(given: Any) -> OutputField:
     """Return the output that a name, or an object with a name, declares.
 
     Raises `DefinitionError`.
     """
     if isinstance(given, str):
-        return Declared(given)
+        return OutputField(given)
     if not isinstance(given, Mapping):
         raise DefinitionError(
             f"outputs must be a list of names, or of objects with a name; {given!r} "
@@ -98,7 +98,7 @@ def declared_of(given: Any) -> Declared:
     return _checked(given)
 
 
-def _checked(given: Mapping[str, Any]) -> Declared:
+def _checked(given: Mapping[str, Any]) -> OutputField:
     name, kind = given["name"], given.get("type", "")
     if kind != "" and kind not in KINDS:
         raise DefinitionError(
@@ -117,7 +117,7 @@ def _checked(given: Mapping[str, Any]) -> Declared:
     low, high = bounds
     if low is not None and high is not None and low > high:
         raise DefinitionError(f"the output {name} has a minimum above its maximum")
-    return Declared(name, kind, low, high, _choices(given, name))
+    return OutputField(name, kind, low, high, _choices(given, name))
 
 
 def _choices(given: Mapping[str, Any], name: str) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from harpia_formats.llm_judge.declared import Declared
+from harpia_formats.llm_judge.definition.output_fields import OutputField
 
 #: Keys that a sentence shows.
 _shown = 20
@@ -20,7 +20,7 @@ class ReplyError(ValueError):
 
 
 def values_in(
-    text: str | None, outputs: Sequence[Declared], *, strict: bool
+    text: str | None, outputs: Sequence[OutputField], *, strict: bool
 ) -> dict[str, Any]:
     """Return the object that a reply is.
 
@@ -71,7 +71,7 @@ def _decoded(text: str, *, strict: bool) -> Any:
         return value
 
 
-def _check_no_more(value: dict[str, Any], outputs: Sequence[Declared]) -> None:
+def _check_no_more(value: dict[str, Any], outputs: Sequence[OutputField]) -> None:
     """Refuse keys that nobody asked for, and null in the place of a value."""
     names = [each.name for each in outputs]
     more = [each for each in value if each not in names]

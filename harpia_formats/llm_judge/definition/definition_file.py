@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.llm_judge.definition import arguments_in, defined, is_plain
+from harpia_formats.llm_judge.definition.definition import (
+    arguments_in,
+    definition_of,
+    is_plain,
+)
 from harpia_formats.llm_judge.errors import DefinitionError
 
 #: Bytes of a file, and values in it, that a definition never needs.
@@ -36,7 +40,7 @@ def arguments_of(document: Any, component: str | None = None) -> dict[str, Any]:
     Raises `DefinitionError`, also for arguments that no judge is made from.
     """
     arguments = _arguments_in(document, component)
-    defined(arguments)
+    definition_of(arguments)
     return arguments
 
 

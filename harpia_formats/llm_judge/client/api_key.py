@@ -13,7 +13,7 @@ MESSAGE = 300
 _in_messages, _in_replies = 4, 12
 
 
-class Key:
+class ApiKey:
     """A key that shows itself to nobody but who asks for `text`."""
 
     __slots__ = ("text",)
@@ -35,7 +35,7 @@ class Key:
         return safe(self.hidden_in(text, _in_messages), MESSAGE)
 
 
-def key_from(names: Sequence[str]) -> Key:
+def api_key_from(names: Sequence[str]) -> ApiKey:
     """Return the key in the first variable of these names that is set.
 
     Raises `JudgeError` where none is.
@@ -43,7 +43,7 @@ def key_from(names: Sequence[str]) -> Key:
     for each in names:
         text = os.environ.get(each, "").strip()
         if text:
-            return Key(text)
+            return ApiKey(text)
     raise JudgeError(
         f"there is no key: set {' or '.join(names)}, or name the variable that has it "
         "with --api-key-env (api_key_env in Python); a server that asks for none takes "

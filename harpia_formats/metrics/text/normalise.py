@@ -9,7 +9,7 @@ import string
 import unicodedata
 from collections.abc import Callable
 
-from harpia_formats.metrics.recent import remembering
+from harpia_formats.metrics.text.text_cache import remembering
 
 _article = re.compile(r"\b(a|an|the)\b")
 _articles = frozenset({"a", "an", "the"})

@@ -10,13 +10,13 @@ from harpia_formats.conversion.containers import HELD
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.io.sink import suffix_of
 from harpia_formats.llm_judge.errors import JudgeError
-from harpia_formats.llm_judge.run import Verdict
+from harpia_formats.llm_judge.run.verdicts import Verdict
 from harpia_formats.model.exact_json import encode
 from harpia_formats.text.sanitize import escaped
 from harpia_formats.text.spelling import nearest
 
 
-class Shape(StrEnum):
+class VerdictFormat(StrEnum):
     """The ways to write verdicts."""
 
     #: `{"results": [...], "meta": [...]}`, as Haystack's evaluators return them.
@@ -25,30 +25,30 @@ class Shape(StrEnum):
     JSONL = "jsonl"
 
 
-def shape_named(name: str | None, output: str) -> Shape:
+def verdict_format(name: str | None, output: str) -> VerdictFormat:
     """Return the shape of that name, or else the one that the output's name tells.
 
     Raises `JudgeError`.
     """
     if name is None:
         is_lines = suffix_of(output) in {".jsonl", ".ndjson"}
-        return Shape.JSONL if is_lines else Shape.JSON
+        return VerdictFormat.JSONL if is_lines else VerdictFormat.JSON
     try:
-        return Shape(name)
+        return VerdictFormat(name)
     except ValueError:
-        near = nearest(name, Shape)
+        near = nearest(name, VerdictFormat)
         hint = f"; did you mean {near}?" if near else ""
         raise JudgeError(f"--to {name}: write json or jsonl{hint}") from None
 
 
-class Writer:
+class VerdictWriter:
     """Writes verdicts as they come; `close` ends what was written.
 
     The entries that stand behind all results are in a temporary file until then, which
     `drop` lets go.
     """
 
-    def __init__(self, write: Callable[[bytes], None], shape: Shape) -> None:
+    def __init__(self, write: Callable[[bytes], None], shape: VerdictFormat) -> None:
         self._write = write
         self._shape = shape
         self._metas: IO[bytes] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `drop`
@@ -59,7 +59,7 @@ class Writer:
         meta, _ = _in_json(verdict.meta)
         if not is_whole:
             meta["note"] = "a number that JSON does not have is null in the result"
-        if self._shape is Shape.JSONL:
+        if self._shape is VerdictFormat.JSONL:
             self._write(encode({**meta, "result": result}) + b"\n")
             return
         is_first = not self._metas.tell()
@@ -69,7 +69,7 @@ class Writer:
 
     def close(self) -> None:
         """Write the end."""
-        if self._shape is Shape.JSONL:
+        if self._shape is VerdictFormat.JSONL:
             return
         if not self._metas.tell():
             self._write(b'{"results": [], "meta": null}\n')

@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 Done = TypeVar("Done")
 
 
-class Workers(Generic[Item, Done]):
+class DaemonThreads(Generic[Item, Done]):
     """A fixed number of threads.
 
     They are no `ThreadPoolExecutor`, for which the interpreter waits when it ends: a

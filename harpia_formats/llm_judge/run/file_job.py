@@ -9,12 +9,16 @@ from typing import Any
 
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.io.sink import Sink, StreamSink, sink_for
-from harpia_formats.llm_judge.bindings import Binding, bindings_for, rows_of
-from harpia_formats.llm_judge.cache import Cache, key_of
+from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
 from harpia_formats.llm_judge.errors import JudgeError
-from harpia_formats.llm_judge.judge import LLMJudge
-from harpia_formats.llm_judge.output import Shape, Writer, lines_for_people
-from harpia_formats.llm_judge.run import Row, Verdict
+from harpia_formats.llm_judge.run.bindings import Binding, bindings_for, rows_of
+from harpia_formats.llm_judge.run.llm_judge import LLMJudge
+from harpia_formats.llm_judge.run.verdicts import JudgeRow, Verdict
+from harpia_formats.llm_judge.run.write_verdicts import (
+    VerdictFormat,
+    VerdictWriter,
+    lines_for_people,
+)
 from harpia_formats.reading.records import records_in
 from harpia_formats.text.sanitize import safe
 
@@ -22,14 +26,14 @@ STANDARD = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class FileJob:
     """Rows out of some files, judged, and written to one file."""
 
     judge: LLMJudge
     paths: Sequence[str]
     output: str
     bindings: tuple[Binding, ...]
-    shape: Shape = Shape.JSON
+    shape: VerdictFormat = VerdictFormat.JSON
     overwrite: bool = False
     cache: Path | None = None
     #: What `records_in` takes beside the paths.
@@ -40,7 +44,7 @@ class Job:
         """Whether the output, once it is there, keeps the same job from running."""
         return self.output != STANDARD and not self.overwrite
 
-    def rows(self) -> tuple[Iterable[Row], int]:
+    def rows(self) -> tuple[Iterable[JudgeRow], int]:
         """Return all rows, and how many they are.
 
         All of the input is read before anything is asked, so that nobody pays for half
@@ -52,7 +56,7 @@ class Job:
         held = list(self._rows())
         return held, _some(len(held))
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[JudgeRow]:
         return rows_of(records_in(self.paths, **self.reading), self.bindings)
 
     def check(self) -> None:
@@ -70,7 +74,7 @@ class Job:
             )
 
     def run(
-        self, rows: Iterable[Row], total: int, standard: Any
+        self, rows: Iterable[JudgeRow], total: int, standard: Any
     ) -> Generator[Verdict, None, None]:
         """Yield the verdicts, which are written once all of them are there.
 
@@ -82,7 +86,7 @@ class Job:
             if self.output == STANDARD
             else sink_for(str(self.output))
         )
-        writer = Writer(sink.write, self.shape)
+        writer = VerdictWriter(sink.write, self.shape)
         try:
             with closing(self.judge.verdicts(rows, total=total)) as verdicts:
                 for each in verdicts:
@@ -96,13 +100,13 @@ class Job:
         finally:
             writer.drop()
 
-    def show(self, rows: Iterable[Row], write: Callable[[str], None]) -> str:
+    def show(self, rows: Iterable[JudgeRow], write: Callable[[str], None]) -> str:
         """Write the prompt of each row; return what there would be to ask.
 
         Nothing is sent, no key is needed, and no cache is made.
         """
         there = self.cache is not None and os.path.exists(self.cache)  # noqa: PTH110 - a method would raise for a name too long
-        cache = Cache(self.cache) if self.cache is not None and there else None
+        cache = ReplyCache(self.cache) if self.cache is not None and there else None
         seen: set[bytes] = set()
         counts = {"rows": 0, "lacking": 0, "cached": 0, "characters": 0}
         try:
@@ -114,7 +118,7 @@ class Job:
                     write(f"{safe(row.place)}: {safe(row.problem)}\n")
                     continue
                 prompt = template.prompt(row.values)
-                key = key_of(self.judge.definition.endpoint, prompt)
+                key = request_key(self.judge.definition.endpoint, prompt)
                 known = cache is not None and cache.get(key) is not None
                 counts["cached"] += known
                 if not known and key not in seen:
@@ -127,13 +131,13 @@ class Job:
         return _dry(counts, len(seen))
 
 
-def job_of(
+def file_job(
     judge: LLMJudge,
     paths: Sequence[str],
     output: str,
     binds: Iterable[str],
     **more: Any,
-) -> Job:
+) -> FileJob:
     """Return a job whose inputs are bound by parts such as `responses=outputs.text`.
 
     Raises `JudgeError`.
@@ -147,7 +151,7 @@ def job_of(
             raise JudgeError(f"--bind {each}: {name} is bound already")
         given[name] = path
     needs = judge.definition.template().needs
-    return Job(judge, paths, output, bindings_for(needs, given), **more)
+    return FileJob(judge, paths, output, bindings_for(needs, given), **more)
 
 
 def _some(count: int) -> int:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 
-class Spent(BaseException):  # no error: a run stops asking, as it was told
+class BudgetExhausted(BaseException):  # no error: a run stops asking, as it was told
     """The budget is spent: nothing more is sent.
 
     It is no `Exception` so that a client which retries after any of those lets it pass.
@@ -32,13 +32,13 @@ class Budget:
         """Count a request that is about to be sent; raises `Spent`."""
         with self._lock:
             if self.stopped:
-                raise Spent
+                raise BudgetExhausted
             if self.max_requests is not None and self.requests >= self.max_requests:
                 self.spent = f"{self.max_requests:,} requests were sent"
             elif self.max_tokens is not None and self.tokens >= self.max_tokens:
                 self.spent = f"{self.tokens:,} tokens were used"
             if self.spent:
-                raise Spent
+                raise BudgetExhausted
             self.requests += 1
             self.retries += is_retry
 

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from harpia_formats.metrics.parameters import needing
-from harpia_formats.metrics.recent import remembering
+from harpia_formats.metrics.text.text_cache import remembering
 
 Tokens = list[str]
 #: Lines of tokens, which nobody changes.

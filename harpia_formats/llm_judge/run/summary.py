@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harpia_formats.llm_judge.judge import LLMJudge
+from harpia_formats.llm_judge.run.llm_judge import LLMJudge
 
 
 def summary_of(judge: LLMJudge) -> str:
@@ -21,7 +21,7 @@ def summary_of(judge: LLMJudge) -> str:
     return f"{', '.join(parts)}; {asked}; {_counted(budget.tokens, 'token')}"
 
 
-def going_on(cache: Path | None, *, overwriting: bool = False) -> str:
+def resume_hint(cache: Path | None, *, overwriting: bool = False) -> str:
     """Return how to go on with a run that was stopped.
 
     `overwriting` is whether an output is there now, which has to be overwritten then.

@@ -1,0 +1,1 @@
+"""Requests to an OpenAI-compatible endpoint: replies, their cache and the budget."""

@@ -1,0 +1,1 @@
+"""What a judge is: its inputs, outputs, examples, prompt and endpoint, checked."""

@@ -1,0 +1,1 @@
+"""Text for metrics: tokenizers, normalisation, n-gram overlap and subsequences."""
