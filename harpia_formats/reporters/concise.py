@@ -67,4 +67,9 @@ def _folded_line(group: Group, times: int) -> str:
     return f"{safe(group.path, PATH)}: {rule(group)}: {counts}"
 
 
-REPORTER = Reporter(name="concise", write=write)
+REPORTER = Reporter(
+    name="concise",
+    summary="one line for each problem",
+    write=write,
+    summary_apart=True,
+)

@@ -136,4 +136,8 @@ def _paint(text: str, code: str, options: Options) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if options.color else text
 
 
-REPORTER = Reporter(name="full", write=write)
+REPORTER = Reporter(
+    name="full",
+    summary="each problem with its line of the file and the reason",
+    write=write,
+)

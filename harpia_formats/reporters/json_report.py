@@ -33,4 +33,6 @@ def write(
     write_text(json_text(whole, indent=True) + "\n")
 
 
-REPORTER = Reporter(name="json", write=write)
+REPORTER = Reporter(
+    name="json", summary="the whole report as one JSON object", write=write
+)

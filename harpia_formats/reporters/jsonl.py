@@ -34,4 +34,8 @@ def write(
     write_text(json_text(last) + "\n")
 
 
-REPORTER = Reporter(name="jsonl", write=write)
+REPORTER = Reporter(
+    name="jsonl",
+    summary="a JSON object a line: each problem, then the summary",
+    write=write,
+)

@@ -23,12 +23,18 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """One way to say what a validation found."""
+    """One way to write the findings of a validation."""
 
+    #: The value of `--output-format` that chooses it.
     name: str
+    #: What it writes, in a few words, for the help of `--output-format`.
+    summary: str
     #: Takes the problems as they come, what gives the report once they have come,
     #: what writes text, and the options.
     write: Callable[
         [Iterable[Problem], Callable[[], Report], Callable[[str], None], Options],
         None,
     ]
+    #: Whether the summary of the files goes to standard error, because its own output
+    #: is one line for each problem.
+    summary_apart: bool = False

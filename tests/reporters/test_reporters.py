@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -152,11 +153,30 @@ def check(instance: Any, definition: str = "") -> None:
     jsonschema.Draft7Validator(schema).validate(instance)
 
 
-def test_table_names_each_reporter() -> None:
-    """A reporter is found under its own name."""
-    assert {name: each.name for name, each in REPORTERS.items()} == {
-        name: name for name in ("concise", "full", "json", "jsonl")
-    }
+def test_the_builtin_reporters_stay() -> None:
+    """No built-in reporter is taken away or renamed: programs ask for them."""
+    assert {"concise", "full", "json", "jsonl"} <= REPORTERS.keys()
+
+
+@pytest.mark.parametrize("name", REPORTERS)
+def test_reporter_has_a_name_and_a_summary_for_the_help(name: str) -> None:
+    """A reporter stands in the table under its own name, with a line of help."""
+    reporter = REPORTERS[name]
+
+    assert reporter.name == name
+    assert re.fullmatch(r"[a-z][a-z0-9-]*", name)
+    assert reporter.summary
+    assert not reporter.summary.endswith(".")
+
+
+@pytest.mark.parametrize("name", REPORTERS)
+def test_every_reporter_writes_what_is_found(name: str) -> None:
+    """Each reporter names the code and the path of a problem in UTF-8 text."""
+    text = written(name, [PROBLEM], grouped(GROUP))
+
+    assert PROBLEM.code in text
+    assert PROBLEM.place.path in text
+    assert text.encode().decode() == text
 
 
 @pytest.mark.parametrize(

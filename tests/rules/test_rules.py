@@ -107,7 +107,7 @@ def test_codes_and_names_are_unique() -> None:
 
 @pytest.mark.parametrize("code", RULES)
 def test_rule_is_well_formed(code: str) -> None:
-    """A rule has a code of a letter and three digits, a name and whole sentences."""
+    """A built-in rule has a letter and three digits, a name and whole sentences."""
     rule = RULES[code]
 
     assert rule.code == code
@@ -168,7 +168,7 @@ def test_unknown_rule_does_not_guess(asked: str) -> None:
         ([], [], {code for code, each in RULES.items() if not each.lint}),
         (["C"], ["C2"], {"C101"}),
         (["C2", "missing-key"], [], {"C201", "C202", "S101"}),
-        ([], ["J", "S", "V", "X", *"EHKLMNT", "C2"], {"C101"}),
+        ([], [*({each[0] for each in RULES} - {"C"}), "C2"], {"C101"}),
     ],
 )
 def test_selection(select: list[str], ignore: list[str], codes: set[str]) -> None:
