@@ -44,7 +44,7 @@ METRIC = Metric(
     {},
     lambda given: mean_measure("length", "length", lambda answer, _: len(answer)),
 )
-REPORTER = Reporter("none", lambda problems, finish, write_text, options: None)
+REPORTER = Reporter("none", "nothing", lambda problems, finish, write, options: None)
 
 assert ADAPTER.read({"note": "n"}) == Record(prompt="n")
 assert ADAPTER.read({}).prompt is UNSET
