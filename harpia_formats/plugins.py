@@ -24,10 +24,10 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         MetricError,
         Pair,
         Statistics,
-        Unscorable,
+        UnscorableError,
     )
-    from harpia_formats.metrics.parameters import Parameters, settled
-    from harpia_formats.metrics.references import best_of
+    from harpia_formats.metrics.parameters import Parameters, read_parameters
+    from harpia_formats.metrics.references import score_over_references
     from harpia_formats.model.adapter import (
         DECLINED,
         EMPTY_FOR_NULL,
@@ -61,8 +61,8 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         Sniff,
     )
     from harpia_formats.model.metric_profile import (
-        Asked,
-        Configured,
+        MetricConfiguration,
+        MetricRequest,
         Profile,
         ScoreError,
     )
@@ -94,11 +94,9 @@ __all__ = [
     "Advice",
     "Advise",
     "Altered",
-    "Asked",
     "Because",
     "Codec",
     "Companion",
-    "Configured",
     "Container",
     "Dialect",
     "Excerpt",
@@ -118,7 +116,9 @@ __all__ = [
     "Many",
     "Measure",
     "Metric",
+    "MetricConfiguration",
     "MetricError",
+    "MetricRequest",
     "Output",
     "Pair",
     "Parameters",
@@ -141,16 +141,16 @@ __all__ = [
     "Sniff",
     "Statistics",
     "Unconvertible",
-    "Unscorable",
+    "UnscorableError",
     "UnsetType",
-    "best_of",
     "filled",
     "json_text",
     "mean_measure",
     "mutants",
+    "read_parameters",
     "records",
     "safe",
-    "settled",
+    "score_over_references",
     "shown",
 ]
 
@@ -176,12 +176,14 @@ _names_by_module = {
     "harpia_formats.model.problem": "Because Excerpt Fix Path Place Problem Severity",
     # Metrics, and the profiles that name them.
     "harpia_formats.metrics.metric": (
-        "Measure Metric MetricError Pair Statistics Unscorable"
+        "Measure Metric MetricError Pair Statistics UnscorableError"
     ),
     "harpia_formats.metrics.mean": "mean_measure",
-    "harpia_formats.metrics.parameters": "Parameters settled",
-    "harpia_formats.metrics.references": "best_of",
-    "harpia_formats.model.metric_profile": "Asked Configured Profile ScoreError",
+    "harpia_formats.metrics.parameters": "Parameters read_parameters",
+    "harpia_formats.metrics.references": "score_over_references",
+    "harpia_formats.model.metric_profile": (
+        "MetricConfiguration MetricRequest Profile ScoreError"
+    ),
     # Reporters, and the report that they print.
     "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",
     "harpia_formats.reporters.json_text": "json_text",

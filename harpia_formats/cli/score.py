@@ -20,7 +20,12 @@ from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.scores import Scores
 
 #: The parts of the help page.
-MEASURING, GROUPING, WRITING, READING = "Measuring", "Grouping", "Writing", "Reading"
+MEASURING, GROUPING, WRITING, READING = (
+    "ComputedMetric",
+    "Grouping",
+    "Writing",
+    "Reading",
+)
 
 
 def score(  # noqa: PLR0913 - one parameter for each option of the command

@@ -17,7 +17,7 @@ from harpia_formats.metrics import (
     ter,
     token_f1,
 )
-from harpia_formats.metrics.metric import Measure, Metric, MetricError, Unscorable
+from harpia_formats.metrics.metric import Measure, Metric, MetricError, UnscorableError
 from harpia_formats.text.spelling import nearest
 
 #: Every metric by its name.
@@ -65,7 +65,7 @@ __all__ = [
     "Measure",
     "Metric",
     "MetricError",
-    "Unscorable",
+    "UnscorableError",
     "measure_of",
     "metric_names",
 ]

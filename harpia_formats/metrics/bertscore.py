@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.metrics.mean import means_of
+from harpia_formats.metrics.mean import means
 from harpia_formats.metrics.metric import (
     Measure,
     Metric,
     Pair,
     Statistics,
 )
-from harpia_formats.metrics.parameters import Parameters, needing, settled
-from harpia_formats.metrics.references import RULES, used
+from harpia_formats.metrics.parameters import Parameters, read_parameters, require_extra
+from harpia_formats.metrics.references import RULES, references_by_rule
 
 NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
 DEFAULTS = {"model": None, "layer": None, "batch_size": 64, "references": "max"}
@@ -27,16 +27,19 @@ NO_FOLDER = "the path of a folder that holds a model and its tokenizer"
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = settled("bertscore", DEFAULTS, given)
+    parameters = read_parameters("bertscore", DEFAULTS, given)
     folder = _folder(parameters)
     size = parameters.whole("batch_size", 1)
     rule = parameters.choice("references", RULES)
-    with needing("bertscore", "bertscore"):
+    with require_extra("bertscore", "bertscore"):
         import transformers  # noqa: PLC0415 - an extra, and slow to load
     embed, layer = _embedding(parameters, folder, size)
 
     def batch(pairs: Sequence[Pair]) -> list[Statistics]:
-        asked = [(answer, used(references, rule)) for answer, references in pairs]
+        asked = [
+            (answer, references_by_rule(references, rule))
+            for answer, references in pairs
+        ]
         vectors = iter(embed([each for one, many in asked for each in (one, *many)]))
         return [_best(vectors, len(references)) for _, references in asked]
 
@@ -47,9 +50,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         f"bertscore|impl:transformers-{transformers.__version__}|model:{folder.name}"
         f"|layer:{layer}|idf:no|rescaled:no|refs:{rule}|scale:0-1"
     )
-    return Measure(
-        NAMES, signature, "0-1", statistics, means_of(3), batch, is_mean=True
-    )
+    return Measure(NAMES, signature, "0-1", statistics, means(3), batch, is_mean=True)
 
 
 def _folder(parameters: Parameters) -> Path:
@@ -61,7 +62,7 @@ def _folder(parameters: Parameters) -> Path:
 
 def _embedding(parameters: Parameters, folder: Path, size: int) -> tuple[Embed, int]:
     """Return what embeds texts, and the layer whose output it takes."""
-    with needing("bertscore", "bertscore"):
+    with require_extra("bertscore", "bertscore"):
         import torch  # noqa: PLC0415 - an extra, and slow to load
         from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415 - likewise
     try:

@@ -9,9 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.metrics.metric import Measure, Metric, Statistics
-from harpia_formats.metrics.parameters import Parameters, needing, settled, yes
-from harpia_formats.metrics.references import POOLED_RULES, used
-from harpia_formats.metrics.text.bleu_tokens import NAMES, Words, words_by
+from harpia_formats.metrics.parameters import (
+    Parameters,
+    read_parameters,
+    require_extra,
+    yes_no,
+)
+from harpia_formats.metrics.references import POOLED_RULES, references_by_rule
+from harpia_formats.metrics.text.bleu_tokens import (
+    NAMES,
+    Tokenizer,
+    sacrebleu_tokenizer,
+)
 from harpia_formats.metrics.text.overlap import clipped, grams_of
 
 #: The longest run of words that counts.
@@ -32,7 +41,7 @@ DEFAULTS = {
 class Bleu:
     """BLEU with its options."""
 
-    words: Words
+    words: Tokenizer
     rule: str
     lowercase: bool
     #: Of a sum of counts: BLEU from 0 to 100.
@@ -45,7 +54,9 @@ class Bleu:
         for each order how many runs the answer has right and has at all.
         """  # noqa: D205 - one sentence
         mine = self._words(answer)
-        others = [self._words(each) for each in used(references, self.rule)]
+        others = [
+            self._words(each) for each in references_by_rule(references, self.rule)
+        ]
         size = len(mine)
         nearest = min(map(len, others), key=lambda each: (abs(each - size), each))
         right = [0] * ORDERS
@@ -69,7 +80,7 @@ def bleu_of(parameters: Parameters) -> Bleu:
     rule = parameters.choice("references", POOLED_RULES)
     lowercase = parameters.flag("lowercase")
     effective = parameters.flag("effective_order")
-    with needing("score", parameters.metric):
+    with require_extra("score", parameters.metric):
         import sacrebleu  # noqa: PLC0415 - an extra
         from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - likewise
     value = _smooth_value(parameters, smoothing, BLEU.SMOOTH_DEFAULTS[smoothing])
@@ -90,9 +101,9 @@ def bleu_of(parameters: Parameters) -> Bleu:
 
     options = (
         f"impl:sacrebleu-{sacrebleu.__version__}|case:{'lc' if lowercase else 'mixed'}"
-        f"|eff:{yes(effective)}|tok:{tokenizer}|smooth:{shown}|refs:{rule}"
+        f"|eff:{yes_no(effective)}|tok:{tokenizer}|smooth:{shown}|refs:{rule}"
     )
-    words = words_by(tokenizer, parameters.metric)
+    words = sacrebleu_tokenizer(tokenizer, parameters.metric)
     return Bleu(words, rule, lowercase, score, options)
 
 
@@ -108,7 +119,7 @@ def _smooth_value(
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    bleu = bleu_of(settled("bleu", DEFAULTS, given))
+    bleu = bleu_of(read_parameters("bleu", DEFAULTS, given))
 
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         return (*bleu.counts(answer, references), 1)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harpia_formats.metrics.metric import Measure, Metric
-from harpia_formats.metrics.parameters import needing, settled, yes
-from harpia_formats.metrics.sacrebleu_corpus import pooled_measure
+from harpia_formats.metrics.parameters import read_parameters, require_extra, yes_no
+from harpia_formats.metrics.sacrebleu_corpus import sacrebleu_measure
 
 DEFAULTS = {
     "char_order": 6,
@@ -18,7 +18,7 @@ DEFAULTS = {
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = settled("chrf", DEFAULTS, given)
+    parameters = read_parameters("chrf", DEFAULTS, given)
     numbers: dict[str, Any] = {
         "char_order": parameters.whole("char_order", 1),
         "word_order": parameters.whole("word_order"),
@@ -28,17 +28,17 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         each: parameters.flag(each)
         for each in ("lowercase", "whitespace", "eps_smoothing")
     }
-    with needing("score", "chrf"):
+    with require_extra("score", "chrf"):
         import sacrebleu  # noqa: PLC0415 - an extra
         from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415 - likewise
     case = "lc" if flags["lowercase"] else "mixed"
     signature = (
         f"chrf|impl:sacrebleu-{sacrebleu.__version__}|beta:{numbers['beta']}"
-        f"|case:{case}|eff:{yes(not flags['eps_smoothing'])}"
+        f"|case:{case}|eff:{yes_no(not flags['eps_smoothing'])}"
         f"|nc:{numbers['char_order']}|nw:{numbers['word_order']}"
-        f"|space:{yes(flags['whitespace'])}|refs:best"
+        f"|space:{yes_no(flags['whitespace'])}|refs:best"
     )
-    return pooled_measure("chrf", signature, CHRF(**numbers, **flags), lambda: None)
+    return sacrebleu_measure("chrf", signature, CHRF(**numbers, **flags), lambda: None)
 
 
 METRIC = Metric(

@@ -5,14 +5,14 @@ from typing import Any
 
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
-from harpia_formats.metrics.parameters import settled
-from harpia_formats.metrics.references import RULES, best_of
+from harpia_formats.metrics.parameters import read_parameters
+from harpia_formats.metrics.references import RULES, score_over_references
 from harpia_formats.metrics.text.normalise import NORMALISATIONS
 
 
 def measure_of(name: str, defaults: Mapping[str, Any], given: Any) -> Measure:
     """Return the mean of exact match; raises `MetricError`."""
-    parameters = settled(name, defaults, given)
+    parameters = read_parameters(name, defaults, given)
     chosen = parameters.choice("normalisation", tuple(NORMALISATIONS))
     rule, scale = parameters.choice("references", RULES), parameters.scale()
     normal = NORMALISATIONS[chosen]
@@ -21,7 +21,7 @@ def measure_of(name: str, defaults: Mapping[str, Any], given: Any) -> Measure:
         return float(normal(answer) == normal(reference))
 
     signature = f"{name}|norm:{chosen}|refs:{rule}"
-    return mean_measure(name, signature, best_of(is_match, rule), scale)
+    return mean_measure(name, signature, score_over_references(is_match, rule), scale)
 
 
 DEFAULTS = {"normalisation": "squad", "references": "max", "scale": "0-1"}

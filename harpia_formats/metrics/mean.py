@@ -24,12 +24,12 @@ def mean_measure(
         f"{signature}|scale:{scale}",
         scale,
         lambda answer, references: (score(answer, references) * factor, 1),
-        means_of(1),
+        means(1),
         is_mean=True,
     )
 
 
-def means_of(names: int) -> Callable[[Sequence[float]], tuple[float | None, ...]]:
+def means(names: int) -> Callable[[Sequence[float]], tuple[float | None, ...]]:
     """Return what makes means of as many sums, followed by the number of records."""
     nothing = (None,) * names
 

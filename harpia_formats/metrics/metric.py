@@ -14,7 +14,7 @@ class MetricError(Exception):
     """A metric that cannot be computed as asked, and how to mend it."""
 
 
-class Unscorable(Exception):  # noqa: N818 - a finding about one record, not a mistake
+class UnscorableError(Exception):
     """One record to which a metric gives no number; the text is the reason."""
 
 
@@ -32,7 +32,8 @@ class Measure:
     signature: str
     #: "0-1" or "0-100".
     scale: str
-    #: Of one answer and its references; raises `Unscorable`. All are of one length.
+    #: The statistics of one answer and its references, always as many numbers; raises
+    #: `UnscorableError`.
     statistics: Callable[[str, Sequence[str]], Statistics]
     #: From a sum of statistics a score for each name; None where nothing was scored.
     scores: Callable[[Sequence[float]], tuple[float | None, ...]]

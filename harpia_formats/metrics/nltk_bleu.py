@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harpia_formats.metrics.mean import mean_measure
-from harpia_formats.metrics.metric import Measure, Metric, Unscorable
+from harpia_formats.metrics.metric import Measure, Metric, UnscorableError
 from harpia_formats.metrics.parameters import (
     Parameters,
     is_number,
-    needing,
-    settled,
-    yes,
+    read_parameters,
+    require_extra,
+    yes_no,
 )
-from harpia_formats.metrics.references import best_of, checked
-from harpia_formats.metrics.text.bleu_tokens import OWN
+from harpia_formats.metrics.references import require_references, score_over_references
+from harpia_formats.metrics.text.bleu_tokens import BUILT_IN_TOKENIZERS
 
 METHODS = tuple(f"method{number}" for number in range(8))
 #: Whether the score is the best over the references, each alone, or the answer is
@@ -35,30 +35,32 @@ DEFAULTS = {
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = settled("nltk-bleu", DEFAULTS, given)
+    parameters = read_parameters("nltk-bleu", DEFAULTS, given)
     weights, method = _weights(parameters), _method(parameters)
     if method == NEEDS_THREE and len(weights) < 3:  # noqa: PLR2004 - runs of three
         raise parameters.wrong("weights", "at least three numbers for method6")
     rule = parameters.choice("references", RULES)
-    tokenizer = parameters.choice("tokenizer", tuple(OWN))
+    tokenizer = parameters.choice("tokenizer", tuple(BUILT_IN_TOKENIZERS))
     reweigh = parameters.flag("auto_reweigh")
-    with needing("score", "nltk-bleu"):
+    with require_extra("score", "nltk-bleu"):
         import nltk  # noqa: PLC0415 - an extra, and slow to load
     scored = _scored(weights, method, reweigh=reweigh)
-    words = OWN[tokenizer]
+    words = BUILT_IN_TOKENIZERS[tokenizer]
 
     def alone(answer: str, reference: str) -> float:
         return scored([words(reference)], words(answer))
 
     def clip(answer: str, references: Sequence[str]) -> float:
-        return scored([words(each) for each in checked(references)], words(answer))
+        return scored(
+            [words(each) for each in require_references(references)], words(answer)
+        )
 
     signature = (
         f"nltk-bleu|impl:nltk-{nltk.__version__}"
         f"|weights:{','.join(f'{each:g}' for each in weights)}|smooth:{method}"
-        f"|reweigh:{yes(reweigh)}|tok:{tokenizer}|refs:{rule}"
+        f"|reweigh:{yes_no(reweigh)}|tok:{tokenizer}|refs:{rule}"
     )
-    score = best_of(alone, "max") if rule == "max" else clip
+    score = score_over_references(alone, "max") if rule == "max" else clip
     return mean_measure("nltk-bleu", signature, score)
 
 
@@ -81,7 +83,7 @@ def _scored(
                     sentence_bleu(references, answer, weights, smoothing, reweigh)
                 )
             except AssertionError as error:
-                raise Unscorable(
+                raise UnscorableError(
                     f"NLTK's {method} refuses the answer: {error}"
                 ) from None
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harpia_formats.metrics.mean import mean_measure
-from harpia_formats.metrics.metric import Measure, Metric, Unscorable
-from harpia_formats.metrics.parameters import Parameters, settled
-from harpia_formats.metrics.references import CHECK_RULES, best_of
+from harpia_formats.metrics.metric import Measure, Metric, UnscorableError
+from harpia_formats.metrics.parameters import Parameters, read_parameters
+from harpia_formats.metrics.references import CHECK_RULES, score_over_references
 
 Number = int | float
 #: What begins as a number; up to its last digit it is one.
@@ -31,22 +31,24 @@ DEFAULTS = {"operation": "==", "epsilon": None, "references": None}
 def number_in(text: str, whose: str) -> Number:
     r"""Return the last number of a text: the last match of `[+-]?[.\d]*\d+`.
 
-    Raises `Unscorable` where there is none, where it has several points, and where it
-    is beyond the range of floating-point numbers.
+    Raises `UnscorableError` if there is none, if it has several points, or if it is
+    beyond the range of floating-point numbers.
     """
     found = ""
     for each in _run.finditer(text):
         run = each.group().rstrip(".")
         found = run if run.strip("+-.") else found
     if not found:
-        raise Unscorable(f"there is no number in the {whose}")
+        raise UnscorableError(f"there is no number in the {whose}")
     if found.count(".") > 1 or len(found) > LONGEST or math.isinf(float(found)):
-        raise Unscorable(f"the last number of the {whose} cannot be read: {found:.40}")
+        raise UnscorableError(
+            f"the last number of the {whose} cannot be read: {found:.40}"
+        )
     return float(found) if "." in found else int(found)
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = settled("number-check", DEFAULTS, given)
+    parameters = read_parameters("number-check", DEFAULTS, given)
     operation = parameters.choice("operation", (*COMPARISONS, DIFFERENCE))
     # What is not to be equal must differ from every reference.
     rule = "min" if operation == "!=" else "max"
@@ -62,7 +64,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     if operation == DIFFERENCE:
         signature += f"|epsilon:{parameters.values['epsilon']}"
     return mean_measure(
-        "number-check", f"{signature}|refs:{rule}", best_of(check, rule)
+        "number-check", f"{signature}|refs:{rule}", score_over_references(check, rule)
     )
 
 

@@ -68,7 +68,7 @@ class Parameters:
         )
 
 
-def settled(
+def read_parameters(
     metric: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Parameters:
     """Return what was given, completed with defaults.
@@ -86,7 +86,7 @@ def settled(
 
 
 @contextmanager
-def needing(extra: str, metric: str) -> Iterator[None]:
+def require_extra(extra: str, metric: str) -> Iterator[None]:
     """Turn a failed import into a `MetricError` that says what to install."""
     try:
         yield
@@ -106,7 +106,7 @@ def is_number(value: object) -> bool:
     )
 
 
-def yes(value: bool) -> str:  # noqa: FBT001 - the word for a flag in a signature
+def yes_no(value: bool) -> str:  # noqa: FBT001 - the word for a flag in a signature
     """Return a flag as signatures have it."""
     return "yes" if value else "no"
 

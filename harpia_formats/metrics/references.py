@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from harpia_formats.metrics.metric import Unscorable
+from harpia_formats.metrics.metric import UnscorableError
 
 NO_REFERENCE = "there is no reference to compare the answer with"
 NOT_A_LIST = "references are a list of strings, and not one string"
@@ -14,38 +14,41 @@ CHECK_RULES = ("max", "min", "first")
 POOLED_RULES = ("all", "first")
 
 
-def checked(references: Sequence[str]) -> Sequence[str]:
+def require_references(references: Sequence[str]) -> Sequence[str]:
     """Return `references`.
 
-    Raises `Unscorable` if there are none, and `TypeError` for one string, whose
+    Raises `UnscorableError` if there are none, and `TypeError` for one string, whose
     letters would be taken for references.
     """
     if isinstance(references, str):
         raise TypeError(NOT_A_LIST)
     if not references:
-        raise Unscorable(NO_REFERENCE)
+        raise UnscorableError(NO_REFERENCE)
     return references
 
 
-def used(references: Sequence[str], rule: str) -> Sequence[str]:
-    """Return the references that count by `rule`; raises what `checked` does."""
-    given = checked(references)
+def references_by_rule(references: Sequence[str], rule: str) -> Sequence[str]:
+    """Return the references that `rule` ("max", "min", "all" or "first") selects.
+
+    Raises what `require_references` raises.
+    """
+    given = require_references(references)
     return given[:1] if rule == "first" else given
 
 
-def best_of(
+def score_over_references(
     score: Callable[[str, str], float], rule: str
 ) -> Callable[[str, Sequence[str]], float]:
     """Return what gives the best score of an answer over its references by `rule`.
 
     By the rule "min" it is the worst, as of what must be true of every reference.
 
-    A reference with which `score` raises `Unscorable` is left out; where that is
+    A reference with which `score` raises `UnscorableError` is left out; where that is
     true of all, so does what is returned.
     """
 
     def best(answer: str, references: Sequence[str]) -> float:
-        given = used(references, rule)
+        given = references_by_rule(references, rule)
         if len(given) == 1:
             return score(answer, given[0])
         found = _all_scores(score, answer, given)
@@ -57,11 +60,11 @@ def best_of(
 def _all_scores(
     score: Callable[[str, str], float], answer: str, references: Sequence[str]
 ) -> list[float]:
-    found, reason = [], Unscorable(NO_REFERENCE)
+    found, reason = [], UnscorableError(NO_REFERENCE)
     for each in references:
         try:
             found.append(score(answer, each))
-        except Unscorable as unscorable:
+        except UnscorableError as unscorable:
             reason = unscorable
     if not found:
         raise reason

@@ -7,12 +7,12 @@ package rouge-score 0.1.2, whose numbers these are.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harpia_formats.metrics.mean import means_of
+from harpia_formats.metrics.mean import means
 from harpia_formats.metrics.metric import Measure, Metric, Statistics
-from harpia_formats.metrics.parameters import needing, settled, yes
-from harpia_formats.metrics.references import RULES, used
+from harpia_formats.metrics.parameters import read_parameters, require_extra, yes_no
+from harpia_formats.metrics.references import RULES, references_by_rule
 from harpia_formats.metrics.text.overlap import f_score, grams_of, overlap
-from harpia_formats.metrics.text.rouge_tokens import TOKENIZERS, Lines, lines_by
+from harpia_formats.metrics.text.rouge_tokens import TOKENIZERS, Lines, line_tokenizer
 from harpia_formats.metrics.text.subsequence import flat, union_hits
 
 #: The length of the runs that a score is of.
@@ -53,29 +53,32 @@ def _of_runs(answer: Sequence[str], reference: Sequence[str], size: int) -> floa
 def _measure_of(
     metric: str, names: tuple[str, ...], given: Mapping[str, Any]
 ) -> Measure:
-    parameters = settled(metric, DEFAULTS, given)
+    parameters = read_parameters(metric, DEFAULTS, given)
     tokenizer = parameters.choice("tokenizer", tuple(TOKENIZERS))
     stemmer, rule = parameters.flag("stemmer"), parameters.choice("references", RULES)
-    with needing("score", metric):
+    with require_extra("score", metric):
         import rapidfuzz  # noqa: PLC0415 - an extra
         from rapidfuzz.distance.LCSseq import similarity  # noqa: PLC0415 - likewise
-    lines, scores = lines_by(tokenizer, stemmer=stemmer), scores_of(names, similarity)
+    lines, scores = (
+        line_tokenizer(tokenizer, stemmer=stemmer),
+        scores_of(names, similarity),
+    )
 
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         mine = lines(answer)
-        found = [scores(mine, lines(each)) for each in used(references, rule)]
+        found = [
+            scores(mine, lines(each)) for each in references_by_rule(references, rule)
+        ]
         if len(found) == 1:
             return (*found[0], 1)
         return (*map(max, zip(*found, strict=True)), 1)
 
     version = ".".join(rapidfuzz.__version__.split(".")[:2])
     signature = (
-        f"rouge|impl:rapidfuzz-{version}|tok:{tokenizer}|stem:{yes(stemmer)}"
+        f"rouge|impl:rapidfuzz-{version}|tok:{tokenizer}|stem:{yes_no(stemmer)}"
         f"|refs:{rule}|scale:0-1"
     )
-    return Measure(
-        names, signature, "0-1", statistics, means_of(len(names)), is_mean=True
-    )
+    return Measure(names, signature, "0-1", statistics, means(len(names)), is_mean=True)
 
 
 def _metric(name: str, names: tuple[str, ...], what: str) -> Metric:

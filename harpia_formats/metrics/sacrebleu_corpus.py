@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from harpia_formats.metrics.metric import Measure, Statistics
-from harpia_formats.metrics.references import checked
+from harpia_formats.metrics.references import require_references
 
 
-def pooled_measure(
+def sacrebleu_measure(
     name: str, signature: str, scorer: Any, forget: Callable[[], object]
 ) -> Measure:
     """Return the corpus score of `scorer`, one of sacrebleu's metrics.
@@ -20,7 +20,9 @@ def pooled_measure(
 
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         # One stream for each reference, of one text each.
-        (found,) = extract([answer], [[each] for each in checked(references)])
+        (found,) = extract(
+            [answer], [[each] for each in require_references(references)]
+        )
         forget()
         return (*found, 1)
 

@@ -7,13 +7,13 @@ from harpia_formats.metrics.bleu import DEFAULTS as CORPUS
 from harpia_formats.metrics.bleu import bleu_of
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
-from harpia_formats.metrics.parameters import settled
+from harpia_formats.metrics.parameters import read_parameters
 
 DEFAULTS = {**CORPUS, "effective_order": True, "scale": "0-100"}
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = settled("sentence-bleu", DEFAULTS, given)
+    parameters = read_parameters("sentence-bleu", DEFAULTS, given)
     bleu, scale = bleu_of(parameters), parameters.scale()
 
     def score(answer: str, references: Sequence[str]) -> float:

@@ -5,8 +5,8 @@ from typing import Any
 
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
-from harpia_formats.metrics.parameters import settled
-from harpia_formats.metrics.references import CHECK_RULES, best_of
+from harpia_formats.metrics.parameters import read_parameters
+from harpia_formats.metrics.references import CHECK_RULES, score_over_references
 
 #: Of an answer, on the left, and a reference.
 OPERATIONS: Mapping[str, Callable[[str, str], bool]] = {
@@ -24,7 +24,7 @@ DEFAULTS = {"operation": "equals", "references": None}
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = settled("string-check", DEFAULTS, given)
+    parameters = read_parameters("string-check", DEFAULTS, given)
     asked = parameters.choice("operation", (*OPERATIONS, *ALIASES))
     operation = ALIASES.get(asked, asked)
     rule = "min" if operation in NEGATIONS else "max"
@@ -36,7 +36,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         return float(holds(answer, reference))
 
     signature = f"string-check|op:{operation.replace(' ', '-')}|refs:{rule}"
-    return mean_measure("string-check", signature, best_of(check, rule))
+    return mean_measure("string-check", signature, score_over_references(check, rule))
 
 
 METRIC = Metric(

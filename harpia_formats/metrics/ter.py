@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harpia_formats.metrics.metric import Measure, Metric
-from harpia_formats.metrics.parameters import needing, settled, yes
-from harpia_formats.metrics.sacrebleu_corpus import pooled_measure
+from harpia_formats.metrics.parameters import read_parameters, require_extra, yes_no
+from harpia_formats.metrics.sacrebleu_corpus import sacrebleu_measure
 
 DEFAULTS = {
     "normalized": False,
@@ -16,20 +16,20 @@ DEFAULTS = {
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = settled("ter", DEFAULTS, given)
+    parameters = read_parameters("ter", DEFAULTS, given)
     flags: dict[str, Any] = {each: parameters.flag(each) for each in DEFAULTS}
-    with needing("score", "ter"):
+    with require_extra("score", "ter"):
         import sacrebleu  # noqa: PLC0415 - an extra
         from sacrebleu.metrics.ter import TER  # noqa: PLC0415 - likewise
     scorer = TER(**flags)
     signature = (
         f"ter|impl:sacrebleu-{sacrebleu.__version__}"
         f"|case:{'mixed' if flags['case_sensitive'] else 'lc'}|tok:tercom"
-        f"|norm:{yes(flags['normalized'])}|punct:{yes(not flags['no_punct'])}"
-        f"|asian:{yes(flags['asian_support'])}|refs:all"
+        f"|norm:{yes_no(flags['normalized'])}|punct:{yes_no(not flags['no_punct'])}"
+        f"|asian:{yes_no(flags['asian_support'])}|refs:all"
     )
     forget: Any = type(scorer.tokenizer).__call__
-    return pooled_measure("ter", signature, scorer, forget.cache_clear)
+    return sacrebleu_measure("ter", signature, scorer, forget.cache_clear)
 
 
 METRIC = Metric(

@@ -5,8 +5,8 @@ from typing import Any
 
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
-from harpia_formats.metrics.parameters import settled
-from harpia_formats.metrics.references import RULES, best_of
+from harpia_formats.metrics.parameters import read_parameters
+from harpia_formats.metrics.references import RULES, score_over_references
 from harpia_formats.metrics.text.normalise import NORMALISATIONS
 from harpia_formats.metrics.text.overlap import f_score, overlap
 
@@ -26,7 +26,7 @@ EMPTY: Mapping[str, Callable[[bool], float]] = {
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = settled("f1", DEFAULTS, given)
+    parameters = read_parameters("f1", DEFAULTS, given)
     chosen = parameters.choice("normalisation", tuple(NORMALISATIONS))
     empty = parameters.choice("empty", tuple(EMPTY))
     rule, scale = parameters.choice("references", RULES), parameters.scale()
@@ -39,7 +39,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         return f_score(overlap(mine, other), len(mine), len(other))
 
     signature = f"f1|norm:{chosen}|empty:{empty}|refs:{rule}"
-    return mean_measure("f1", signature, best_of(score, rule), scale)
+    return mean_measure("f1", signature, score_over_references(score, rule), scale)
 
 
 METRIC = Metric(

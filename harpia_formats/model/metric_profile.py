@@ -12,7 +12,7 @@ class ScoreError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MetricRequest:
     """One metric that is asked for, and what it is called where results are written."""
 
     #: Its name in the metric core.
@@ -27,19 +27,19 @@ class Asked:
     #: What its signature says besides, such as that the definition is a guess.
     note: str = ""
     #: Why it cannot be computed, where the vendor's own rules tell.
-    why_not: str = ""
+    unavailable_reason: str = ""
 
     @property
-    def called(self) -> str:
-        """What results call it."""
+    def label(self) -> str:
+        """The name of the metric in results."""
         return self.key or self.metric
 
 
 @dataclass(frozen=True, slots=True)
-class Configured:
+class MetricConfiguration:
     """What a vendor's configuration asks for."""
 
-    metrics: tuple[Asked, ...]
+    metrics: tuple[MetricRequest, ...]
     #: The name of the task, and of the tree that its results stand in, if it says so.
     task: str = ""
     tree: str = ""
@@ -53,12 +53,12 @@ class Profile:
     #: Whose definitions they are, in one sentence.
     summary: str
     #: Each metric by the name that the vendor has for it; several may have one.
-    metrics: Mapping[str, tuple[Asked, ...]]
+    metrics: Mapping[str, tuple[MetricRequest, ...]]
     #: Names of those that are computed where nothing is asked for.
     usual: tuple[str, ...] = ()
     #: Given what is around the records: the metrics that it asks for, of which unknown
     #: ones keep their name as `metric`. Raises `ScoreError`.
-    of_header: Callable[[Header], Iterable[Asked]] | None = None
+    of_header: Callable[[Header], Iterable[MetricRequest]] | None = None
     #: Given a decoded configuration and the names that the user gives (`task`): what
     #: it asks for. Raises `ScoreError`.
-    of_config: Callable[[Any, Mapping[str, str]], Configured] | None = None
+    of_config: Callable[[Any, Mapping[str, str]], MetricConfiguration] | None = None

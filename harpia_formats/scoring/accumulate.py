@@ -7,8 +7,13 @@ from itertools import chain
 
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.metric import Statistics
-from harpia_formats.scoring.bootstrap import LEAST, Resampling
-from harpia_formats.scoring.scores import Group, Measuring, MetricScore, Spread
+from harpia_formats.scoring.bootstrap import LEAST, PoissonBootstrap
+from harpia_formats.scoring.scores import (
+    ComputedMetric,
+    Group,
+    MetricScore,
+    ScoreDistribution,
+)
 
 #: The statistics of one answer by one metric with its own scores, or why it has none.
 Outcome = tuple[Statistics, tuple[float | None, ...]] | str
@@ -17,20 +22,20 @@ Outcome = tuple[Statistics, tuple[float | None, ...]] | str
 _ANY = "1 2 3 4 5 6"
 
 
-def width_of(measure: Measure) -> int:
+def statistics_width(measure: Measure) -> int:
     """Return how many statistics a measure has."""
     return len(measure.statistics(_ANY, [_ANY]))
 
 
 @dataclass(slots=True)
-class _Sums:
+class _MetricTotals:
     """What one metric came to so far."""
 
-    measuring: Measuring
+    measuring: ComputedMetric
     count: int = 0
     unscored: int = 0
     sums: list[float] = field(default_factory=list)
-    spreads: list[Spread] = field(default_factory=list)
+    spreads: list[ScoreDistribution] = field(default_factory=list)
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add what some answers came to."""
@@ -43,7 +48,7 @@ class _Sums:
         before = self.sums or [0.0] * len(found)
         self.sums = [a + b for a, b in zip(before, found, strict=True)]
         own = zip(*(values for _, values in scored), strict=True)
-        spreads = self.spreads or [Spread()] * len(self.measuring.names)
+        spreads = self.spreads or [ScoreDistribution()] * len(self.measuring.names)
         self.spreads = [
             _spread(spread, [each for each in values if each is not None])
             for spread, values in zip(spreads, own, strict=True)
@@ -55,10 +60,10 @@ class _Sums:
         """Return the scores, each with its interval."""
         measure, names = self.measuring.measure, self.measuring.names
         values = measure.scores(self.sums) if self.sums else (None,) * len(names)
-        spreads = self.spreads or [Spread()] * len(names)
+        spreads = self.spreads or [ScoreDistribution()] * len(names)
         return tuple(
             MetricScore(
-                metric=self.measuring.asked.called,
+                metric=self.measuring.request.label,
                 name=name,
                 value=value,
                 signature=measure.signature,
@@ -75,7 +80,7 @@ class _Sums:
         )
 
 
-def _spread(spread: Spread, values: list[float]) -> Spread:
+def _spread(spread: ScoreDistribution, values: list[float]) -> ScoreDistribution:
     if not values:
         return spread
     ends = [each for each in (spread.minimum, spread.maximum) if each is not None]
@@ -87,7 +92,7 @@ def _spread(spread: Spread, values: list[float]) -> Spread:
         apart = mean - spread.sum / spread.count
         both = spread.count + count
         squares += spread.squares + apart * apart * spread.count * count / both
-    return Spread(
+    return ScoreDistribution(
         spread.count + count,
         spread.sum + total,
         spread.sum_squares + math.fsum(each * each for each in values),
@@ -98,18 +103,18 @@ def _spread(spread: Spread, values: list[float]) -> Spread:
 
 
 @dataclass(slots=True)
-class GroupSums:
+class GroupTotals:
     """What some answers came to so far, by all metrics."""
 
     key: Mapping[str, str]
-    measuring: tuple[Measuring, ...]
+    measuring: tuple[ComputedMetric, ...]
     #: None where no intervals are asked for, or where they cannot be had.
-    resampling: Resampling | None
+    resampling: PoissonBootstrap | None
     #: How many statistics each metric has.
     widths: tuple[int, ...] = ()
     records: int = 0
     answers: int = 0
-    _sums: list[_Sums] = field(default_factory=list)
+    _sums: list[_MetricTotals] = field(default_factory=list)
     _last: int = -1
     #: The statistics of the last record, which may have more answers.
     _row_of_last: list[float] = field(default_factory=list)
@@ -118,7 +123,7 @@ class GroupSums:
     _last_scored: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._sums = [_Sums(each) for each in self.measuring]
+        self._sums = [_MetricTotals(each) for each in self.measuring]
         self._scored = [0] * len(self.measuring)
         self._last_scored = [-1] * len(self.measuring)
 
@@ -152,7 +157,7 @@ class GroupSums:
                     self._last_scored[at] = record
                     self._scored[at] += 1
         if rows and self.resampling is not None:
-            self.resampling.add_at(numbers, rows)
+            self.resampling.add_numbered(numbers, rows)
 
     def _row(self, outcomes: tuple[Outcome, ...]) -> Iterable[float]:
         """Return the statistics by all metrics; without any they count for nothing."""
@@ -173,7 +178,7 @@ class GroupSums:
 
     def _intervals(self, level: float) -> list[tuple[float, float] | None]:
         if self.resampling is not None and self._row_of_last:
-            self.resampling.add_at([self._last], [self._row_of_last])
+            self.resampling.add_numbered([self._last], [self._row_of_last])
             self._row_of_last = []
         if self.resampling is None:
             return [None] * sum(len(each.names) for each in self.measuring)

@@ -15,13 +15,13 @@ from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
 from harpia_formats.rules.scoring import NO_ANSWER, NO_REFERENCE, UNSCORABLE
-from harpia_formats.scoring.accumulate import GroupSums, Outcome, width_of
-from harpia_formats.scoring.bootstrap import Resampling, why_not
-from harpia_formats.scoring.groups import Grouper
-from harpia_formats.scoring.measure import BATCH, Batches, Measured
+from harpia_formats.scoring.accumulate import GroupTotals, Outcome, statistics_width
+from harpia_formats.scoring.bootstrap import PoissonBootstrap, unavailable_reason
+from harpia_formats.scoring.groups import AnswerGrouping
+from harpia_formats.scoring.measure import BATCH, BatchQueue, BatchResult
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.results.format import ResultWriter
-from harpia_formats.scoring.scores import Measuring, ScoredAnswer
+from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
 from harpia_formats.validation.file.tally import Tally
 
 _Came = tuple[Outcome, ...]
@@ -43,13 +43,13 @@ class _Answer:
 
 
 @dataclass(slots=True)
-class Answers:
+class AnswerScorer:
     """The answers of one run, and what they came to so far."""
 
-    measured: tuple[Measuring, ...]
+    measured: tuple[ComputedMetric, ...]
     options: ScoreOptions
     models: Models
-    grouper: Grouper
+    grouper: AnswerGrouping
     tally: Tally
     #: Returns what writes results, once there is something to write; None for nothing.
     writer: Callable[[], ResultWriter | None]
@@ -57,13 +57,13 @@ class Answers:
     count: FileCount = field(default_factory=lambda: FileCount(""))
     #: Problems that were not told yet.
     pending: list[Problem] = field(default_factory=list)
-    groups: dict[tuple[str, ...], GroupSums] = field(default_factory=dict)
+    groups: dict[tuple[str, ...], GroupTotals] = field(default_factory=dict)
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
     seen_models: dict[str, None] = field(default_factory=dict)
     #: Answers that were handed on.
     number: int = 0
-    total: GroupSums = field(init=False)
+    total: GroupTotals = field(init=False)
     #: Whether a record may hold answers of several models.
     holds_models: bool = False
     #: Characters of what waits.
@@ -74,12 +74,14 @@ class Answers:
     _rules: dict[str, Rule] = field(default_factory=all_rules)
 
     def __post_init__(self) -> None:
-        if self.options.replicates and not why_not():
-            self._widths = tuple(width_of(each.measure) for each in self.measured)
+        if self.options.replicates and not unavailable_reason():
+            self._widths = tuple(
+                statistics_width(each.measure) for each in self.measured
+            )
         self.total = self._sums({})
         self.seconds = [0.0] * len(self.measured)
 
-    def receive(self, taken: PlacedRecord, batches: Batches) -> None:
+    def receive(self, taken: PlacedRecord, batches: BatchQueue) -> None:
         """Take a record, and hand out its answers once there are enough."""
         record = self.models.of(taken.record)
         self._records += 1
@@ -97,7 +99,7 @@ class Answers:
         if len(self._waiting) >= BATCH or self._size >= SIZE:
             self.hand_out(batches)
 
-    def hand_out(self, batches: Batches) -> None:
+    def hand_out(self, batches: BatchQueue) -> None:
         """Have the answers measured that wait."""
         answers, self._waiting = self._waiting, []
         self._size = 0
@@ -109,7 +111,7 @@ class Answers:
             ]
             batches.add(answers, pairs)
 
-    def deliver(self, answers: list[_Answer], measured: Measured) -> None:
+    def deliver(self, answers: list[_Answer], measured: BatchResult) -> None:
         """Take what some answers came to."""
         self.seconds = [
             a + b for a, b in zip(self.seconds, measured.seconds, strict=True)
@@ -137,7 +139,7 @@ class Answers:
         outcomes = next(found)
         for each, outcome in zip(self.measured, outcomes, strict=True):
             if isinstance(outcome, str):
-                message = f"{each.asked.called} has no number: {outcome}"
+                message = f"{each.request.label} has no number: {outcome}"
                 self._say(UNSCORABLE, answer, message)
         return outcomes
 
@@ -171,12 +173,12 @@ class Answers:
                 sums = self.groups[key] = self._sums(names)
             sums.add(part)
 
-    def _sums(self, key: dict[str, str]) -> GroupSums:
+    def _sums(self, key: dict[str, str]) -> GroupTotals:
         options = self.options
         resampling = None
-        if options.replicates and not why_not():
-            resampling = Resampling(options.replicates, options.seed)
-        return GroupSums(key, self.measured, resampling, self._widths)
+        if options.replicates and not unavailable_reason():
+            resampling = PoissonBootstrap(options.replicates, options.seed)
+        return GroupTotals(key, self.measured, resampling, self._widths)
 
     def _say(self, code: str, answer: _Answer, message: str) -> None:
         rule, tally = self._rules[code], self.tally

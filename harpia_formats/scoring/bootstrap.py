@@ -47,17 +47,17 @@ class Comparison:
     p_value: float
 
 
-def why_not() -> str:
+def unavailable_reason() -> str:
     """Return why nothing can be resampled here, or "" if it can."""
     return "" if find_spec("numpy") else NO_NUMPY
 
 
 @dataclass(slots=True)
-class Resampling:
+class PoissonBootstrap:
     """The sums of the statistics of records in every replicate.
 
     Its memory depends on the number of replicates and of statistics only. Without
-    numpy it counts records and has no intervals; `why_not` tells why.
+    numpy it counts records and has no intervals; `unavailable_reason` tells why.
     """
 
     replicates: int = REPLICATES
@@ -77,13 +77,15 @@ class Resampling:
         """
         start = self.following if first is None else first
         for chunk in _chunks(rows, start):
-            self.add_at(range(start, start + len(chunk)), chunk)
+            self.add_numbered(range(start, start + len(chunk)), chunk)
             start += len(chunk)
         self.following = start
 
-    def add_at(self, numbers: Sequence[int], rows: Sequence[Sequence[float]]) -> None:
+    def add_numbered(
+        self, numbers: Sequence[int], rows: Sequence[Sequence[float]]
+    ) -> None:
         """Add the statistics of records with these numbers, which ascend."""
-        if why_not():
+        if unavailable_reason():
             self.count += len(rows)
             return
         both = zip(numbers, rows, strict=True)
@@ -142,7 +144,7 @@ class Resampling:
         self.count += len(rows)
 
 
-def paired(  # noqa: PLR0913 - a comparison has two systems and four settings
+def compare_paired(  # noqa: PLR0913 - a comparison has two systems and four settings
     first: Rows,
     second: Rows,
     scores: Scores,
@@ -153,16 +155,19 @@ def paired(  # noqa: PLR0913 - a comparison has two systems and four settings
 ) -> list[Comparison | None]:
     """Compare two systems by their statistics of the same records, in one order.
 
-    Returns a comparison for each score, as `comparison_of` does.
+    Returns a comparison for each score, as `compare_bootstraps` does.
     """
-    one, other = Resampling(replicates, seed), Resampling(replicates, seed)
+    one, other = PoissonBootstrap(replicates, seed), PoissonBootstrap(replicates, seed)
     one.add(first)
     other.add(second)
-    return comparison_of(one, other, scores, level)
+    return compare_bootstraps(one, other, scores, level)
 
 
-def comparison_of(
-    first: Resampling, second: Resampling, scores: Scores, level: float = LEVEL
+def compare_bootstraps(
+    first: PoissonBootstrap,
+    second: PoissonBootstrap,
+    scores: Scores,
+    level: float = LEVEL,
 ) -> list[Comparison | None]:
     """Compare two systems that were resampled with the same seed.
 
@@ -180,7 +185,7 @@ def comparison_of(
             f"the first system has {first.count} records and the second {second.count}"
         )
     found = zip(scores(first.observed), scores(second.observed), strict=True)
-    if why_not() or first.count < LEAST:
+    if unavailable_reason() or first.count < LEAST:
         return [None for _ in found]
     ones = zip(*first.replicated(scores), strict=True)
     others = zip(*second.replicated(scores), strict=True)

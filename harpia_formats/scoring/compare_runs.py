@@ -18,12 +18,16 @@ from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
-from harpia_formats.scoring.accumulate import width_of
-from harpia_formats.scoring.bootstrap import Comparison, paired, why_not
+from harpia_formats.scoring.accumulate import statistics_width
+from harpia_formats.scoring.bootstrap import (
+    Comparison,
+    compare_paired,
+    unavailable_reason,
+)
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.run import Scoring, asked_by
-from harpia_formats.scoring.scores import Measuring, ScoredAnswer, Scores
+from harpia_formats.scoring.run import Scoring, metric_identities
+from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class ComparisonReport:
 
 
 @dataclass(slots=True)
-class _Side:
+class _SystemAnswers:
     """The statistics of one system's answers; a `ResultWriter`."""
 
     by_id: bool = True
@@ -91,8 +95,8 @@ class _Side:
         number = self._before[model]
         self._before[model] += 1
         self.by_id = self.by_id and record.id is not UNSET
-        self.ids.append(digest(f"{record.id}", number))
-        self.prompts.append(digest(asked_in(record), number))
+        self.ids.append(pairing_key(f"{record.id}", number))
+        self.prompts.append(pairing_key(prompt_text(record), number))
         for column, width, each in zip(
             self.columns, self.widths, scored.statistics, strict=True
         ):
@@ -104,9 +108,9 @@ class _Side:
     def drop(self) -> None:
         """Hold nothing that would have to be let go."""
 
-    def begin(self, run: ResultRun) -> "_Side":
+    def begin(self, run: ResultRun) -> "_SystemAnswers":
         """Get ready for what is measured."""
-        self.widths = [width_of(each.measure) for each in run.measured]
+        self.widths = [statistics_width(each.measure) for each in run.measured]
         self.columns = [array("d") for _ in run.measured]
         return self
 
@@ -117,13 +121,13 @@ class _Side:
         return None if found[0] != found[0] else found
 
 
-def digest(text: str, number: int) -> bytes:
+def pairing_key(text: str, number: int) -> bytes:
     """Return what tells an answer apart: of what it is, and which one."""
     key = f"{number}\n{text}".encode("utf-8", "surrogatepass")
     return blake2b(key, digest_size=16).digest()
 
 
-def asked_in(record: Record) -> str:
+def prompt_text(record: Record) -> str:
     """Return what tells a record apart that has no id: all that is asked in it."""
     if record.prompt is not UNSET:
         return record.prompt
@@ -149,12 +153,12 @@ class ScoreComparison:
         options: ScoreOptions,
         models: tuple[str | None, str | None] = (None, None),
     ) -> None:
-        if why_not():
-            raise ScoreError(f"scores are not compared: {why_not()}")
+        if unavailable_reason():
+            raise ScoreError(f"scores are not compared: {unavailable_reason()}")
         if not options.replicates:
             raise ScoreError("scores are compared by replicates: name some")
         self._options = options
-        self._sides = (_Side(), _Side())
+        self._sides = (_SystemAnswers(), _SystemAnswers())
         without = replace(options, replicates=0, by=())
         self._runs = tuple(
             Scoring(
@@ -178,7 +182,7 @@ class ScoreComparison:
         first, second = (each.scores() for each in self._runs)
         if first.is_broken or second.is_broken:
             return ComparisonReport((), first, second, 0, 0)
-        if asked_by(first.measured) != asked_by(second.measured):
+        if metric_identities(first.measured) != metric_identities(second.measured):
             raise ScoreError(
                 "the two ask for unlike metrics, which are not compared; name metrics "
                 "with --metrics"
@@ -225,14 +229,14 @@ class ScoreComparison:
         return found
 
     def _compared(
-        self, number: int, measuring: Measuring, both: list[tuple[int, int]]
+        self, number: int, measuring: ComputedMetric, both: list[tuple[int, int]]
     ) -> Generator[ComparedScore, None, None]:
         ours, theirs = self._sides
         rows = [(ours.row(number, a), theirs.row(number, b)) for a, b in both]
         pairs = [(a, b) for a, b in rows if a is not None and b is not None]
         one, other = [a for a, _ in pairs], [b for _, b in pairs]
         scores, options = measuring.measure.scores, self._options
-        found = paired(
+        found = compare_paired(
             one,
             other,
             scores,
@@ -250,7 +254,7 @@ class ScoreComparison:
             measuring.names, *values, found, strict=True
         ):
             yield ComparedScore(
-                measuring.asked.called,
+                measuring.request.label,
                 name,
                 first,
                 second,
@@ -271,5 +275,5 @@ def _places(keys: list[bytes]) -> dict[bytes, int]:
     return places
 
 
-def _writer_of(side: _Side) -> Callable[[Files, ResultRun], _Side]:
+def _writer_of(side: _SystemAnswers) -> Callable[[Files, ResultRun], _SystemAnswers]:
     return lambda _, run: side.begin(run)

@@ -14,8 +14,8 @@ from harpia_formats.model.record import Record, Score
 from harpia_formats.model.report import Report
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord
-from harpia_formats.scoring.bootstrap import paired, why_not
-from harpia_formats.scoring.compare_runs import ComparedScore, asked_in, digest
+from harpia_formats.scoring.bootstrap import compare_paired, unavailable_reason
+from harpia_formats.scoring.compare_runs import ComparedScore, pairing_key, prompt_text
 from harpia_formats.scoring.options import ScoreOptions
 
 #: What a score is called that does not name its metric.
@@ -71,7 +71,7 @@ class _Stored:
         number = seen[name]
         seen[name] += 1
         by_id, by_prompt = (
-            digest(each, number) for each in (f"{record.id}", asked_in(record))
+            pairing_key(each, number) for each in (f"{record.id}", prompt_text(record))
         )
         found = self.values.setdefault(name, {})
         if (by_id, by_prompt) in found:
@@ -122,8 +122,8 @@ class StoredComparison:
         *,
         force: bool = False,
     ) -> None:
-        if why_not():
-            raise ScoreError(f"scores are not compared: {why_not()}")
+        if unavailable_reason():
+            raise ScoreError(f"scores are not compared: {unavailable_reason()}")
         self._options, self._force = options, force
         self._said: list[str] = []
         self._sides = tuple(
@@ -216,7 +216,7 @@ class StoredComparison:
         options = self._options
         one = [(ours[key], 1.0) for key in both]
         other = [(theirs[key], 1.0) for key in both]
-        (comparison,) = paired(
+        (comparison,) = compare_paired(
             one,
             other,
             lambda sums: (sums[0] / sums[1] if sums[1] else None,),

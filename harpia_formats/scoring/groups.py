@@ -18,7 +18,7 @@ _metadata = "metadata."
 
 
 @dataclass(frozen=True, slots=True)
-class Grouper:
+class AnswerGrouping:
     """Tells groups by the values of fields; raises `ScoreError` for unknown ones."""
 
     by: tuple[str, ...]

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.metrics import Measure, measure_of
-from harpia_formats.metrics.metric import Pair, Statistics, Unscorable
+from harpia_formats.metrics.metric import Pair, Statistics, UnscorableError
 from harpia_formats.scoring.accumulate import Outcome
-from harpia_formats.scoring.scores import Measuring
+from harpia_formats.scoring.scores import ComputedMetric
 
 if TYPE_CHECKING:  # little data needs none
     from harpia_formats.workers.pool import Ticket, WorkerPool
@@ -23,7 +23,7 @@ Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class BatchResult:
     """What some answers came to."""
 
     #: For each metric what each answer came to.
@@ -32,14 +32,14 @@ class Measured:
     seconds: list[float]
 
 
-def measured(measures: Sequence[Measure], pairs: Sequence[Pair]) -> Measured:
+def measured(measures: Sequence[Measure], pairs: Sequence[Pair]) -> BatchResult:
     """Return what answers came to by each of `measures`."""
     outcomes, seconds = [], []
     for each in measures:
         start = time.perf_counter()
         outcomes.append(_outcomes(each, pairs))
         seconds.append(time.perf_counter() - start)
-    return Measured(outcomes, seconds)
+    return BatchResult(outcomes, seconds)
 
 
 def _outcomes(measure: Measure, pairs: Sequence[Pair]) -> list[Outcome]:
@@ -52,7 +52,7 @@ def _outcomes(measure: Measure, pairs: Sequence[Pair]) -> list[Outcome]:
 def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | str]:
     if measure.batch is not None:
         # Where one of them has none, which one is seen when they are taken one by one.
-        with suppress(Unscorable):
+        with suppress(UnscorableError):
             return list(measure.batch(pairs))
     return [_one(measure, pair) for pair in pairs]
 
@@ -60,7 +60,7 @@ def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | st
 def _one(measure: Measure, pair: Pair) -> Statistics | str:
     try:
         return measure.statistics(*pair)
-    except Unscorable as error:
+    except UnscorableError as error:
         return str(error)
 
 
@@ -74,7 +74,7 @@ class _Present(threading.local):
 _present = _Present()
 
 
-def _measured_elsewhere(job: tuple[str, Spec], pairs: Sequence[Pair]) -> Measured:
+def _measure_in_worker(job: tuple[str, Spec], pairs: Sequence[Pair]) -> BatchResult:
     """Return what answers came to, in whatever process this is."""
     key, spec = job
     if _present.key != key:
@@ -84,12 +84,12 @@ def _measured_elsewhere(job: tuple[str, Spec], pairs: Sequence[Pair]) -> Measure
 
 
 @dataclass(slots=True)
-class Batches:
+class BatchQueue:
     """Hands out batches of answers, and takes back their statistics in order."""
 
-    measuring: tuple[Measuring, ...]
+    measuring: tuple[ComputedMetric, ...]
     #: Called with a batch as it was given, and its statistics.
-    deliver: Callable[[Any, Measured], None]
+    deliver: Callable[[Any, BatchResult], None]
     #: Who measures elsewhere, if anybody does.
     pool: "WorkerPool | None" = None
     _batches: int = 0
@@ -101,7 +101,8 @@ class Batches:
 
     def __post_init__(self) -> None:
         self._spec = tuple(
-            (each.asked.metric, dict(each.asked.parameters)) for each in self.measuring
+            (each.request.metric, dict(each.request.parameters))
+            for each in self.measuring
         )
         self._key = repr(self._spec)
 
@@ -118,7 +119,7 @@ class Batches:
             self.deliver(batch, self._measured_here(pairs))
             return
         job = self._key, self._spec
-        ticket = self.pool.submit((_measured_elsewhere, (job, list(pairs))))
+        ticket = self.pool.submit((_measure_in_worker, (job, list(pairs))))
         self._waiting.append((batch, pairs, ticket))
         if len(self._waiting) >= self.pool.room:
             self._deliver_first(self.pool)
@@ -139,5 +140,5 @@ class Batches:
             found = self._measured_here(pairs)
         self.deliver(batch, found)
 
-    def _measured_here(self, pairs: Sequence[Pair]) -> Measured:
+    def _measured_here(self, pairs: Sequence[Pair]) -> BatchResult:
         return measured([each.measure for each in self.measuring], pairs)

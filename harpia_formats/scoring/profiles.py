@@ -1,7 +1,7 @@
 """Which profiles there are: ours, and those of vendors."""
 
 from harpia_formats.metrics import METRICS
-from harpia_formats.model.metric_profile import Asked, Profile, ScoreError
+from harpia_formats.model.metric_profile import MetricRequest, Profile, ScoreError
 from harpia_formats.registry import vendor_profile, vendor_profiles
 from harpia_formats.text.spelling import nearest
 
@@ -12,15 +12,17 @@ DEFAULT = Profile(
     id="default",
     summary="The field's usual definitions, the best over all references; BLEU is "
     "sacrebleu's corpus BLEU on a scale from 0 to 100.",
-    metrics={name: (Asked(name),) for name in METRICS},
+    metrics={name: (MetricRequest(name),) for name in METRICS},
     usual=("em", "f1"),
 )
 SQUAD = Profile(
     id="squad",
     summary="SQuAD v1.1: the best over all references, on a scale from 0 to 100.",
     metrics={
-        "em": (Asked("em", _squad | {"scale": "0-100"}, names=("exact_match",)),),
-        "f1": (Asked("f1", _squad | {"scale": "0-100", "empty": "v1"}),),
+        "em": (
+            MetricRequest("em", _squad | {"scale": "0-100"}, names=("exact_match",)),
+        ),
+        "f1": (MetricRequest("f1", _squad | {"scale": "0-100", "empty": "v1"}),),
     },
     usual=("em", "f1"),
 )

@@ -18,16 +18,16 @@ from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.reader import Reading
 from harpia_formats.registry import adapter_of, result_format_named
-from harpia_formats.scoring.answer_stream import Answers
-from harpia_formats.scoring.bootstrap import why_not
-from harpia_formats.scoring.groups import Grouper
-from harpia_formats.scoring.measure import Batches
+from harpia_formats.scoring.answer_stream import AnswerScorer
+from harpia_formats.scoring.bootstrap import unavailable_reason
+from harpia_formats.scoring.groups import AnswerGrouping
+from harpia_formats.scoring.measure import BatchQueue
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT, profile_named
 from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import ResultFormat, ResultRun, ResultWriter
-from harpia_formats.scoring.scores import Measuring, Scores
-from harpia_formats.scoring.select_metrics import Choice, Chosen
+from harpia_formats.scoring.scores import ComputedMetric, Scores
+from harpia_formats.scoring.select_metrics import MetricSelection, SelectedMetrics
 from harpia_formats.workers.pool import joined
 
 
@@ -59,10 +59,10 @@ class Scoring:
         asked = self._options.profile
         usual = self._target.profile if self._target else DEFAULT.id
         self._profile = profile_named(asked or usual)
-        self._grouper = Grouper(self._options.by)
+        self._grouper = AnswerGrouping(self._options.by)
         self._models = Models(self._options.model)
-        self._choice = Choice.of(self._profile, self._options)
-        self._chosen: Chosen | None = None
+        self._choice = MetricSelection.of(self._profile, self._options)
+        self._chosen: SelectedMetrics | None = None
         self._header: Header | None = None
         if not self._choice.is_of_input:
             self._chosen = self._choice.settled()
@@ -72,9 +72,9 @@ class Scoring:
         self._names: tuple[str, ...] = ()
         self._answers = self._new_answers()
 
-    def _new_answers(self) -> Answers:
+    def _new_answers(self) -> AnswerScorer:
         """Return what takes answers, by all that is computed."""
-        return Answers(
+        return AnswerScorer(
             () if self._chosen is None else self._chosen.measured,
             self._options,
             self._models,
@@ -102,9 +102,9 @@ class Scoring:
         headers = [each for found in reading.headers for each in found]
         self._header = headers[0] if headers else Header()
         self._chosen = self._choice.settled(self._header)
-        asked = asked_by(self._chosen.measured)
+        asked = metric_identities(self._chosen.measured)
         for header in headers[1:]:
-            if asked_by(self._choice.settled(header).measured) != asked:
+            if metric_identities(self._choice.settled(header).measured) != asked:
                 raise ScoreError(
                     "the inputs ask for unlike metrics; score them one by one, or name "
                     "metrics with --metrics"
@@ -146,7 +146,7 @@ class Scoring:
         answers = self._answers
         options = self._options
         with joined(options.jobs, options.executor, options.engine) as pool:
-            batches = Batches(answers.measured, answers.deliver, pool)
+            batches = BatchQueue(answers.measured, answers.deliver, pool)
             problems = self._reading.problems(
                 lambda taken: answers.receive(taken, batches),
                 self._begin,
@@ -232,7 +232,7 @@ class Scoring:
 
     def _resampling(self) -> str:
         options = self._options
-        if not options.replicates or why_not():
+        if not options.replicates or unavailable_reason():
             return ""
         return (
             f"bootstrap|level:{options.level!r}|replicates:{options.replicates}"
@@ -242,7 +242,7 @@ class Scoring:
     def _said(self) -> tuple[str, ...]:
         """Return what is worth saying beside the scores."""
         chosen = () if self._chosen is None else self._chosen.said
-        missing = why_not() if self._options.replicates else ""
+        missing = unavailable_reason() if self._options.replicates else ""
         invalid = sum(each.invalid for each in self._reading.tally.report().files)
         left = f"{invalid:,} rows are not valid and were left out" if invalid else ""
         return (*chosen, *(each for each in (left, missing) if each))
@@ -263,12 +263,12 @@ def _check_unused(output: OutputPlace, options: ScoreOptions) -> None:
         raise ScoreError(f"{unused} is for results; name their format with --to")
 
 
-def asked_by(
-    measured: Iterable[Measuring],
+def metric_identities(
+    measured: Iterable[ComputedMetric],
 ) -> list[tuple[str, tuple[str, ...], str]]:
     """Return what is computed, as what it is called and how it is worked out."""
     return [
-        (each.asked.called, each.names, each.measure.signature) for each in measured
+        (each.request.label, each.names, each.measure.signature) for each in measured
     ]
 
 

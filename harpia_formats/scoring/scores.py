@@ -6,23 +6,23 @@ from dataclasses import dataclass, field
 
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.metric import Statistics
-from harpia_formats.model.metric_profile import Asked
+from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Measuring:
+class ComputedMetric:
     """A metric that is computed, and what results call it and its scores."""
 
-    asked: Asked
+    request: MetricRequest
     measure: Measure
 
     @property
     def names(self) -> tuple[str, ...]:
         """What results call its scores."""
-        return self.asked.names or self.measure.names
+        return self.request.names or self.measure.names
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ScoredAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ScoreDistribution:
     """How the scores of single answers are spread."""
 
     count: int = 0
@@ -95,7 +95,7 @@ class MetricScore:
     #: The limits between which it lies, None where they are not known.
     interval: tuple[float, float] | None
     #: How the answers' own scores are spread.
-    spread: Spread
+    spread: ScoreDistribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Scores:
 
     profile: str
     #: What was computed, in the order that was asked for.
-    measured: tuple[Measuring, ...]
+    measured: tuple[ComputedMetric, ...]
     #: Names of metrics that are asked for and cannot be computed.
     unknown: tuple[str, ...]
     #: All answers together.

@@ -8,35 +8,40 @@ from typing import Any
 
 from harpia_formats.metrics import METRICS, Measure, MetricError, measure_of
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.metric_profile import Asked, Configured, Profile, ScoreError
+from harpia_formats.model.metric_profile import (
+    MetricConfiguration,
+    MetricRequest,
+    Profile,
+    ScoreError,
+)
 from harpia_formats.model.record import Header
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT
-from harpia_formats.scoring.scores import Measuring
+from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.text.spelling import nearest
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SelectedMetrics:
     """What is computed, and what is not though it was asked for."""
 
-    measured: tuple[Measuring, ...]
+    measured: tuple[ComputedMetric, ...]
     unknown: tuple[str, ...] = ()
     #: What is worth saying of the choice.
     said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MetricSelection:
     """Where it is said which metrics are computed."""
 
     profile: Profile
     options: ScoreOptions
     #: What a vendor's configuration asks for, if there is one.
-    configured: Configured | None = None
+    configured: MetricConfiguration | None = None
 
     @classmethod
-    def of(cls, profile: Profile, options: ScoreOptions) -> "Choice":
+    def of(cls, profile: Profile, options: ScoreOptions) -> "MetricSelection":
         """Return the choice of `options`; raises `ScoreError`."""
         if options.config is None:
             return cls(profile, options)
@@ -54,7 +59,7 @@ class Choice:
         is_said = self.options.metrics or self.configured is not None
         return not is_said and self.profile.of_header is not None
 
-    def settled(self, header: Header | None = None) -> Chosen:
+    def settled(self, header: Header | None = None) -> SelectedMetrics:
         """Return what is computed; raises `ScoreError`.
 
         `header` is what stands around the records, where that chooses.
@@ -90,13 +95,15 @@ def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
         raise ScoreError(f"{path} is not JSON: {error}") from error
 
 
-def named(profile: Profile, names: Iterable[str]) -> tuple[list[Asked], list[str]]:
+def named(
+    profile: Profile, names: Iterable[str]
+) -> tuple[list[MetricRequest], list[str]]:
     """Return what a profile means by names of metrics, and what is to be said of it.
 
     A metric that a vendor does not have is taken in its usual definition. Raises
     `ScoreError` for a name that nothing has.
     """
-    asked: list[Asked] = []
+    asked: list[MetricRequest] = []
     said = []
     for name in names:
         if name in profile.metrics:
@@ -118,14 +125,14 @@ def named(profile: Profile, names: Iterable[str]) -> tuple[list[Asked], list[str
 
 
 def settled(
-    asked: Iterable[Asked], parameters: Mapping[str, Any], *, skip_unknown: bool
-) -> Chosen:
+    asked: Iterable[MetricRequest], parameters: Mapping[str, Any], *, skip_unknown: bool
+) -> SelectedMetrics:
     """Return the measures of what is asked for, with `parameters` by their full name.
 
     Raises `ScoreError` for a metric that cannot be computed, unless it is to be left
     out, and for a parameter that no metric takes.
     """
-    measured: list[Measuring] = []
+    measured: list[ComputedMetric] = []
     unknown: dict[str, str] = {}
     left = dict(parameters)
     for each in asked:
@@ -135,21 +142,21 @@ def settled(
         except MetricError as error:
             if not skip_unknown:
                 raise ScoreError(_cured(str(error))) from error
-            unknown[each.called] = str(error)
+            unknown[each.label] = str(error)
             continue
-        measured.append(Measuring(given, measure))
+        measured.append(ComputedMetric(given, measure))
     _check_parameters(left, measured)
     _check_names(measured)
     if not measured:
         raise ScoreError(_nothing(unknown))
     said = tuple(f"{name} is left out: {why}" for name, why in unknown.items())
-    return Chosen(tuple(measured), tuple(unknown), said)
+    return SelectedMetrics(tuple(measured), tuple(unknown), said)
 
 
-def _measure_of(asked: Asked) -> Measure:
+def _measure_of(asked: MetricRequest) -> Measure:
     """Return the measure of one metric; raises `MetricError`."""
-    if asked.why_not:
-        raise MetricError(asked.why_not)
+    if asked.unavailable_reason:
+        raise MetricError(asked.unavailable_reason)
     measure = measure_of(asked.metric, asked.parameters)
     if not asked.note:
         return measure
@@ -157,19 +164,21 @@ def _measure_of(asked: Asked) -> Measure:
 
 
 def _taken_from(
-    left: dict[str, Any], parameters: Mapping[str, Any], asked: Asked
-) -> Asked:
+    left: dict[str, Any], parameters: Mapping[str, Any], asked: MetricRequest
+) -> MetricRequest:
     """Return a metric with the parameters that are given for it."""
     found = {}
     for full, value in parameters.items():
         metric, _, name = full.partition(".")
-        if metric in {asked.metric, asked.called} and name:
+        if metric in {asked.metric, asked.label} and name:
             found[name] = value
             left.pop(full, None)
     return replace(asked, parameters={**asked.parameters, **found}) if found else asked
 
 
-def _check_parameters(left: Mapping[str, Any], measured: Iterable[Measuring]) -> None:
+def _check_parameters(
+    left: Mapping[str, Any], measured: Iterable[ComputedMetric]
+) -> None:
     for full in left:
         metric, dot, name = full.partition(".")
         if not dot or not name:
@@ -177,7 +186,7 @@ def _check_parameters(left: Mapping[str, Any], measured: Iterable[Measuring]) ->
                 f"{full!r} is no parameter: write METRIC.PARAMETER=VALUE, such as "
                 "rouge.stemmer=true"
             )
-        known = [each.asked.called for each in measured]
+        known = [each.request.label for each in measured]
         near = nearest(metric, known)
         hint = f"; did you mean {near}.{name}?" if near else ""
         raise ScoreError(
@@ -186,14 +195,14 @@ def _check_parameters(left: Mapping[str, Any], measured: Iterable[Measuring]) ->
         )
 
 
-def _check_names(measured: Iterable[Measuring]) -> None:
+def _check_names(measured: Iterable[ComputedMetric]) -> None:
     """Raise `ScoreError` where two scores would be called the same."""
     seen: set[tuple[str, str]] = set()
     for each in measured:
         for name in each.names:
-            if (each.asked.called, name) in seen:
-                raise ScoreError(f"{name} of {each.asked.called} is asked for twice")
-            seen.add((each.asked.called, name))
+            if (each.request.label, name) in seen:
+                raise ScoreError(f"{name} of {each.request.label} is asked for twice")
+            seen.add((each.request.label, name))
 
 
 def _cured(reason: str) -> str:

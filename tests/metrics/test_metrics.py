@@ -18,13 +18,13 @@ from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.metrics import (
     METRICS,
     MetricError,
-    Unscorable,
+    UnscorableError,
     measure_of,
     metric_names,
 )
 from harpia_formats.metrics.text.normalise import NORMALISATIONS
 from harpia_formats.metrics.text.overlap import clipped, overlap
-from harpia_formats.metrics.text.text_cache import LONGEST, remembering
+from harpia_formats.metrics.text.text_cache import LONGEST, cached_by_text
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
@@ -118,7 +118,7 @@ def test_statistics_are_as_many_for_every_record(name: str) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_no_reference_is_no_score(name: str) -> None:
     """A record without references is a finding, and no score of 0."""
-    with pytest.raises(Unscorable, match="no reference"):
+    with pytest.raises(UnscorableError, match="no reference"):
         measure_of(name, {}).statistics("1", [])
 
 
@@ -274,16 +274,16 @@ def test_overlap_is_that_of_multisets(one: list[int], others: list[list[int]]) -
 def test_references_that_cannot_be_scored_are_left_out() -> None:
     """The best reference counts of those that can be compared with."""
     assert value("number-check", "1", ["none", "1"]) == 1
-    with pytest.raises(Unscorable, match="no number in the reference"):
+    with pytest.raises(UnscorableError, match="no number in the reference"):
         value("number-check", "1", ["none", "neither"])
-    with pytest.raises(Unscorable, match="no number in the answer"):
+    with pytest.raises(UnscorableError, match="no number in the answer"):
         value("number-check", "x", ["1", "2"])
 
 
 def test_a_method_of_nltk_that_refuses_an_answer_is_a_finding() -> None:
     """Where method6 asserts, the record has a reason and no score."""
     pytest.importorskip("nltk", reason="the extra score is not installed")
-    with pytest.raises(Unscorable, match=r"method6 refuses .* non-zero precision"):
+    with pytest.raises(UnscorableError, match=r"method6 refuses .* non-zero precision"):
         value("nltk-bleu", "Paris", ["Paris"], smoothing_function="method6")
 
 
@@ -302,7 +302,7 @@ def test_huge_texts_are_not_kept() -> None:
         calls.append(text)
         return len(text)
 
-    work, long = remembering(length), "a" * (LONGEST + 1)
+    work, long = cached_by_text(length), "a" * (LONGEST + 1)
 
     assert [work("a"), work("a"), work(long), work(long)] == [
         1,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.metrics import Unscorable, measure_of
+from harpia_formats.metrics import UnscorableError, measure_of
 from harpia_formats.metrics.text.bleu_tokens import words_13a
 from harpia_formats.metrics.text.normalise import NORMALISATIONS
 
@@ -134,7 +134,7 @@ def value(
     measure = measure_of(name, parameters)
     try:
         (found,) = measure.scores(measure.statistics(answer, references))
-    except Unscorable:
+    except UnscorableError:
         return None
     return found
 

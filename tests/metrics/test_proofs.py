@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.metrics import Measure, Unscorable, measure_of
+from harpia_formats.metrics import Measure, UnscorableError, measure_of
 from harpia_formats.metrics.mean import summed
 from harpia_formats.metrics.text.bleu_tokens import words_13a
 from harpia_formats.metrics.text.rouge_tokens import TOKENIZERS
@@ -105,7 +105,7 @@ def score_of(measure: Measure, pair: Pair) -> tuple[float | None, ...]:
     """Return the scores of one record, None where it is not scorable."""
     try:
         return measure.scores(measure.statistics(*pair))
-    except Unscorable:
+    except UnscorableError:
         return (None,) * len(measure.names)
 
 

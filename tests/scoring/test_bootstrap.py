@@ -12,22 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.metrics import measure_of
-from harpia_formats.metrics.mean import means_of
+from harpia_formats.metrics.mean import means
 from harpia_formats.scoring import bootstrap as resampling
 from harpia_formats.scoring.bootstrap import (
     Comparison,
-    Resampling,
-    comparison_of,
+    PoissonBootstrap,
+    compare_bootstraps,
+    compare_paired,
     limits_of,
-    paired,
-    why_not,
+    unavailable_reason,
 )
 from harpia_formats.scoring.poisson import BLOCK, weights_of
 
 numpy = pytest.importorskip("numpy", reason="the extra score is not installed")
 
 Rows = Sequence[tuple[float, ...]]
-mean = means_of(1)
+mean = means(1)
 
 
 def scored(count: int, seed: int = 1, shift: float = 0.0) -> Rows:
@@ -36,9 +36,9 @@ def scored(count: int, seed: int = 1, shift: float = 0.0) -> Rows:
     return [(chance.random() + shift, 1) for _ in range(count)]
 
 
-def resampled(rows: Rows, **settings: int) -> Resampling:
+def resampled(rows: Rows, **settings: int) -> PoissonBootstrap:
     """Return the resampling of all rows."""
-    found = Resampling(**settings)
+    found = PoissonBootstrap(**settings)
     found.add(rows)
     return found
 
@@ -74,9 +74,9 @@ def test_chunks_do_not_matter(cuts: list[int], chance: random.Random) -> None:
     edges = [0, *sorted(cuts), len(rows)]
     parts = list(pairwise(edges))
     chance.shuffle(parts)
-    merged = Resampling(replicates=50)
+    merged = PoissonBootstrap(replicates=50)
     for start, end in parts:
-        part = Resampling(replicates=50)
+        part = PoissonBootstrap(replicates=50)
         part.add(rows[start:end], first=start)
         merged.merge(part)
 
@@ -88,7 +88,7 @@ def test_chunks_do_not_matter(cuts: list[int], chance: random.Random) -> None:
 def test_rows_follow_those_before() -> None:
     """Without a number rows are numbered on from the last call."""
     rows = scored(700)
-    whole, parts = resampled(rows), Resampling()
+    whole, parts = resampled(rows), PoissonBootstrap()
     for start in range(0, 700, 9):
         parts.add(iter(rows[start : start + 9]))
 
@@ -115,13 +115,13 @@ def test_what_was_observed_is_exact() -> None:
 def test_too_little_has_no_interval(rows: Rows) -> None:
     """Fewer than two records, or none with a score, have no limits."""
     assert resampled(rows).interval(mean) == [None]
-    assert paired(rows, rows, mean) == [None]
+    assert compare_paired(rows, rows, mean) == [None]
 
 
 def test_every_score_has_its_interval() -> None:
     """Of several scores each has limits, in their order."""
     rows = [(a, 2 + a, 1) for a, _ in scored(200)]
-    one, other = resampled(rows).interval(means_of(2))
+    one, other = resampled(rows).interval(means(2))
 
     assert one is not None
     assert other == pytest.approx((one[0] + 2, one[1] + 2))
@@ -140,11 +140,11 @@ def test_weights_are_poisson() -> None:
 def test_unlike_resamplings_are_not_mixed() -> None:
     """Another seed or size, or other numbers of records, are a caller's mistake."""
     with pytest.raises(ValueError, match="one seed and size can be merged"):
-        Resampling().merge(Resampling(seed=1))
+        PoissonBootstrap().merge(PoissonBootstrap(seed=1))
     with pytest.raises(ValueError, match="one seed and size can be compared"):
-        comparison_of(Resampling(), Resampling(replicates=5), mean)
+        compare_bootstraps(PoissonBootstrap(), PoissonBootstrap(replicates=5), mean)
     with pytest.raises(ValueError, match="has 3 records and the second 2"):
-        paired(scored(3), scored(2), mean)
+        compare_paired(scored(3), scored(2), mean)
 
 
 def test_without_numpy_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,20 +153,20 @@ def test_without_numpy_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> Non
     found = resampled(scored(10))
 
     assert (found.count, found.interval(mean)) == (10, [None])
-    assert paired(scored(10), scored(10), mean) == [None]
-    assert "pip install 'harpia-formats[score]'" in why_not()
+    assert compare_paired(scored(10), scored(10), mean) == [None]
+    assert "pip install 'harpia-formats[score]'" in unavailable_reason()
 
 
 def test_a_system_does_not_differ_from_itself() -> None:
     """Equal systems have the difference 0 and the p-value 1."""
     rows = scored(50)
 
-    assert paired(rows, rows, mean) == [Comparison(0, 0, 0, 1.0)]
+    assert compare_paired(rows, rows, mean) == [Comparison(0, 0, 0, 1.0)]
 
 
 def test_a_better_system_is_told() -> None:
     """A difference on every record is certain, the sign being that of the first."""
-    (found,) = paired(scored(80, shift=0.1), scored(80), mean)
+    (found,) = compare_paired(scored(80, shift=0.1), scored(80), mean)
 
     assert found is not None
     assert found.difference == pytest.approx(0.1)
@@ -209,7 +209,7 @@ def test_intervals_are_near_those_of_sacrebleu(wrong: float) -> None:
     test = significance.PairedTest(systems, bleu, [references], "bs", 2000)
     theirs = test()[1]["BLEU"][1]
     first = rows(one)
-    (ours,) = paired(first, rows(other), measure.scores, replicates=2000)
+    (ours,) = compare_paired(first, rows(other), measure.scores, replicates=2000)
     (limits,) = resampled(first).interval(measure.scores)
     (_, result) = test._baseline_info["BLEU"]  # noqa: SLF001 - the interval of the first
 
@@ -227,7 +227,7 @@ def test_p_values_are_calibrated() -> None:
         one, other = (
             [(float(chance.random() < 0.6), 1.0) for _ in range(100)] for _ in range(2)
         )
-        (found,) = paired(one, other, mean, replicates=200, seed=seed)
+        (found,) = compare_paired(one, other, mean, replicates=200, seed=seed)
         assert found is not None
         below += found.p_value < 0.05
 

@@ -150,7 +150,7 @@ def test_a_killed_process_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
         for text, refs, category, model in ANSWERS
     ]
     expected = score(lines_of(answers), metrics=("f1",), replicates=0)
-    monkeypatch.setattr(measuring, "_measured_elsewhere", _dying)
+    monkeypatch.setattr(measuring, "_measure_in_worker", _dying)
 
     found = score(lines_of(answers), metrics=("f1",), replicates=0, jobs=2)
 

@@ -49,12 +49,12 @@ def name_of(name: str, column: ScoreColumn, form: Form, *, is_only: bool) -> str
 
     Where a row can name its result otherwise, it is that of the evaluation.
     """
-    return name if form.is_closed or is_only else f"{name}/{column.called}"
+    return name if form.is_closed or is_only else f"{name}/{column.label}"
 
 
 def result_id_of(name: str, column: ScoreColumn) -> str:
     """Return the `evaluation_result_id` of a score."""
-    return f"{name}:{column.called}"
+    return f"{name}:{column.label}"
 
 
 def aggregate_of(
@@ -158,8 +158,8 @@ def _metric(column: ScoreColumn, score: MetricScore, form: Form) -> dict[str, An
     }
     if form.is_closed:
         config |= {
-            "metric_id": column.called,
-            "metric_name": column.called,
+            "metric_id": column.label,
+            "metric_name": column.label,
             "metric_parameters": {
                 "signature": column.signature,
                 "scale": column.scale,

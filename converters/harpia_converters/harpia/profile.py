@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from harpia_converters.harpia.companion import Metric, metrics_of
 from harpia_converters.harpia.metrics import HF_BERTSCORE, NLTK_BLEU
-from harpia_formats.model.metric_profile import Asked, Profile
+from harpia_formats.model.metric_profile import MetricRequest, Profile
 from harpia_formats.model.record import Header
 
 #: Words in the id of a metric that do not make another metric of it.
@@ -32,7 +32,7 @@ _unknown_metric = (
 )
 
 
-def enabled_in(header: Header) -> Iterator[tuple[Metric, Asked]]:
+def enabled_in(header: Header) -> Iterator[tuple[Metric, MetricRequest]]:
     """Yield each metric that an input enables, and what it asks for.
 
     A metric that is there twice, with other parameters, is called by a number too.
@@ -46,7 +46,7 @@ def enabled_in(header: Header) -> Iterator[tuple[Metric, Asked]]:
             yield each, _asked(each, key)
 
 
-def asked_by(header: Header) -> Iterable[Asked]:
+def asked_by(header: Header) -> Iterable[MetricRequest]:
     """Return what an input asks for; unknown metrics keep their id as their name."""
     return [asked for _, asked in enabled_in(header)]
 
@@ -59,7 +59,7 @@ def _unused(id_: str, seen: set[str]) -> str:
     return key
 
 
-def _asked(metric: Metric, key: str) -> Asked:
+def _asked(metric: Metric, key: str) -> MetricRequest:
     words = set(re.findall(r"[^\W\d_]+", metric.id.casefold()))
     parameters = metric.parameters or {}
     if "bleu" in words and words <= _beside_bleu:
@@ -68,22 +68,24 @@ def _asked(metric: Metric, key: str) -> Asked:
     if is_whole and words <= _beside_bertscore:
         return _bertscore(parameters, key, metric)
     why = f"{metric.id} {_unknown_metric}"
-    return Asked(metric.id, key=key, given=metric.parameters, why_not=why)
+    return MetricRequest(
+        metric.id, key=key, given=metric.parameters, unavailable_reason=why
+    )
 
 
-def _bleu(parameters: Any, key: str, metric: Metric) -> Asked:
+def _bleu(parameters: Any, key: str, metric: Metric) -> MetricRequest:
     why = _why_not(parameters, NLTK_BLEU, metric.id)
-    return Asked(
+    return MetricRequest(
         "nltk-bleu",
         {} if why else {**parameters, **_best},
         key=key,
         names=(key,),
         given=metric.parameters,
-        why_not=why,
+        unavailable_reason=why,
     )
 
 
-def _bertscore(parameters: Any, key: str, metric: Metric) -> Asked:
+def _bertscore(parameters: Any, key: str, metric: Metric) -> MetricRequest:
     why = _why_not(parameters, HF_BERTSCORE, metric.id)
     own = {}
     if not why:
@@ -94,13 +96,13 @@ def _bertscore(parameters: Any, key: str, metric: Metric) -> Asked:
             for each in (*names, "batch_size")
             if parameters.get(each) is not None
         }
-    return Asked(
+    return MetricRequest(
         "bertscore",
         {**own, **_best},
         key=key,
         names=_bertscore_names,
         given=metric.parameters,
-        why_not=why,
+        unavailable_reason=why,
     )
 
 
@@ -131,7 +133,7 @@ HARPIA = Profile(
     "best over all references.",
     metrics={
         "bleu": (
-            Asked(
+            MetricRequest(
                 "nltk-bleu",
                 {
                     "weights": [0.25, 0.25, 0.25, 0.25],
@@ -143,7 +145,7 @@ HARPIA = Profile(
                 names=("bleu",),
             ),
         ),
-        "bertscore": (Asked("bertscore", _best, names=_bertscore_names),),
+        "bertscore": (MetricRequest("bertscore", _best, names=_bertscore_names),),
     },
     of_header=asked_by,
 )

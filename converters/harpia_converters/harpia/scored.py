@@ -18,11 +18,11 @@ from harpia_converters.harpia.mapping import is_whole, kept_of
 from harpia_converters.harpia.metrics import NLTK_BLEU
 from harpia_converters.harpia.profile import HARPIA, enabled_in
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.metric_profile import Asked
+from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.model.record import Record
 from harpia_formats.scoring.results.columns import columns_of, write_signatures
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.scores import Measuring, ScoredAnswer, Scores
+from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
 #: The key of what a metric that is left out has in the place of its score.
 LEFT_OUT = "left out"
@@ -37,7 +37,7 @@ class _Line:
     id: str
     parameters: Any
     #: What it is called in messages.
-    called: str
+    label: str
     #: The places of what is computed; none if the metric is left out.
     places: tuple[int, ...]
 
@@ -50,20 +50,20 @@ def lines_of(run: ResultRun) -> list[_Line]:
     """Return the metrics that an input enables, or else what is computed."""
     places: dict[str, list[int]] = {}
     for place, each in enumerate(run.measured):
-        places.setdefault(each.asked.called, []).append(place)
+        places.setdefault(each.request.label, []).append(place)
     if run.header is None or run.profile != HARPIA.id:
         return [_of_places(run.measured, *each) for each in places.items()]
     return [
-        _of_input(metric, asked, run.measured, tuple(places.get(asked.called, ())))
+        _of_input(metric, asked, run.measured, tuple(places.get(asked.label, ())))
         for metric, asked in enabled_in(run.header)
     ]
 
 
 def _of_places(
-    measured: Sequence[Measuring], called: str, places: Sequence[int]
+    measured: Sequence[ComputedMetric], label: str, places: Sequence[int]
 ) -> _Line:
     """Return a metric that no input enables, with the parameters that it is given."""
-    asked = [measured[each].asked for each in places]
+    asked = [measured[each].request for each in places]
     parameters: dict[str, Any] = dict(asked[0].parameters)
     if any(each.parameters != parameters for each in asked):
         parameters = {
@@ -71,13 +71,13 @@ def _of_places(
             for each, place in zip(asked, places, strict=True)
             for name in measured[place].names
         }
-    return _Line(called, parameters, called, tuple(places))
+    return _Line(label, parameters, label, tuple(places))
 
 
 def _of_input(
     metric: Metric,
-    asked: Asked,
-    measured: Sequence[Measuring],
+    asked: MetricRequest,
+    measured: Sequence[ComputedMetric],
     places: tuple[int, ...],
 ) -> _Line:
     """Return a metric of an input with its own parameters.
@@ -86,18 +86,18 @@ def _of_input(
     """
     parameters = metric.parameters
     if places and asked.metric == "nltk-bleu":
-        used = measured[places[0]].asked.parameters
+        used = measured[places[0]].request.parameters
         changed = {
             name: used[name]
             for name in sorted(NLTK_BLEU & used.keys())
             if not same(used[name], asked.parameters.get(name))
         }
         parameters = {**(parameters or {}), **changed} if changed else parameters
-    return _Line(metric.id, parameters, asked.called, places)
+    return _Line(metric.id, parameters, asked.label, places)
 
 
 def _shaped(
-    line: _Line, measured: Sequence[Measuring], values: Iterable[float | None]
+    line: _Line, measured: Sequence[ComputedMetric], values: Iterable[float | None]
 ) -> Any:
     """Return the scores of a metric in its shape, None if there are none."""
     names = [name for place in line.places for name in measured[place].names]
@@ -127,7 +127,7 @@ class _Output:
 
     def _item(self, line: _Line, scores: Scores) -> dict[str, Any]:
         if not line.places:
-            reason = _reason(line.called, scores.said)
+            reason = _reason(line.label, scores.said)
             return line.told(score={LEFT_OUT: reason}, **{TIME[0]: 0.0})
         values = _values_by_place(scores)
         score = _shaped(
@@ -139,9 +139,9 @@ class _Output:
         return line.told(score=score, **{TIME[0]: round(seconds, MICROSECONDS)})
 
 
-def _reason(called: str, said: Iterable[str]) -> str:
+def _reason(label: str, said: Iterable[str]) -> str:
     """Return why a metric is left out."""
-    start = f"{called} is {LEFT_OUT}: "
+    start = f"{label} is {LEFT_OUT}: "
     found = (each.removeprefix(start) for each in said if each.startswith(start))
     return next(found, "it cannot be computed")
 

@@ -1,12 +1,14 @@
 """What Haystack means by the names of metrics."""
 
-from harpia_formats.model.metric_profile import Asked, Profile
+from harpia_formats.model.metric_profile import MetricRequest, Profile
 
 #: AnswerExactMatchEvaluator compares with `==`, and with one answer for each row.
 PROFILE = Profile(
     id="haystack",
     summary="Haystack's exact match: an answer equals the first reference, character "
     "by character.",
-    metrics={"em": (Asked("em", {"normalisation": "none", "references": "first"}),)},
+    metrics={
+        "em": (MetricRequest("em", {"normalisation": "none", "references": "first"}),)
+    },
     usual=("em",),
 )

@@ -85,7 +85,7 @@ class _Results:
         write = self.files.write
         start = b"{\n"
         for each, score in zip(self.individual, scores.total.scores, strict=True):
-            write(start + encode(name_of(each.column.called)) + b": ")
+            write(start + encode(name_of(each.column.label)) + b": ")
             each.write(write, score.value)
             start = b",\n"
         write(b"\n}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_converters.nemo.definitions import SIMILARITY, Definitions
 from harpia_converters.nemo.templates import ANSWER, REFERENCE, expect, meant_by
-from harpia_formats.model.metric_profile import Asked, ScoreError
+from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.text.describe import shown
 
 #: Keys around a metric that say nothing of what it computes.
@@ -50,7 +50,7 @@ _turned: Mapping[str, Mapping[str, str]] = {
 
 def asked_by(
     key: str, metric: Mapping[str, Any], definitions: Definitions
-) -> tuple[Asked, ...]:
+) -> tuple[MetricRequest, ...]:
     """Return what a metric of a configuration, called `key` there, asks for.
 
     One that the kind of evaluation does not have keeps its type as its name, with the
@@ -70,10 +70,10 @@ def asked_by(
     return tuple(named)
 
 
-def _unknown(kind: str, key: str, definitions: Definitions) -> Asked:
+def _unknown(kind: str, key: str, definitions: Definitions) -> MetricRequest:
     known = ", ".join(definitions.metrics)
     why = f"{kind} is no metric of {definitions.called} that is computed here"
-    return Asked(kind, key=key, why_not=f"{why} (known: {known})")
+    return MetricRequest(kind, key=key, unavailable_reason=f"{why} (known: {known})")
 
 
 def _given(key: str, metric: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _given(key: str, metric: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _under(key: str, asked: Asked) -> Asked:
+def _under(key: str, asked: MetricRequest) -> MetricRequest:
     """Return what is asked for, called `key`, with the names that its scores have."""
     return replace(asked, key=key, names=asked.names or (asked.metric,))
 
@@ -128,7 +128,9 @@ def _only(references: Any, key: str) -> Any:
     return references[0]
 
 
-def _checking(key: str, asked: Asked, given: Mapping[str, Any]) -> Asked:
+def _checking(
+    key: str, asked: MetricRequest, given: Mapping[str, Any]
+) -> MetricRequest:
     """Return a string-check or a number-check with its operation."""
     kind = asked.metric
     more = ("epsilon",) if kind == "number-check" else ()
@@ -149,7 +151,7 @@ def _checking(key: str, asked: Asked, given: Mapping[str, Any]) -> Asked:
             f"the metric {key} asks whether the reference {operation} the answer, and "
             "only the answer is asked here; let the answer stand first"
         )
-        return replace(asked, why_not=why)
+        return replace(asked, unavailable_reason=why)
     return replace(asked, parameters={**parameters, "operation": turned})
 
 

@@ -7,7 +7,11 @@ from typing import Any
 from harpia_converters.nemo.asked import asked_by
 from harpia_converters.nemo.config import tasks_of
 from harpia_converters.nemo.definitions import SDK, SIMILARITY, Definitions
-from harpia_formats.model.metric_profile import Asked, Configured, ScoreError
+from harpia_formats.model.metric_profile import (
+    MetricConfiguration,
+    MetricRequest,
+    ScoreError,
+)
 from harpia_formats.text.describe import shown
 
 #: Keys by which a metric of the open SDK is told: there they stand beside its type.
@@ -26,7 +30,7 @@ class _Task:
 
 def configured(
     document: Any, names: Mapping[str, str], *, other: Definitions
-) -> Configured:
+) -> MetricConfiguration:
     """Return what a decoded configuration asks for; raises `ScoreError`.
 
     Of several tasks the one that `names` has as `task` is taken. `other` is what
@@ -36,7 +40,7 @@ def configured(
         raise ScoreError("a configuration of NeMo is an object")
     task = _chosen(list(_tasks_in(document)), names.get("task", ""))
     is_similarity = document.get("type") == "similarity_metrics"
-    asked: list[Asked] = []
+    asked: list[MetricRequest] = []
     for key, metric in _metrics_in(task):
         # In a list of tasks, metrics are called by `name`, and of similarity_metrics.
         is_older = "type" not in metric and "name" in metric
@@ -48,7 +52,7 @@ def configured(
         asked += asked_by(key, metric, definitions)
     if not asked:
         raise ScoreError(_nothing)
-    return Configured(tuple(asked), task.name if task.is_named else "")
+    return MetricConfiguration(tuple(asked), task.name if task.is_named else "")
 
 
 def _tasks_in(document: Mapping[str, Any]) -> Iterator[_Task]:

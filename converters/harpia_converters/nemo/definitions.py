@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harpia_formats.model.metric_profile import Asked
+from harpia_formats.model.metric_profile import MetricRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class Definitions:
 
     #: What the kind is called in a sentence.
     called: str
-    metrics: Mapping[str, tuple[Asked, ...]]
+    metrics: Mapping[str, tuple[MetricRequest, ...]]
 
 
 #: What the signature says of a definition that NVIDIA has not published.
@@ -30,9 +30,9 @@ _rouge_names = {
     "rougeL": "rouge_L_score",
 }
 
-_f1 = (Asked("f1", {**_squad, "empty": "v2"}),)
+_f1 = (MetricRequest("f1", {**_squad, "empty": "v2"}),)
 _rouge = tuple(
-    Asked(
+    MetricRequest(
         metric,
         {"tokenizer": "rouge_score", "stemmer": True, **_first},
         key="rouge",
@@ -40,9 +40,9 @@ _rouge = tuple(
     )
     for metric, name in _rouge_names.items()
 )
-_string_check = (Asked("string-check", {"operation": "equals", **_first}),)
-_number_check = (Asked("number-check", {"operation": "==", **_first}),)
-_sentence = Asked(
+_string_check = (MetricRequest("string-check", {"operation": "equals", **_first}),)
+_number_check = (MetricRequest("number-check", {"operation": "==", **_first}),)
+_sentence = MetricRequest(
     "sentence-bleu",
     {**_of_sentences, "references": "all", "scale": "0-100"},
     key="bleu",
@@ -50,9 +50,9 @@ _sentence = Asked(
 )
 
 
-def _corpus(name: str, references: str) -> Asked:
+def _corpus(name: str, references: str) -> MetricRequest:
     parameters = {**_of_corpus, "references": references}
-    return Asked("bleu", parameters, key="bleu", names=(name,))
+    return MetricRequest("bleu", parameters, key="bleu", names=(name,))
 
 
 #: Similarity metrics of the microservice. Real runs give the names of the scores, and
@@ -61,11 +61,11 @@ def _corpus(name: str, references: str) -> Asked:
 SIMILARITY = Definitions(
     "similarity_metrics",
     {
-        "accuracy": (Asked("accuracy", _first, note=UNVERIFIED),),
-        "em": (Asked("em", _squad, note=UNVERIFIED),),
+        "accuracy": (MetricRequest("accuracy", _first, note=UNVERIFIED),),
+        "em": (MetricRequest("em", _squad, note=UNVERIFIED),),
         "f1": _f1,
         "bleu": (
-            Asked(
+            MetricRequest(
                 "sentence-bleu",
                 {**_of_sentences, **_first, "scale": "0-1"},
                 key="bleu",
@@ -94,7 +94,7 @@ SDK = Definitions(
     "nemo_evaluator_sdk",
     {
         "exact-match": (
-            Asked("em", _squad, key="exact-match", names=("exact-match",)),
+            MetricRequest("em", _squad, key="exact-match", names=("exact-match",)),
         ),
         "f1": _f1,
         "bleu": (_sentence, _corpus("corpus", "first")),

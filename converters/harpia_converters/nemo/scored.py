@@ -129,8 +129,8 @@ def _writer(files: Files, run: ResultRun) -> _Writer:
         if shares and each.measure.scale != "0-1":
             raise ScoreError(
                 f"{shares[0]} is a share from 0 to 1 in NeMo's results, and was to be "
-                f"from 0 to 100; give --param {each.asked.called}.scale=0-1 or another "
-                "--profile"
+                f"from 0 to 100; give --param {each.request.label}.scale=0-1 or "
+                "another --profile"
             )
     return _Writer(files, run.names)
 

@@ -49,7 +49,7 @@ class _Lines:
         row = {name: _text(each) for name, each in told if each is not UNSET}
         for column, value in zip(self.columns, values_of(scored), strict=True):
             if value is not None:
-                row[column.called] = json_of(value)
+                row[column.label] = json_of(value)
         self.table.block([encode(row)])
 
     def close(self, scores: Scores) -> None:  # noqa: ARG002 - a table has no totals
@@ -67,11 +67,11 @@ def _text(value: Any) -> str:
 
 def _writer(files: Files, run: ResultRun) -> _Lines:
     columns = columns_of(run.measured)
-    names = (*_named, *(each.called for each in columns))
+    names = (*_named, *(each.label for each in columns))
     for each in columns:
-        if names.count(each.called) > 1:
+        if names.count(each.label) > 1:
             raise ScoreError(
-                f"a score is called {each.called!r}, as is another column of the table"
+                f"a score is called {each.label!r}, as is another column of the table"
             )
     try:
         constants = constants_for(TABLE, run.constants)

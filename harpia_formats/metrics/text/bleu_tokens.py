@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 from harpia_formats.metrics.metric import MetricError
-from harpia_formats.metrics.parameters import needing
+from harpia_formats.metrics.parameters import require_extra
 from harpia_formats.metrics.text.rouge_tokens import unicode_tokens
-from harpia_formats.metrics.text.text_cache import remembering
+from harpia_formats.metrics.text.text_cache import cached_by_text
 
-Words = Callable[[str], list[str]]
+Tokenizer = Callable[[str], list[str]]
 #: Tokenizers of sacrebleu that need no model from the network.
 NAMES = ("13a", "none", "intl", "char", "zh", "ja-mecab", "ko-mecab")
 _skipped = (("<skipped>", ""), ("-\n", ""), ("\n", " "))
@@ -58,25 +58,25 @@ def _pieces(word: str) -> list[str]:
 _kept_pieces = lru_cache(PIECES)(_pieces)
 
 #: Tokenizers that are also at hand without sacrebleu.
-OWN: dict[str, Words] = {
+BUILT_IN_TOKENIZERS: dict[str, Tokenizer] = {
     "whitespace": str.split,
-    "13a": remembering(words_13a),
-    "unicode": remembering(unicode_tokens),
+    "13a": cached_by_text(words_13a),
+    "unicode": cached_by_text(unicode_tokens),
 }
-_kept: dict[str, Words] = {}
+_kept: dict[str, Tokenizer] = {}
 
 
-def words_by(name: str, metric: str) -> Words:
+def sacrebleu_tokenizer(name: str, metric: str) -> Tokenizer:
     """Return the tokenizer of sacrebleu called `name`; raises `MetricError`."""
     if name == "13a":
-        return OWN[name]
+        return BUILT_IN_TOKENIZERS[name]
     if name not in _kept:
-        _kept[name] = remembering(_foreign(name, metric))
+        _kept[name] = cached_by_text(_foreign(name, metric))
     return _kept[name]
 
 
-def _foreign(name: str, metric: str) -> Words:
-    with needing("score", metric):
+def _foreign(name: str, metric: str) -> Tokenizer:
+    with require_extra("score", metric):
         from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - an extra
         from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp  # noqa: PLC0415 - likewise
     try:

@@ -9,7 +9,7 @@ import string
 import unicodedata
 from collections.abc import Callable
 
-from harpia_formats.metrics.text.text_cache import remembering
+from harpia_formats.metrics.text.text_cache import cached_by_text
 
 _article = re.compile(r"\b(a|an|the)\b")
 _articles = frozenset({"a", "an", "the"})
@@ -50,6 +50,6 @@ NORMALISATIONS: dict[str, Callable[[str], str]] = {
     "none": lambda text: text,
     "lower": str.lower,
     "byob": byob,
-    "squad": remembering(squad),
-    "nel": remembering(nel),
+    "squad": cached_by_text(squad),
+    "nel": cached_by_text(nel),
 }

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
 
-from harpia_formats.metrics.parameters import needing
-from harpia_formats.metrics.text.text_cache import remembering
+from harpia_formats.metrics.parameters import require_extra
+from harpia_formats.metrics.text.text_cache import cached_by_text
 
 Tokens = list[str]
 #: Lines of tokens, which nobody changes.
@@ -69,7 +69,7 @@ TOKENIZERS: dict[str, Callable[[str], Tokens]] = {
 
 
 @cache
-def lines_by(tokenizer: str, *, stemmer: bool) -> Callable[[str], Lines]:
+def line_tokenizer(tokenizer: str, *, stemmer: bool) -> Callable[[str], Lines]:
     """Return what makes lines of tokens, the same for every metric that asks.
 
     Raises `MetricError` where stems are wanted and nltk is not installed.
@@ -81,12 +81,12 @@ def lines_by(tokenizer: str, *, stemmer: bool) -> Callable[[str], Lines]:
         found = [tokens(each) for each in text.split("\n")]
         return found if stemmed is None else [stemmed(each) for each in found]
 
-    return remembering(lines)
+    return cached_by_text(lines)
 
 
 def _stemmed() -> Callable[[Tokens], Tokens]:
     """Return what stems tokens, in the mode of NLTK's Porter stemmer's default."""
-    with needing("score", "rouge"):
+    with require_extra("score", "rouge"):
         from nltk.stem.porter import PorterStemmer  # noqa: PLC0415 - an extra, and slow
     stem: Callable[[str], Any] = PorterStemmer().stem
     kept = lru_cache(STEMS)(stem)

@@ -13,7 +13,7 @@ TEXTS = 1024
 LONGEST = 4000
 
 
-def remembering(work: Callable[[str], T]) -> Callable[[str], T]:
+def cached_by_text(work: Callable[[str], T]) -> Callable[[str], T]:
     """Return `work`, which is not done again for a text that was among the last ones.
 
     What it returns must not be changed.

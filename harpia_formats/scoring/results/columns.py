@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from harpia_formats.scoring.results.format import Files
-from harpia_formats.scoring.scores import Measuring, ScoredAnswer
+from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
 from harpia_formats.text.sanitize import escaped
 
 #: Metrics that say of one answer that it is right or that it is not.
@@ -25,7 +25,7 @@ class ScoreColumn:
     """One score that each answer may have."""
 
     #: Its own name, with that of its metric in front where another one has it, too.
-    called: str
+    label: str
     #: Its metric by the name in the metric core.
     metric: str
     signature: str
@@ -55,14 +55,14 @@ class ScoreColumn:
         return value == 0 if self.lower_is_better else self.bounded(value) == self.best
 
 
-def columns_of(measured: Iterable[Measuring]) -> tuple[ScoreColumn, ...]:
+def columns_of(measured: Iterable[ComputedMetric]) -> tuple[ScoreColumn, ...]:
     """Return the scores of all metrics, in the order in which answers have them."""
     every = [(each, name) for each in measured for name in each.names]
     times = Counter(name for _, name in every)
     return tuple(
         ScoreColumn(
-            called=name if times[name] == 1 else f"{each.asked.called}.{name}",
-            metric=each.asked.metric,
+            label=name if times[name] == 1 else f"{each.request.label}.{name}",
+            metric=each.request.metric,
             signature=each.measure.signature,
             scale=each.measure.scale,
         )
@@ -88,5 +88,5 @@ def write_signatures(files: Files, columns: Iterable[ScoreColumn]) -> None:
     if path.exists() and not path.is_file():
         # A pipe, or /dev/null: no place for files beside it.
         return
-    lines = [f"{escaped(each.called)}\t{escaped(each.signature)}\n" for each in columns]
+    lines = [f"{escaped(each.label)}\t{escaped(each.signature)}\n" for each in columns]
     files.beside(f"{path.name}.signatures.txt")("".join(lines).encode())

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Header
-from harpia_formats.scoring.scores import Measuring, ScoredAnswer, Scores
+from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
 #: Takes bytes of a file that is written.
 Write = Callable[[bytes], None]
@@ -32,7 +32,7 @@ class Files(Protocol):
 class ResultRun:
     """What is known before the first answer is scored."""
 
-    measured: tuple[Measuring, ...]
+    measured: tuple[ComputedMetric, ...]
     profile: str
     #: The format that is read, None as long as nothing was read.
     source: Format | None = None

@@ -131,7 +131,7 @@ def test_spellings_of_bleu(id_: str) -> None:
     """BLEU is known under any plain spelling, and is NLTK's."""
     (found,) = settled_of(bleu(id_, smoothing_function="method1"))
 
-    assert (found.metric, found.why_not, found.key) == ("nltk-bleu", "", id_)
+    assert (found.metric, found.unavailable_reason, found.key) == ("nltk-bleu", "", id_)
     assert found.parameters == {"smoothing_function": "method1", "references": "max"}
 
 
@@ -143,7 +143,7 @@ def test_other_metrics_are_unknown(id_: str) -> None:
     (found,) = settled_of(bleu(id_))
 
     assert found.metric == id_
-    assert f"{id_} is no metric that is known of HarpIA" in found.why_not
+    assert f"{id_} is no metric that is known of HarpIA" in found.unavailable_reason
 
 
 @pytest.mark.parametrize("id_", ["BERTScore", "BERTScore-HF", "bert_score"])
@@ -152,7 +152,7 @@ def test_parameters_of_bertscore(id_: str) -> None:
     given = {"model_type": "a/folder", "num_layers": 9, "lang": "en", "idf": False}
     (found,) = settled_of(bleu(id_, **given))
     refused = [
-        settled_of(bleu(id_, **{each: True}))[0].why_not
+        settled_of(bleu(id_, **{each: True}))[0].unavailable_reason
         for each in ("idf", "all_layers", "rescale_with_baseline")
     ]
 
@@ -160,7 +160,7 @@ def test_parameters_of_bertscore(id_: str) -> None:
     assert (found.metric, found.parameters) == ("bertscore", expected)
     assert found.names == ("precision", "recall", "f1")
     assert all("must be false or left out" in each for each in refused)
-    assert "takes no parameter" in settled_of(bleu(id_, layers=3))[0].why_not
+    assert "takes no parameter" in settled_of(bleu(id_, layers=3))[0].unavailable_reason
 
 
 def test_enabled_metrics_only() -> None:

@@ -13,12 +13,12 @@ from harpia_converters.table.scored import RESULTS
 from harpia_formats import convert, read, score, validate
 from harpia_formats.metrics import METRICS, measure_of
 from harpia_formats.metrics.metric import MetricError
-from harpia_formats.model.metric_profile import Asked, ScoreError
+from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.registry import record_formats
 from harpia_formats.scoring.results.columns import BINARY, LOWER, columns_of
 from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import ResultRun
-from harpia_formats.scoring.scores import Measuring
+from harpia_formats.scoring.scores import ComputedMetric
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 OLD = {"metric": "human", "value": 5, "is_correct": True}
@@ -205,7 +205,7 @@ def test_columns_are_told_apart_and_completed(tmp_path: Path) -> None:
 
 def test_a_score_called_like_a_column_is_refused(tmp_path: Path) -> None:
     """Two columns of one name are an error, and nothing is written."""
-    measuring = Measuring(Asked("em", names=("id",)), measure_of("em", {}))
+    measuring = ComputedMetric(MetricRequest("em", names=("id",)), measure_of("em", {}))
     files = ResultFiles(tmp_path / "out.csv", overwrite=False)
 
     with pytest.raises(ScoreError, match="a score is called 'id'"):
@@ -269,7 +269,7 @@ def test_best_scores_are_right(name: str) -> None:
     except MetricError as error:
         pytest.skip(str(error))
     text = "the 1 cat sat 22 on the mat 3"
-    columns = columns_of([Measuring(Asked(name), measure)])
+    columns = columns_of([ComputedMetric(MetricRequest(name), measure)])
     values = measure.scores(measure.statistics(text, [text]))
 
     for column, value in zip(columns, values, strict=True):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import score, validate
 from harpia_formats.mapping.requirements import holds_answers
-from harpia_formats.model.metric_profile import Configured, Profile, ScoreError
+from harpia_formats.model.metric_profile import MetricConfiguration, Profile, ScoreError
 from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.select_metrics import settled
@@ -108,7 +108,7 @@ def task_of(metrics: Any, **more: Any) -> Any:
 
 def asked(
     document: Any, profile: Profile = NEMO, names: dict[str, str] | None = None
-) -> Configured:
+) -> MetricConfiguration:
     """Return what a configuration asks for."""
     assert profile.of_config is not None
     return profile.of_config(document, names or {})
@@ -312,7 +312,7 @@ def test_bleu_of_a_configuration(metric: Any, expected: str) -> None:
     """BLEU in params is that of custom evaluations, beside its type that of the SDK."""
     found = asked(task_of({"m": metric}))
 
-    assert [(each.called, each.names) for each in found.metrics] == [
+    assert [(each.label, each.names) for each in found.metrics] == [
         ("m", ("sentence",)),
         ("m", ("corpus",)),
     ]
@@ -329,7 +329,7 @@ def test_documents_of_the_sdk() -> None:
         assert asked(document).task == ""
         assert asked(document) == asked({"metrics": {"f1": metric}})
     both = asked({"metrics": [metric, bare]})
-    assert [each.called for each in both.metrics] == ["f1", "exact-match"]
+    assert [each.label for each in both.metrics] == ["f1", "exact-match"]
     assert asked(task_of({"m": {"type": "f1"}}), NEMO_SDK).metrics[0].metric == "f1"
 
 
