@@ -134,10 +134,10 @@ def detect(*inputs: Any) -> "tuple[Detected, ...]":
     records or 8 MB. What cannot be read is told by `reason`. No input at all raises
     `ValueError`, what is no input `TypeError`.
     """
-    from harpia_formats.detection.detect_files import looked_at  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - importing us is cheap
     from harpia_formats.io.inputs import checked_inputs  # noqa: PLC0415
 
-    return tuple(looked_at(checked_inputs(inputs)))
+    return tuple(detect_files(checked_inputs(inputs)))
 
 
 def convert(

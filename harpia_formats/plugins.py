@@ -82,7 +82,7 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
     from harpia_formats.reporters.reporter import Reporter
     from harpia_formats.rules import Rule
     from harpia_formats.testing import filled, mutants, records
-    from harpia_formats.text.describe import shown
+    from harpia_formats.text.describe import short_json
     from harpia_formats.text.sanitize import safe
 
 __all__ = [
@@ -151,7 +151,7 @@ __all__ = [
     "records",
     "safe",
     "score_over_references",
-    "shown",
+    "short_json",
 ]
 
 #: The module that defines each public name. A name that differs from the one in its
@@ -188,7 +188,7 @@ _names_by_module = {
     "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",
     "harpia_formats.reporters.json_text": "json_text",
     "harpia_formats.model.report": "FileCount Group Report",
-    "harpia_formats.text.describe": "shown",
+    "harpia_formats.text.describe": "short_json",
     "harpia_formats.text.sanitize": "safe",
     # Test support, which needs the extra `test`.
     "harpia_formats.testing": "filled mutants records",

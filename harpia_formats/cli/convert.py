@@ -23,7 +23,7 @@ from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.framing.lines import ROW_LIMIT
 from harpia_formats.io.sink import SinkError
-from harpia_formats.io.urls import is_same
+from harpia_formats.io.urls import is_same_place
 from harpia_formats.mapping.choices import References, Responses, Turns
 from harpia_formats.model.problem import Problem
 
@@ -294,7 +294,7 @@ def check_apart(path: Path, others: Iterable[str], *, overwrite: bool) -> None:
     check_output(path, overwrite=overwrite)
     if not path.absolute().parent.is_dir():
         raise SinkError(str(path), "there is no such folder")
-    if any(is_same(path, each) for each in others):
+    if any(is_same_place(path, each) for each in others):
         raise SinkError(str(path), "is an input or the output of the conversion")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from harpia_formats.io.source import Measured
+from harpia_formats.io.source import ReadProgress
 from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Progress:
         self._start = time.monotonic()
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._reader: Measured | None = None
+        self._reader: ReadProgress | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -43,7 +43,7 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def update(self, reader: Measured) -> None:
+    def update(self, reader: ReadProgress) -> None:
         """Show how much of `reader` was consumed."""
         if not self._shown or time.monotonic() - self._start < PATIENCE:
             return

@@ -23,7 +23,7 @@ from harpia_formats.comparison.round_trip import (
 )
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.dedup.digests import digest_of
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.columns import MAPPED, mapped_format
 from harpia_formats.mapping.common_fields import Narrowing
@@ -68,7 +68,7 @@ class _Side:
         """Read all records into a temporary file; yield what is wrong."""
         yield from self.reading.problems(self._receive, self._begin, lambda _: None)
 
-    def _begin(self, variant: Variant, count: FileCount) -> None:
+    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         del count
         adapter = adapter_of(variant.format)
         self.adapters.append(adapter)

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from harpia_formats.model.exact_json import as_json, encode
 from harpia_formats.model.record import FREE, KINDS, Output, Record, Score
-from harpia_formats.text.describe import shown
+from harpia_formats.text.describe import short_json
 
 _sorted = msgspec.json.Encoder(enc_hook=as_json, order="sorted").encode
 _of_record = tuple(each for each in KINDS if "." not in each)
@@ -31,7 +31,7 @@ class Difference:
 
 
 def _said(value: Any) -> str:
-    return "nothing" if value is UNSET else shown(value)
+    return "nothing" if value is UNSET else short_json(value)
 
 
 def same(left: Any, right: Any) -> bool:

@@ -16,7 +16,7 @@ from harpia_formats.comparison.back_conversion import (
 from harpia_formats.comparison.differences import Difference, differences, same
 from harpia_formats.conversion.fill_scores import Filling, filling_of
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.choices import Responses
 from harpia_formats.mapping.columns import is_map_of_output, names_in, own_of, renamed
@@ -156,7 +156,7 @@ class RoundTrip:
         """Whether what is not valid is left out."""
         return self._options.on_invalid is OnInvalid.SKIP
 
-    def _begin(self, variant: Variant, count: FileCount) -> None:
+    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         source = adapter_of(variant.format)
         target = self._targets[0]
         if is_told_by_answers(self._targets):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harpia_formats.conversion.losses.counts import Losses
 from harpia_formats.conversion.report import FileLosses
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.report import FileCount
 
 
@@ -22,7 +22,7 @@ class Account:
         self.failed_by_loss = False
         self.files: list[FileLosses] = []
         self.counts: list[FileCount] = []
-        self.variants: list[Variant] = []
+        self.variants: list[FormatVariant] = []
         #: Records that were converted, and those that were left out.
         self.records = self.skipped = 0
         #: What stands in front of ids of the present file where they get its name.
@@ -30,7 +30,7 @@ class Account:
         #: How often files were called alike.
         self._stems: Counter[str] = Counter()
 
-    def begin(self, variant: Variant, count: FileCount) -> None:
+    def begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Go on to the next file."""
         self.files.append(FileLosses(count.path, variant.format))
         self.counts.append(count)

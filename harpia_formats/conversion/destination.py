@@ -6,8 +6,8 @@ from harpia_formats.conversion.containers import joined
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
 from harpia_formats.conversion.output_files import Outputs
 from harpia_formats.dedup.digests import Digests
-from harpia_formats.dedup.identity import Identity
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.mapping.columns import names_in
 from harpia_formats.mapping.constants import constants_for
 from harpia_formats.mapping.requirements import ConversionError, check_needs
@@ -63,10 +63,12 @@ class Destination:
         self.written = 0
         self._digests = digests
         paths = target.tells_apart
-        self._identity = Identity(paths, by_text=target.id_by_text) if paths else None
+        self._identity = (
+            IdentityReader(paths, by_text=target.id_by_text) if paths else None
+        )
         self._rows: list[Row] = []
 
-    def begin(self, variant: Variant, *, only: bool) -> None:
+    def begin(self, variant: FormatVariant, *, only: bool) -> None:
         """Get ready for the rows of a file, `only` if there is no other.
 
         Raises `ConversionError` if they never have what is asked for.
@@ -81,7 +83,7 @@ class Destination:
         """Whether what tells rows apart is wanted."""
         return self._identity is not None
 
-    def _has_numbers(self, variant: Variant) -> bool:
+    def _has_numbers(self, variant: FormatVariant) -> bool:
         """Tell whether each row gets the number of its record for an id, and no other.
 
         What is kept of a record may be its id, and a file for each model may be that
@@ -93,7 +95,7 @@ class Destination:
         is_split = self.outputs.is_split
         return self.pairing.needs_id and not (may_have_ids or is_given or is_split)
 
-    def _check(self, variant: Variant) -> None:
+    def _check(self, variant: FormatVariant) -> None:
         check_needs(
             variant.format,
             adapter_of(variant.format),
@@ -112,7 +114,7 @@ class Destination:
     def add(self, rows: list[Row], model: str = "") -> None:
         """Take rows, for the file of a model if there is one for each."""
         if self._identity is not None:
-            keys = self._identity.of_values(rows)
+            keys = self._identity.keys_of_values(rows)
             self._digests.add([f"{model}\n{key}" for key in keys] if model else keys)
         if model:
             self.outputs.write([joined(rows, self.separator)], model)

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from harpia_formats.framing.lines import ROW_LIMIT
-from harpia_formats.io.source import Measured
+from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.columns import checked
 
@@ -78,7 +78,7 @@ class ConvertOptions:
     #: The address of a cluster that does it: `dask://host:port`.
     engine: str | None = None
     #: Called now and then with the file that is read, as far as it is.
-    progress: Callable[[Measured], None] | None = None
+    progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():

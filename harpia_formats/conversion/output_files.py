@@ -18,8 +18,8 @@ from harpia_formats.conversion.containers import (
     Writer,
 )
 from harpia_formats.conversion.options import ContainerKind, Output
-from harpia_formats.io.reader import plain
-from harpia_formats.io.sink import Sink, SinkError, StreamSink, sink_for, suffix_of
+from harpia_formats.io.reader import error_reason
+from harpia_formats.io.sink import Sink, SinkError, StreamSink, open_sink, suffix_of
 from harpia_formats.io.urls import is_url, masked
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Container, Format
@@ -91,7 +91,9 @@ class Outputs:
             yield
         except OSError as error:
             name = masked(self._places.get(model) or name_of(self.output))
-            raise SinkError(name, f"{plain(error)}, in a temporary file") from error
+            raise SinkError(
+                name, f"{error_reason(error)}, in a temporary file"
+            ) from error
 
     def _file(self, model: str) -> tuple[Sink, Writer]:
         found = self._files.get(model)
@@ -118,7 +120,7 @@ class Outputs:
                 raise SinkError(masked(name), reason)
             check_output(name, overwrite=self.overwrite)
         self._places[model] = name
-        return sink_for(name)
+        return open_sink(name)
 
     def _writer(self, write: Any) -> Writer:
         dialect = self.target.dialects[0]

@@ -6,8 +6,8 @@ from os import PathLike, fspath
 from typing import Any
 
 from harpia_formats.conversion.output_files import MODEL, check_output
-from harpia_formats.io.sink import Sink, sink_for
-from harpia_formats.io.urls import beside, is_same, masked, name_in
+from harpia_formats.io.sink import Sink, open_sink
+from harpia_formats.io.urls import file_name_of, is_same_place, masked, sibling_of
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import problem_as_dict
@@ -29,10 +29,10 @@ class Quarantine:
         Raises `ConversionError` where there is no place for it, and `SinkError`.
         """
         rows = _beside(output) if given is None else fspath(given)
-        stem = name_in(rows).removesuffix(".jsonl")
-        findings = beside(rows, f"{stem}.findings.jsonl")
+        stem = file_name_of(rows).removesuffix(".jsonl")
+        findings = sibling_of(rows, f"{stem}.findings.jsonl")
         for each in (rows, findings):
-            if isinstance(output, (str, PathLike)) and is_same(each, output):
+            if isinstance(output, (str, PathLike)) and is_same_place(each, output):
                 name = masked(each)
                 raise ConversionError(f"{name} cannot be output and quarantine at once")
             check_output(each, overwrite=overwrite)
@@ -42,7 +42,7 @@ class Quarantine:
         """Raise `ConversionError` if an input would be written over."""
         paths = [each for each in inputs if isinstance(each, (str, PathLike))]
         for name in self._names:
-            if any(is_same(name, each) for each in paths):
+            if any(is_same_place(name, each) for each in paths):
                 shown = masked(name)
                 raise ConversionError(f"{shown} cannot be input and quarantine at once")
 
@@ -65,7 +65,7 @@ class Quarantine:
     def _sink(self, name: str) -> Sink:
         found = self._sinks.get(name)
         if found is None:
-            found = self._sinks[name] = sink_for(name)
+            found = self._sinks[name] = open_sink(name)
         return found
 
     def commit(self) -> None:
@@ -83,10 +83,10 @@ def _beside(output: Any) -> str:
     """Return where rows go beside `output`; raises `ConversionError`."""
     if not isinstance(output, (str, PathLike)) or fspath(output) == "-":
         where = "standard output"
-    elif MODEL in beside(fspath(output), ""):
+    elif MODEL in sibling_of(fspath(output), ""):
         where = "files in several folders"
     else:
-        name = name_in(fspath(output)).split(".")[0].replace(MODEL, "all")
-        return beside(fspath(output), f"{name}.invalid.jsonl")
+        name = file_name_of(fspath(output)).split(".")[0].replace(MODEL, "all")
+        return sibling_of(fspath(output), f"{name}.invalid.jsonl")
     reason = f"rows cannot be put beside {where}; name a file with --quarantine"
     raise ConversionError(reason)

@@ -13,7 +13,7 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss,
 from harpia_formats.conversion.output_files import check_output, name_of
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.dedup.digests import Digests
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input, is_one_file
 from harpia_formats.mapping.columns import is_map_of_output
 from harpia_formats.mapping.constants import check_constants
@@ -203,7 +203,7 @@ class Conversion:
             self._quarantine.commit()
         self._done = True
 
-    def _begin(self, variant: Variant, count: FileCount) -> None:
+    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Get ready for a file; raises `ConversionError`."""
         self._quick.end_file()
         self._account.begin(variant, count)

@@ -15,7 +15,7 @@ from typing import IO, Self
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.io.reader import SourceError, plain
+from harpia_formats.io.reader import SourceError, error_reason
 
 #: Digests held in memory, 8 bytes each, before they are written to a file.
 HELD = 128 * 1024
@@ -34,7 +34,7 @@ _hash: Callable[[str | bytes], int] = stringzilla.hash
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class RepeatedTexts:
     """What was added more than once."""
 
     #: At most as many as the limit allows.
@@ -44,7 +44,7 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingTexts:
     """What one holds and another does not."""
 
     #: At most as many as the limit allows.
@@ -104,7 +104,7 @@ class Digests:
         """
         self.partitions.add(digests, len(digests))
 
-    def repeated(self) -> Repeated:
+    def repeated(self) -> RepeatedTexts:
         """Return what was added more than once.
 
         Raise `SourceError` where the temporary file fails.
@@ -118,7 +118,7 @@ class Digests:
             if again and len(found) < self._limit:
                 repeated = _repeated(distinct, mine.pieces(share))
                 _note(found, repeated, self._limit)
-        return Repeated(frozenset(found), surplus)
+        return RepeatedTexts(frozenset(found), surplus)
 
     def repeated_ones(self) -> Iterator[tuple[int, list[int]]]:
         """Yield what was added more than once, some of it at a time, by its low byte.
@@ -130,7 +130,7 @@ class Digests:
             if count > len(distinct):
                 yield share.partition, list(_repeated(distinct, mine.pieces(share)))
 
-    def missing_from(self, other: "Digests") -> Missing:
+    def missing_from(self, other: "Digests") -> MissingTexts:
         """Return what was added here and not to `other`.
 
         Raise `SourceError` where a temporary file fails.
@@ -144,7 +144,7 @@ class Digests:
                 missing = list(filterfalse(known.__contains__, piece))
                 occurrences += len(missing)
                 _note(found, missing, self._limit)
-        return Missing(frozenset(found), occurrences)
+        return MissingTexts(frozenset(found), occurrences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,4 +304,4 @@ def _failing_plainly() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SourceError("temporary file", plain(error)) from error
+        raise SourceError("temporary file", error_reason(error)) from error

@@ -17,7 +17,7 @@ _scalars = (str, int, float, type(None))
 _plain = {str, type(None), type(ABSENT)}
 
 
-class Identity:
+class IdentityReader:
     """Reads what tells a record apart, from rows decoded in either way."""
 
     def __init__(self, paths: tuple[Path, ...], *, by_text: bool = False) -> None:
@@ -30,7 +30,7 @@ class Identity:
         self._decoder: TypedDecoder | None = None
         self._readers: list[Reader] = []
 
-    def of_rows(self, rows: Sequence[Any], decoder: TypedDecoder) -> list[str]:
+    def keys_of_rows(self, rows: Sequence[Any], decoder: TypedDecoder) -> list[str]:
         """Return the keys of rows that `decoder` decoded."""
         if decoder is not self._decoder:
             self._decoder = decoder
@@ -38,7 +38,7 @@ class Identity:
         columns = [each(rows) for each in self._readers]
         return _plain_keys(columns) or self._keys(zip(*columns, strict=True))
 
-    def of_value(self, value: Any) -> list[str]:
+    def keys_of_value(self, value: Any) -> list[str]:
         """Return the key of a record; none if it has no id."""
         if type(value) is not dict:
             return []
@@ -50,7 +50,7 @@ class Identity:
             return [key_text(parts, by_text=self._by_text)]
         return self._keys([tuple(parts)])
 
-    def of_values(self, values: Sequence[Mapping[Any, Any]]) -> list[str]:
+    def keys_of_values(self, values: Sequence[Mapping[Any, Any]]) -> list[str]:
         """Return the keys of records in order; those without an id have none."""
         if all(len(each) == 1 for each in self._paths):
             columns = [
@@ -59,7 +59,7 @@ class Identity:
             keys = _plain_keys(columns)
             if keys:
                 return keys
-        return [key for each in values for key in self.of_value(each)]
+        return [key for each in values for key in self.keys_of_value(each)]
 
     def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
         plain = ([_plainly(part) for part in each] for each in identities)

@@ -12,7 +12,7 @@ HELD = 4 * 1024 * 1024
 _PARTITIONS = 256
 
 
-class Meeting(Enum):
+class Occurrence(Enum):
     """What it means to meet a digest."""
 
     #: It is there only once.
@@ -21,7 +21,7 @@ class Meeting(Enum):
     AGAIN = auto()
 
 
-class Awaited:
+class RepeatedDigests:
     """Digests that are there more than once, sorted by their low byte."""
 
     def __init__(self) -> None:
@@ -39,26 +39,28 @@ class Awaited:
         self._parts[partition] = part
         self._met[partition] = bytearray(len(part))
 
-    def meet(self, digest: int) -> Meeting:
+    def record(self, digest: int) -> Occurrence:
         """Take note of a digest; tell whether it was waited for, and met before."""
         part = self._parts[digest & 0xFF]
         place = bisect_left(part, digest)
         if place == len(part) or part[place] != digest:
-            return Meeting.UNEXPECTED
+            return Occurrence.UNEXPECTED
         met = self._met[digest & 0xFF]
         if met[place]:
-            return Meeting.AGAIN
+            return Occurrence.AGAIN
         met[place] = 1
-        return Meeting.FIRST
+        return Occurrence.FIRST
 
 
-def looks_for(digests: Digests, held: int = HELD) -> Iterator[Awaited]:
+def repeated_digest_batches(
+    digests: Digests, held: int = HELD
+) -> Iterator[RepeatedDigests]:
     """Yield what is repeated among `digests`, for one look after the other."""
-    awaited = Awaited()
+    awaited = RepeatedDigests()
     for partition, repeated in digests.repeated_ones():
         awaited.add(partition, repeated)
         if len(awaited) >= held:
             yield awaited
-            awaited = Awaited()
+            awaited = RepeatedDigests()
     if len(awaited):
         yield awaited

@@ -11,7 +11,7 @@ from harpia_formats.model.format import Container, Dialect, Format
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class FormatVariant:
     """A format in one of its dialects."""
 
     format: Format
@@ -25,24 +25,24 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FormatChoice:
     """What most of some records look like."""
 
-    variant: Variant
+    variant: FormatVariant
     #: How many of them, of how many.
-    alike: int
+    matching: int
     records: int
     #: What they were told by, the most frequent first.
-    signs: tuple[str, ...]
+    evidence: tuple[str, ...]
     #: Another one that all of these look like as well.
-    rival: Variant | None = None
+    rival: FormatVariant | None = None
 
     def __str__(self) -> str:
-        sign = self.signs[0] + " or the like" * (len(self.signs) > 1)
+        sign = self.evidence[0] + " or the like" * (len(self.evidence) > 1)
         if self.records == 1:
             return f"the first record has {sign}"
-        have = "has" if self.alike == 1 else "have"
-        return f"{self.alike:,} of the first {self.records:,} records {have} {sign}"
+        have = "has" if self.matching == 1 else "have"
+        return f"{self.matching:,} of the first {self.records:,} records {have} {sign}"
 
 
 #: Rows that are compared with every format.
@@ -58,18 +58,20 @@ _of_object = set(Container) - {Container.TABLE}
 
 def variants_of(
     formats: Iterable[Format], layout: Layout | None = None
-) -> list[Variant]:
+) -> list[FormatVariant]:
     """Return every dialect of `formats` that a file of `layout` may be in."""
     wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
     return [
-        Variant(each, dialect)
+        FormatVariant(each, dialect)
         for each in formats
         for dialect in each.dialects
         if dialect.container in wanted
     ]
 
 
-def choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
+def choose_variant(
+    rows: Sequence[Any], variants: Sequence[FormatVariant]
+) -> FormatChoice | None:
     """Return what more of `rows` look like than anything else, if they do.
 
     A general format is chosen only where no row looks like a particular one.
@@ -79,7 +81,9 @@ def choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
     return _choose(rows, particular) or _choose(rows, general)
 
 
-def _choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
+def _choose(
+    rows: Sequence[Any], variants: Sequence[FormatVariant]
+) -> FormatChoice | None:
     counts: Counter[int] = Counter()
     signs: dict[int, Counter[str]] = {}
     found = list(_all_signs(rows, variants))
@@ -95,46 +99,48 @@ def _choose(rows: Sequence[Any], variants: Sequence[Variant]) -> Choice | None:
         each for row in found if best in dict(row) for each in dict(row) if each != best
     )
     rivals = [variants[each] for each in order if shared[each] == counts[best]]
-    return Choice(
+    return FormatChoice(
         variants[best],
-        alike=counts[best],
+        matching=counts[best],
         records=len(rows),
-        signs=tuple(sign for sign, _ in signs[best].most_common()),
+        evidence=tuple(sign for sign, _ in signs[best].most_common()),
         rival=rivals[0] if rivals else None,
     )
 
 
 def _all_signs(
-    rows: Sequence[Any], variants: Sequence[Variant]
+    rows: Sequence[Any], variants: Sequence[FormatVariant]
 ) -> Iterator[list[tuple[int, str]]]:
     """Yield what each row looks like.
 
     Behind the first ones a row is only compared with what others looked like, unless
     it looks like none of that: so a thousand rows take little more than a few.
     """
-    met: dict[int, Variant] = {}
+    met: dict[int, FormatVariant] = {}
     for number, row in enumerate(rows):
         signs = []
         if number >= LOOKED_AT_FULLY:
             known = list(met.values())
-            signs = [([*met][each], sign) for each, sign in signs_of(row, known)]
-        signs = signs or signs_of(row, variants)
+            signs = [([*met][each], sign) for each, sign in matches_of(row, known)]
+        signs = signs or matches_of(row, variants)
         met.update((each, variants[each]) for each, _ in signs)
         yield signs
 
 
-def signs_of(row: Any, variants: Sequence[Variant]) -> list[tuple[int, str]]:
+def matches_of(row: Any, variants: Sequence[FormatVariant]) -> list[tuple[int, str]]:
     """Return which of `variants` a row looks like, each by its number, and why."""
     return list(_signs(row, variants))
 
 
-def first_sign(row: Any, variants: Sequence[Variant]) -> tuple[Variant, str] | None:
+def first_match(
+    row: Any, variants: Sequence[FormatVariant]
+) -> tuple[FormatVariant, str] | None:
     """Return the first of `variants` that a row looks like, and why."""
     found = next(_signs(row, variants), None)
     return found and (variants[found[0]], found[1])
 
 
-def _signs(row: Any, variants: Sequence[Variant]) -> Iterator[tuple[int, str]]:
+def _signs(row: Any, variants: Sequence[FormatVariant]) -> Iterator[tuple[int, str]]:
     for number, each in enumerate(variants if isinstance(row, Mapping) else ()):
         sign = each.dialect.sniff(row)
         if sign:

@@ -1,6 +1,6 @@
 """What the name of a file says that it holds, against what it does hold."""
 
-from harpia_formats.detection.recognize import Head
+from harpia_formats.detection.recognize import Sample
 from harpia_formats.framing.container import Layout
 from harpia_formats.io.compression import CODECS
 
@@ -19,9 +19,9 @@ _better = {Layout.LINES: ".jsonl", Layout.TEXT: ".csv"}
 FEWEST = 2
 
 
-def misleading(name: str, head: Head) -> tuple[str, str] | None:
+def misleading_suffix(name: str, head: Sample) -> tuple[str, str] | None:
     """Return a message and a help if `name` says something else than the file."""
-    plain, layout = plain_name(name), head.layout
+    plain, layout = uncompressed_lower_name(name), head.layout
     if head.several or (layout is Layout.LINES and len(head.rows) < FEWEST):
         return None
     ending = next((each for each in _promised if plain.endswith(each)), "")
@@ -32,7 +32,7 @@ def misleading(name: str, head: Head) -> tuple[str, str] | None:
     return message, f"call it {_better.get(layout, '.json')}"
 
 
-def plain_name(name: str) -> str:
+def uncompressed_lower_name(name: str) -> str:
     """Return `name` in lower case, without the ending that tells its compression."""
     return without_compression(name).casefold()
 

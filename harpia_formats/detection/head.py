@@ -6,22 +6,27 @@ from enum import Enum, auto
 from itertools import chain, islice
 from typing import Any
 
-from harpia_formats.detection.candidates import Variant, variants_of
-from harpia_formats.detection.file_name import plain_name
-from harpia_formats.detection.recognize import HEAD_BYTES, HEAD_RECORDS, Head, values_in
-from harpia_formats.framing.columns import Slices, slices_of
+from harpia_formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.detection.file_name import uncompressed_lower_name
+from harpia_formats.detection.recognize import (
+    SAMPLE_BYTES,
+    SAMPLE_RECORDS,
+    Sample,
+    parsed_rows,
+)
+from harpia_formats.framing.columns import DocumentFrames, document_frames
 from harpia_formats.framing.container import (
     Layout,
-    Opening,
-    behind_comments,
-    opening_of,
-    rows_of,
+    OpenedContainer,
+    frames_of,
+    open_container,
+    without_leading_comments,
 )
-from harpia_formats.framing.lines import WINDOW, Chunk, Feed, Frames, FramingFault
-from harpia_formats.framing.next_value import State, read_item
+from harpia_formats.framing.lines import WINDOW, ByteBuffer, Chunk, Frames, FramingFault
+from harpia_formats.framing.next_value import ValueState, read_value
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Path
-from harpia_formats.parsing.truncated_json import sketch_of
+from harpia_formats.parsing.truncated_json import parse_truncated
 
 #: Columns that tell a table whose name does not, and names that tell otherwise.
 FEWEST_COLUMNS = 2
@@ -31,7 +36,7 @@ BROKEN_ROWS = 20
 _objects = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
 
 
-class Cut(Enum):
+class Framing(Enum):
     """How a file is cut into rows."""
 
     #: By its layout: each row is a value of its own.
@@ -43,26 +48,28 @@ class Cut(Enum):
 
 
 @dataclass(slots=True)
-class Beginning:
+class SampledFile:
     """A file of which nothing is lost, and what it begins with."""
 
-    opening: Opening
-    head: Head
+    opening: OpenedContainer
+    head: Sample
     limit: int
     #: Frames that were taken to look at.
     held: list[Chunk | FramingFault] = field(default_factory=list)
     flow: Frames = field(default_factory=lambda: iter(()))
 
-    def frames(self, cut: Cut, variant: Variant | None) -> Slices:
+    def frames(self, cut: Framing, variant: FormatVariant | None) -> DocumentFrames:
         """Return all frames of the file, cut as values or as members."""
-        if cut is Cut.VALUES or variant is None:
+        if cut is Framing.VALUES or variant is None:
             if self.head.layout in _objects or self.head.layout is Layout.TEXT:
-                return rows_of(self.opening, self.limit)
+                return frames_of(self.opening, self.limit)
             return chain(self.held, self.flow)
-        return members_of(self.opening, variant, self.limit)
+        return frames_of_members(self.opening, variant, self.limit)
 
 
-def members_of(opening: Opening, variant: Variant, limit: int) -> Slices:
+def frames_of_members(
+    opening: OpenedContainer, variant: FormatVariant, limit: int
+) -> DocumentFrames:
     """Return the slices of an object, cut as its dialect says."""
     dialect = variant.dialect
 
@@ -71,65 +78,68 @@ def members_of(opening: Opening, variant: Variant, limit: int) -> Slices:
             return path == (dialect.rows_at,)
         return len(path) == dialect.depth
 
-    return slices_of(opening.feed, opening.start, limit, is_cut, dialect.depth)
+    return document_frames(opening.feed, opening.start, limit, is_cut, dialect.depth)
 
 
-def frames_again(
-    blocks: Callable[[], Iterable[bytes]], cut: Cut, variant: Variant | None, limit: int
-) -> Slices:
+def reread_frames(
+    blocks: Callable[[], Iterable[bytes]],
+    cut: Framing,
+    variant: FormatVariant | None,
+    limit: int,
+) -> DocumentFrames:
     """Return the frames of a file that was judged as `variant`, from its `blocks`."""
-    opening = opening_of(blocks())
-    if cut is Cut.MEMBERS and variant is not None:
-        return members_of(opening, variant, limit)
-    return rows_of(opening, limit)
+    opening = open_container(blocks())
+    if cut is Framing.MEMBERS and variant is not None:
+        return frames_of_members(opening, variant, limit)
+    return frames_of(opening, limit)
 
 
-def cut_of(variant: Variant | None, layout: Layout) -> Cut:
+def framing_of(variant: FormatVariant | None, layout: Layout) -> Framing:
     """Return how a file of `layout` is cut that is judged as `variant`."""
     container = variant.dialect.container if variant else Container.ROWS
     if container is Container.TABLE:
-        return Cut.TABLE
+        return Framing.TABLE
     sliced = container in {Container.WRAPPED, Container.COLUMNS}
-    return Cut.MEMBERS if sliced and layout in _objects else Cut.VALUES
+    return Framing.MEMBERS if sliced and layout in _objects else Framing.VALUES
 
 
-def begin(
-    opening: Opening,
+def sample_file(
+    opening: OpenedContainer,
     limit: int,
     formats: Sequence[Format],
     name: str,
     known: Sequence[Format],
-) -> Beginning:
+) -> SampledFile:
     """Return the beginning of a file called `name` that may be in one of `formats`.
 
     `known` are all formats that there are.
     """
     if _is_table(opening, formats, name, known):
-        return Beginning(opening, _table_head(opening), limit)
+        return SampledFile(opening, _table_head(opening), limit)
     if opening.layout is Layout.LONG_LINE:
         opening.layout = _told_by_more(opening.feed)
     if opening.layout in _objects:
-        return Beginning(opening, _object_head(opening), limit)
+        return SampledFile(opening, _object_head(opening), limit)
     if opening.layout is Layout.TEXT:
         opening.layout = Layout.LINES
-    flow = rows_of(opening, limit)
-    held = list(head_of(flow))
-    rows = tuple(value for each in held for value in values_in(each))
-    head = Head(opening.layout, rows or _sketches(held), whole=bool(rows))
-    return Beginning(opening, head, limit, held, flow)
+    flow = frames_of(opening, limit)
+    held = list(first_frames(flow))
+    rows = tuple(value for each in held for value in parsed_rows(each))
+    head = Sample(opening.layout, rows or _sketches(held), whole=bool(rows))
+    return SampledFile(opening, head, limit, held, flow)
 
 
 def _sketches(held: Iterable[Chunk | FramingFault]) -> tuple[Any, ...]:
     """Return what can be told of rows none of which parses."""
     texts = (text for each in held if isinstance(each, Chunk) for text in each.rows)
-    values = (sketch_of(each) for each in islice(texts, BROKEN_ROWS))
+    values = (parse_truncated(each) for each in islice(texts, BROKEN_ROWS))
     return tuple(each for each in values if each)
 
 
-def head_of(flow: Frames) -> Frames:
+def first_frames(flow: Frames) -> Frames:
     """Yield frames until they hold enough records to tell a format from."""
     records = size = 0
-    while records < HEAD_RECORDS and size < HEAD_BYTES:
+    while records < SAMPLE_RECORDS and size < SAMPLE_BYTES:
         frame = next(flow, None)
         if frame is None:
             return
@@ -139,33 +149,36 @@ def head_of(flow: Frames) -> Frames:
         yield frame
 
 
-def _told_by_more(feed: Feed) -> Layout:
+def _told_by_more(feed: ByteBuffer) -> Layout:
     """Tell the layout of a file whose first lines are long, if its first value ends."""
-    feed.fill(HEAD_BYTES)
-    state, end = read_item(feed.data, 0)
+    feed.fill(SAMPLE_BYTES)
+    state, end = read_value(feed.data, 0)
     is_one_line = b"\n" not in feed.data[:end].strip()
-    if state is State.ENDED and is_one_line and feed.data[end : end + 1] == b"{":
-        feed.give_back(WINDOW)
+    if state is ValueState.ENDED and is_one_line and feed.data[end : end + 1] == b"{":
+        feed.put_back(WINDOW)
         return Layout.LINES
     return Layout.LONG_LINE
 
 
-def _object_head(opening: Opening) -> Head:
+def _object_head(opening: OpenedContainer) -> Sample:
     feed = opening.feed
-    whole = not feed.fill(HEAD_BYTES)
-    text = behind_comments(feed.data)
-    value = sketch_of(text)
-    several = read_item(text, 0)[0] is State.ENDED
-    feed.give_back(WINDOW)
+    whole = not feed.fill(SAMPLE_BYTES)
+    text = without_leading_comments(feed.data)
+    value = parse_truncated(text)
+    several = read_value(text, 0)[0] is ValueState.ENDED
+    feed.put_back(WINDOW)
     is_told = value or (value is not None and whole)
     rows = (value,) if is_told else ()
     if isinstance(value, list):  # an array behind a comment
         rows = tuple(value)
-    return Head(opening.layout, rows, whole=whole, several=several)
+    return Sample(opening.layout, rows, whole=whole, several=several)
 
 
 def _is_table(
-    opening: Opening, formats: Sequence[Format], name: str, known: Sequence[Format]
+    opening: OpenedContainer,
+    formats: Sequence[Format],
+    name: str,
+    known: Sequence[Format],
 ) -> bool:
     """Tell whether a file is a table: by what is asked for, its name or its header.
 
@@ -177,7 +190,7 @@ def _is_table(
         return True
     if opening.layout is not Layout.TEXT:
         return False
-    if plain_name(name).endswith(".csv"):
+    if uncompressed_lower_name(name).endswith(".csv"):
         return True
     header, first = _first_rows(opening)
     row = _record(header, first)
@@ -185,29 +198,29 @@ def _is_table(
     particular = [each for each in tables if not each.format.general]
     if any(each.dialect.sniff(row) for each in particular):
         return True
-    is_named = plain_name(name).endswith(_json_names)
+    is_named = uncompressed_lower_name(name).endswith(_json_names)
     return not is_named and FEWEST_COLUMNS <= len(header) == len(first)
 
 
-def _table_head(opening: Opening) -> Head:
+def _table_head(opening: OpenedContainer) -> Sample:
     """Return the first record below the header, its fields by their columns."""
     header, first = _first_rows(opening)
-    return Head(Layout.TEXT, (_record(header, first),) if header else ())
+    return Sample(Layout.TEXT, (_record(header, first),) if header else ())
 
 
 def _record(header: Sequence[str], first: Sequence[str]) -> dict[str, str]:
     return dict(zip(header, [*first, *[""] * len(header)], strict=False))
 
 
-def _first_rows(opening: Opening) -> tuple[list[str], list[str]]:
+def _first_rows(opening: OpenedContainer) -> tuple[list[str], list[str]]:
     """Return the fields of the header and of the first row below it."""
     from harpia_formats.parsing.csv_records import TableRow, table_rows  # noqa: PLC0415 - only tables need it
 
-    opening.feed.fill(HEAD_BYTES // 8)
-    copy = Feed(iter(()), opening.feed.data)
+    opening.feed.fill(SAMPLE_BYTES // 8)
+    copy = ByteBuffer(iter(()), opening.feed.data)
     found = table_rows(copy, opening.start, len(copy.data))
     rows = (each.fields for each in found if isinstance(each, TableRow))
     texts = [[each.text for each in fields] for fields in islice(rows, 2)]
-    opening.feed.give_back(WINDOW)
+    opening.feed.put_back(WINDOW)
     header, first = [*texts, [], []][:2]
     return header, first

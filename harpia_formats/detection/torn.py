@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 from typing import IO, Protocol
 
-from harpia_formats.detection.recognize import values_in
-from harpia_formats.framing.columns import Header, Member, Slices
+from harpia_formats.detection.recognize import parsed_rows
+from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
 from harpia_formats.framing.lines import Chunk, FramingFault
-from harpia_formats.io.reader import SourceError, plain
-from harpia_formats.io.source import Measured
+from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.source import ReadProgress
 from harpia_formats.model.report import FileCount
 
 #: What is wrong with any file that breaks off.
 _always = {"empty", "unclosed"}
 
 
-class Readable(Measured, Protocol):
+class Readable(ReadProgress, Protocol):
     """ReadBlocks of bytes, with a name."""
 
     def __iter__(self) -> Iterator[bytes]: ...
@@ -55,11 +55,11 @@ class ReadBlocks:
         try:
             self._copy.write(block)
         except OSError as error:
-            reason = f"cannot be kept for a second look: {plain(error)}"
+            reason = f"cannot be kept for a second look: {error_reason(error)}"
             raise SourceError(self.reader.name, reason) from error
 
 
-def whole_frames(flow: Slices, blocks: ReadBlocks) -> Slices:
+def complete_frames(flow: DocumentFrames, blocks: ReadBlocks) -> DocumentFrames:
     """Yield the frames of `flow`, but for what only says that the source broke off."""
     for frame in flow:
         if blocks.error is not None:
@@ -69,7 +69,9 @@ def whole_frames(flow: Slices, blocks: ReadBlocks) -> Slices:
         yield frame
 
 
-def _without_torn_end(rest: list[Chunk | FramingFault | Member | Header]) -> Slices:
+def _without_torn_end(
+    rest: list[Chunk | FramingFault | RowArray | DocumentHeader],
+) -> DocumentFrames:
     end = rest[-1]
     if isinstance(end, FramingFault) and end.kind in _always:
         rest = rest[:-1]
@@ -79,15 +81,15 @@ def _without_torn_end(rest: list[Chunk | FramingFault | Member | Header]) -> Sli
 
 
 def _is_torn(
-    frame: Chunk | FramingFault | Member | Header,
-    end: Chunk | FramingFault | Member | Header,
+    frame: Chunk | FramingFault | RowArray | DocumentHeader,
+    end: Chunk | FramingFault | RowArray | DocumentHeader,
 ) -> bool:
     """Tell whether `frame` is a row that reaches the end of the data, unfinished."""
-    if isinstance(frame, Header):
+    if isinstance(frame, DocumentHeader):
         return True
     if not isinstance(frame, Chunk) or frame.data.endswith(b"\n"):
         return False
     behind = frame.start.offset + len(frame.data)
     if isinstance(end, FramingFault) and end.start.offset != behind:
         return False
-    return len(frame) == 1 and not list(values_in(frame))
+    return len(frame) == 1 and not list(parsed_rows(frame))

@@ -16,13 +16,13 @@ import msgspec
 from harpia_formats.framing.lines import (
     JSON_SPACE,
     WINDOW,
+    ByteBuffer,
     Chunk,
     Cursor,
-    Feed,
     Frames,
     FramingFault,
 )
-from harpia_formats.framing.next_value import State, byte_of, read_item
+from harpia_formats.framing.next_value import ValueState, error_byte, read_value
 
 #: Places that are tried as the end of a window before it is read row by row.
 ATTEMPTS = 2
@@ -51,31 +51,31 @@ _characters = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+){0,200}', re.DOTALL)
 _COMMA, _QUOTE, _LIST = b',"['
 
 
-def array_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
+def array_rows(feed: ByteBuffer, start: Cursor, limit: int) -> Frames:
     """Yield the items of the array that `feed` begins with, and what is wrong."""
     opening = feed.data.index(b"[")
-    cutter = Cutter(feed, start, limit, window=WINDOW)
+    cutter = ArrayCutter(feed, start, limit, window=WINDOW)
     cutter.consume(opening)
     return cutter.run()
 
 
 def member_rows(
-    feed: Feed, start: Cursor, limit: int
+    feed: ByteBuffer, start: Cursor, limit: int
 ) -> Generator[Chunk | FramingFault, None, tuple[Cursor, bool]]:
     """Yield the items of an array inside of an object.
 
     Return where it ends, and whether it was closed.
     """
-    cutter = Cutter(feed, start, limit, window=WINDOW, inner=True)
+    cutter = ArrayCutter(feed, start, limit, window=WINDOW, inner=True)
     yield from cutter.run()
     return cutter.start, cutter.closed
 
 
 @dataclass(slots=True)
-class Cutter:
+class ArrayCutter:
     """How far an array has been cut into rows."""
 
-    feed: Feed
+    feed: ByteBuffer
     #: Position of the first byte of `feed.data`.
     start: Cursor
     limit: int
@@ -203,7 +203,7 @@ class Cutter:
                 rows = _items(b"".join((b"[", memoryview(data)[:end], b"]")))
             except msgspec.DecodeError as error:
                 # The bracket that was put before the window counts as a byte.
-                end = min(end, byte_of(str(error)) - 1)
+                end = min(end, error_byte(str(error)) - 1)
             except RecursionError:
                 return None
             else:
@@ -222,7 +222,9 @@ class Cutter:
         end = at = 0
         while data[at : at + 1] not in {b"", b",", b"]"}:
             state, place = _read(data, at)
-            text = data[at:place].rstrip(JSON_SPACE) if state is State.ENDED else b""
+            text = (
+                data[at:place].rstrip(JSON_SPACE) if state is ValueState.ENDED else b""
+            )
             if not text or len(text) > self.limit:
                 break
             if rows:
@@ -238,10 +240,10 @@ class Cutter:
         """Yield the first row, which cannot be cut off with others, or read on."""
         data = self.feed.data
         state, end = _read(data, 0)
-        if state is State.BROKEN:
+        if state is ValueState.BROKEN:
             self.doubtful = True
             end = _end_of_broken(data, self.heads, inner=self.inner)
-        if state in {State.ENDED, State.BROKEN} and 0 < end < len(data):
+        if state in {ValueState.ENDED, ValueState.BROKEN} and 0 < end < len(data):
             yield self._single_row(end)
             self._next()
         elif self.ended:
@@ -251,12 +253,12 @@ class Cutter:
         else:
             yield self._pass_over_row()
 
-    def _last_row(self, state: State) -> Chunk | FramingFault:
+    def _last_row(self, state: ValueState) -> Chunk | FramingFault:
         """Cut off a row that the file ends in."""
         text = self.feed.data.rstrip(JSON_SPACE)
-        if state is State.BROKEN and len(text) > 1:
+        if state is ValueState.BROKEN and len(text) > 1:
             text = text.removesuffix(b"]")
-        self.torn = state is State.OPEN
+        self.torn = state is ValueState.OPEN
         row = self._single_row(len(text))
         if self.torn:
             self.consume(len(self.feed.data))
@@ -273,7 +275,7 @@ class Cutter:
 
     def _pass_over_row(self) -> FramingFault:
         """Skip a row that is longer than the limit, without holding it."""
-        start, size, row = self.start, 0, RowEnd(inner=self.inner)
+        start, size, row = self.start, 0, RowEndFinder(inner=self.inner)
         while (end := row.find(self.feed.data, len(self.feed.data))) is None:
             passed = len(self.consume(_end_of_characters(self.feed.data, row.at)))
             size += passed
@@ -287,7 +289,7 @@ class Cutter:
 
 
 @dataclass(slots=True)
-class RowEnd:
+class RowEndFinder:
     """Looks for the end of a row by brackets and quotation marks, piece by piece."""
 
     #: Whether the array is a member of an object.
@@ -347,14 +349,14 @@ class RowEnd:
         return self.values > 2  # noqa: PLR2004 - a row and the one behind it
 
 
-def _read(data: bytes, at: int) -> tuple[State, int]:
+def _read(data: bytes, at: int) -> tuple[ValueState, int]:
     """Return what the parser says about the row at `at`, and where it stopped.
 
     A row that is followed by neither a comma nor the end of the array is broken.
     """
-    state, place = read_item(data, at)
-    if state is State.ENDED and data[place] not in b",]":
-        state = State.BROKEN
+    state, place = read_value(data, at)
+    if state is ValueState.ENDED and data[place] not in b",]":
+        state = ValueState.BROKEN
     return state, place
 
 
@@ -364,7 +366,7 @@ def _end_of_broken(data: bytes, heads: Iterable[bytes], *, inner: bool) -> int:
     A row has ended where its brackets say so, and where another row begins although
     a string or an object is still open.
     """
-    row = RowEnd(inner=inner)
+    row = RowEndFinder(inner=inner)
     for each in _next_row(data, heads).finditer(data):
         end = row.find(data, each.start())
         if end is not None:

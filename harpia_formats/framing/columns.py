@@ -12,13 +12,13 @@ import msgspec
 
 from harpia_formats.framing.lines import (
     JSON_SPACE,
+    ByteBuffer,
     Chunk,
     Cursor,
-    Feed,
     FramingFault,
     skip_space,
 )
-from harpia_formats.framing.next_value import State, read_item
+from harpia_formats.framing.next_value import ValueState, read_value
 from harpia_formats.model.problem import Path
 
 _COLON = ord(":")
@@ -31,14 +31,14 @@ IsCut = Callable[[Path], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class RowArray:
     """The chunks that follow are items of the array at `path`."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class DocumentHeader:
     """What is left of an object without the items of its large arrays."""
 
     text: bytes
@@ -46,13 +46,13 @@ class Header:
     pieces: tuple[tuple[int, Cursor], ...]
 
 
-Slices = Iterator[Chunk | FramingFault | Member | Header]
-_Cutting = Generator[Chunk | FramingFault | Member | Header, None, bool]
+DocumentFrames = Iterator[Chunk | FramingFault | RowArray | DocumentHeader]
+_Cutting = Generator[Chunk | FramingFault | RowArray | DocumentHeader, None, bool]
 
 
-def slices_of(
-    feed: Feed, start: Cursor, limit: int, is_cut: IsCut, depth: int = 1
-) -> Slices:
+def document_frames(
+    feed: ByteBuffer, start: Cursor, limit: int, is_cut: IsCut, depth: int = 1
+) -> DocumentFrames:
     """Yield the items of the arrays that are cut, and at the end the header.
 
     Objects down to `depth` levels are looked into. A header of more than `limit`
@@ -64,7 +64,7 @@ def slices_of(
 
 @dataclass(slots=True)
 class _Slicer:
-    feed: Feed
+    feed: ByteBuffer
     #: Position of the first byte of `feed.data`.
     start: Cursor
     limit: int
@@ -75,7 +75,7 @@ class _Slicer:
     text: bytearray = field(default_factory=bytearray)
     pieces: list[tuple[int, Cursor]] = field(default_factory=list)
 
-    def run(self) -> Slices:
+    def run(self) -> DocumentFrames:
         self.start = skip_space(self.feed, self.start) or self.start
         beginning = self.start
         self._mark()
@@ -88,10 +88,10 @@ class _Slicer:
             self._take(len(self.feed.data))
         text = bytes(self.text)
         # What is broken before its end says more than that it is long.
-        if self.excess and read_item(text, 0)[0] is not State.BROKEN:
+        if self.excess and read_value(text, 0)[0] is not ValueState.BROKEN:
             yield FramingFault("oversize", beginning, len(text) + self.excess)
         else:
-            yield Header(text, tuple(self.pieces))
+            yield DocumentHeader(text, tuple(self.pieces))
 
     def _object(self, path: Path) -> _Cutting:
         """Go through the members of an object; tell whether no array is left open."""
@@ -127,7 +127,7 @@ class _Slicer:
         from harpia_formats.framing.array import member_rows  # noqa: PLC0415 - few files need it
 
         self.text += b"["
-        yield Member(path)
+        yield RowArray(path)
         end, closed = yield from member_rows(self.feed, self.start, self.limit)
         # The bracket is behind all items, and so begins a piece of its own.
         self.start = Cursor(end.offset - 1, end.line, end.column - 1)
@@ -140,7 +140,7 @@ class _Slicer:
         """Take a key and the colon behind it; return None if there is none."""
         state, end = self._read()
         text = self.feed.data[:end]
-        if state is not State.ENDED or self.feed.data[end] != _COLON:
+        if state is not ValueState.ENDED or self.feed.data[end] != _COLON:
             return None
         key = decoded_key(text)
         if key is not None:
@@ -150,15 +150,15 @@ class _Slicer:
     def _value(self) -> bool:
         """Take a value; tell whether it is not broken."""
         state, end = self._read()
-        if state is not State.BROKEN:
+        if state is not ValueState.BROKEN:
             self._take(end)
-        return state is not State.BROKEN
+        return state is not ValueState.BROKEN
 
-    def _read(self) -> tuple[State, int]:
+    def _read(self) -> tuple[ValueState, int]:
         """Return what the parser says about the next value, and where it ends."""
         while True:
-            state, end = read_item(self.feed.data, 0)
-            if state in {State.ENDED, State.BROKEN}:
+            state, end = read_value(self.feed.data, 0)
+            if state in {ValueState.ENDED, ValueState.BROKEN}:
                 return state, end
             if len(self.feed.data) > self.limit or not self.feed.grow():
                 return state, len(self.feed.data)

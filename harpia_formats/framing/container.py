@@ -12,15 +12,15 @@ from harpia_formats.framing.lines import (
     JSON_SPACE,
     ROW_LIMIT,
     WINDOW,
+    ByteBuffer,
     Cursor,
-    Feed,
     Frames,
     FramingFault,
     document_rows,
     is_blank,
     line_rows,
 )
-from harpia_formats.framing.next_value import State, read_item
+from harpia_formats.framing.next_value import ValueState, read_value
 
 
 class Layout(StrEnum):
@@ -44,22 +44,22 @@ _comments = re.compile(rb"(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*+", re.DOT
 
 
 @dataclass(slots=True)
-class Opening:
+class OpenedContainer:
     """A stream of bytes whose container is known, with nothing cut from it yet."""
 
-    feed: Feed
+    feed: ByteBuffer
     layout: Layout
     #: Position of the first byte of `feed.data`.
     start: Cursor
     #: Position behind a byte order mark.
-    beginning: Cursor
+    content_start: Cursor
     #: What is wrong before the first record.
-    flaws: list[FramingFault] = field(default_factory=list)
+    faults: list[FramingFault] = field(default_factory=list)
 
 
-def opening_of(blocks: Iterable[bytes]) -> Opening:
+def open_container(blocks: Iterable[bytes]) -> OpenedContainer:
     """Read the beginning of the `blocks` of a file, and tell their container."""
-    feed = Feed(iter(blocks))
+    feed = ByteBuffer(iter(blocks))
     feed.fill(len(BOM))
     start = beginning = Cursor()
     flaws = []
@@ -72,8 +72,8 @@ def opening_of(blocks: Iterable[bytes]) -> Opening:
             start, feed.data = start.after(feed.data), b""
     if is_blank(feed.data):
         flaws.append(FramingFault("empty", beginning))
-        return Opening(feed, Layout.EMPTY, start, beginning, flaws)
-    return Opening(feed, _layout_of(feed), start, beginning, flaws)
+        return OpenedContainer(feed, Layout.EMPTY, start, beginning, flaws)
+    return OpenedContainer(feed, _layout_of(feed), start, beginning, flaws)
 
 
 def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
@@ -82,12 +82,12 @@ def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
     The container is recognised by content. Nothing larger than a block, a window
     and a row is held in memory; a row beyond `limit` bytes becomes a flaw.
     """
-    opening = opening_of(blocks)
-    yield from opening.flaws
-    yield from rows_of(opening, limit)
+    opening = open_container(blocks)
+    yield from opening.faults
+    yield from frames_of(opening, limit)
 
 
-def rows_of(opening: Opening, limit: int) -> Frames:
+def frames_of(opening: OpenedContainer, limit: int) -> Frames:
     """Return the rows of what is opened, cut by its container."""
     layout = opening.layout
     if layout is Layout.EMPTY:
@@ -99,12 +99,12 @@ def rows_of(opening: Opening, limit: int) -> Frames:
     if layout is Layout.LONG_LINE:
         layout = Layout.OBJECT if _is_document(opening.feed, limit) else layout
         # What was read to tell would be cut into a single chunk.
-        opening.feed.give_back(WINDOW)
+        opening.feed.put_back(WINDOW)
     rows = document_rows if layout is Layout.OBJECT else line_rows
     return rows(opening.feed, opening.start, limit)
 
 
-def _layout_of(feed: Feed) -> Layout:
+def _layout_of(feed: ByteBuffer) -> Layout:
     """Tell the container that `feed` begins with."""
     first = feed.data.lstrip(JSON_SPACE)[:1]
     if first == b"[":
@@ -118,25 +118,25 @@ def _layout_of(feed: Feed) -> Layout:
     return Layout.ONE_LINE if _is_one_line(feed) else Layout.LINES
 
 
-def _behind_comment(feed: Feed) -> Layout:
+def _behind_comment(feed: ByteBuffer) -> Layout:
     """Tell whether a document stands behind comments, which JSON has not."""
     feed.fill(WINDOW)
-    rest = behind_comments(feed.data)
+    rest = without_leading_comments(feed.data)
     if len(rest) < len(feed.data) and rest.startswith((b"{", b"[")):
-        layout = _layout_of(Feed(iter(()), rest))
+        layout = _layout_of(ByteBuffer(iter(()), rest))
         # An array is taken as a whole too, for its comment to be told once.
         if layout in {Layout.OBJECT, Layout.ARRAY}:
             return Layout.OBJECT
     return Layout.TEXT
 
 
-def behind_comments(data: bytes) -> bytes:
+def without_leading_comments(data: bytes) -> bytes:
     """Return `data` without white space and comments in front."""
     found = _comments.match(data)
     return data[found.end() :] if found else data
 
 
-def _holds_a_line(feed: Feed) -> bool:
+def _holds_a_line(feed: ByteBuffer) -> bool:
     """Tell whether the first line ends within a window, or with the data."""
     while not _first_lines(feed.data)[2] and len(feed.data) < WINDOW:
         if not feed.grow(WINDOW):
@@ -144,19 +144,19 @@ def _holds_a_line(feed: Feed) -> bool:
     return _first_lines(feed.data)[2]
 
 
-def _is_one_line(feed: Feed) -> bool:
+def _is_one_line(feed: ByteBuffer) -> bool:
     """Tell whether all of `feed` is one line."""
     return not _first_lines(feed.data)[1] and not feed.grow()
 
 
-def _is_array_a_line(feed: Feed) -> bool:
+def _is_array_a_line(feed: ByteBuffer) -> bool:
     """Tell whether the first line is a whole array and another value follows it."""
     feed.fill(WINDOW)
     first, second, _ = _first_lines(feed.data[:WINDOW])
     return second.startswith((b"[", b"{")) and _complaint(first) is None
 
 
-def _is_document(feed: Feed, limit: int) -> bool:
+def _is_document(feed: ByteBuffer, limit: int) -> bool:
     """Tell whether an object begins that is spread over several lines.
 
     A first line that was cut off is told from one by the next: in a document it
@@ -176,16 +176,16 @@ def _is_document(feed: Feed, limit: int) -> bool:
     return is_open and _complaint(second) is not None
 
 
-def _goes_on(feed: Feed) -> bool:
+def _goes_on(feed: ByteBuffer) -> bool:
     """Tell whether an object that the first line leaves open is closed further on.
 
     One that is still open in a window goes on if more than two lines are in it.
     """
     while True:
         data = feed.data.strip(JSON_SPACE)
-        state, _ = read_item(data, 0)
-        if state is not State.OPEN:
-            return state is not State.BROKEN
+        state, _ = read_value(data, 0)
+        if state is not ValueState.OPEN:
+            return state is not ValueState.BROKEN
         if len(feed.data) >= WINDOW or not feed.grow(WINDOW):
             return data.count(b"\n") > 1
 

@@ -8,7 +8,7 @@ from itertools import chain
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.framing.next_value import State, read_item
+from harpia_formats.framing.next_value import ValueState, read_value
 from harpia_formats.io.reader import BLOCK
 
 #: Levels of arrays and objects in one row, at most.
@@ -66,7 +66,7 @@ class Chunk:
             return len(self._rows)
         if self._count < 0:
             last = self.data != b"" and not self.data.endswith(b"\n")
-            self._count = lines_in(self.data) + last
+            self._count = count_newlines(self.data) + last
         return self._count
 
     @property
@@ -82,7 +82,7 @@ class Chunk:
         """The places of the newlines, where the rows are lines."""
         if self._ends is None:
             # Most chunks of lines are accepted as a whole and never come to this.
-            self._ends = newlines(self.data)
+            self._ends = newline_offsets(self.data)
         return self._ends
 
     def first(self, count: int) -> "Chunk":
@@ -160,7 +160,7 @@ def is_blank(row: bytes) -> bool:
 
 
 @dataclass(slots=True)
-class Feed:
+class ByteBuffer:
     """ReadBlocks to come, and the bytes taken from them but not yet cut."""
 
     blocks: Iterator[bytes]
@@ -204,7 +204,7 @@ class Feed:
             self.data = b"".join(parts)
         return b""
 
-    def give_back(self, keep: int) -> None:
+    def put_back(self, keep: int) -> None:
         """Hold only `keep` bytes; what is behind them comes again as blocks.
 
         Whoever cuts off small pieces would copy all the rest each time.
@@ -223,7 +223,7 @@ class Feed:
         return len(self.data) > had
 
 
-def document_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
+def document_rows(feed: ByteBuffer, start: Cursor, limit: int) -> Frames:
     """Yield the values of `feed`, each of which may be spread over several lines.
 
     One of them is a document; that there are more is said before the first.
@@ -243,7 +243,7 @@ def document_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
         start = place.after(data)
 
 
-def skip_space(feed: Feed, start: Cursor) -> Cursor | None:
+def skip_space(feed: ByteBuffer, start: Cursor) -> Cursor | None:
     """Go on to what is not white space; return where that is, None at the end."""
     while feed.data or feed.fill(1):
         rest = feed.data.lstrip(JSON_SPACE)
@@ -254,16 +254,16 @@ def skip_space(feed: Feed, start: Cursor) -> Cursor | None:
     return None
 
 
-def _size_of_value(feed: Feed, limit: int) -> int:
+def _size_of_value(feed: ByteBuffer, limit: int) -> int:
     """Return the bytes of the value that `feed` begins with.
 
     A broken one ends where another object begins on a line of its own.
     """
     while True:
-        state, end = read_item(feed.data, 0)
-        if state is State.ENDED and feed.data[end] == _OPEN:
+        state, end = read_value(feed.data, 0)
+        if state is ValueState.ENDED and feed.data[end] == _OPEN:
             return end
-        if state in {State.ENDED, State.BROKEN}:
+        if state in {ValueState.ENDED, ValueState.BROKEN}:
             another = _next_object.search(feed.data)
             if another:
                 return another.end()
@@ -271,14 +271,14 @@ def _size_of_value(feed: Feed, limit: int) -> int:
             return len(feed.data)
 
 
-def _oversize(feed: Feed, start: Cursor, size: int) -> Frames:
+def _oversize(feed: ByteBuffer, start: Cursor, size: int) -> Frames:
     """Pass over all that is left."""
     feed.data = b""
     size += sum(len(each) for each in feed.blocks)
     yield FramingFault("oversize", start, size, record=True)
 
 
-def line_rows(feed: Feed, start: Cursor, limit: int) -> Frames:
+def line_rows(feed: ByteBuffer, start: Cursor, limit: int) -> Frames:
     """Yield the lines of `feed`, cut at newline bytes only."""
     while (data := feed.take_lines(limit)) or feed.data:
         if not data and len(feed.data) > limit:
@@ -318,13 +318,13 @@ def _lines_within(
     return start
 
 
-def lines_in(data: bytes) -> int:
+def count_newlines(data: bytes) -> int:
     """Return how many newlines there are."""
     count: int = stringzilla.count(data, b"\n")
     return count
 
 
-def newlines(data: bytes) -> list[int]:
+def newline_offsets(data: bytes) -> list[int]:
     """Return the places of all newlines; a search is faster than a split."""
     find, ends = data.find, []
     place = find(b"\n")
@@ -334,7 +334,7 @@ def newlines(data: bytes) -> list[int]:
     return ends
 
 
-def _pass_over_line(feed: Feed, start: Cursor) -> tuple[FramingFault, Cursor]:
+def _pass_over_line(feed: ByteBuffer, start: Cursor) -> tuple[FramingFault, Cursor]:
     """Skip one line without holding it; return it as a flaw, and the next start."""
     size = 0
     while (end := feed.data.find(b"\n")) < 0:

@@ -10,7 +10,7 @@ _item = msgspec.json.Decoder(msgspec.Raw).decode
 _fault_byte = re.compile(r"\(byte (\d+)\)$")
 
 
-class State(Enum):
+class ValueState(Enum):
     """What the parser says about a value."""
 
     #: It is whole, and something is behind it.
@@ -23,7 +23,7 @@ class State(Enum):
     BROKEN = auto()
 
 
-def byte_of(message: str) -> int:
+def error_byte(message: str) -> int:
     """Return the byte that a parser's message names, or one that is never reached."""
     found = _fault_byte.search(message)
     return int(found[1]) if found else sys.maxsize
@@ -34,7 +34,7 @@ def _byte_named_behind() -> int:
     try:
         _item(b"0,")
     except msgspec.DecodeError as error:
-        return byte_of(str(error)) - 1
+        return error_byte(str(error)) - 1
     return 0
 
 
@@ -42,7 +42,7 @@ def _byte_named_behind() -> int:
 _BYTE_BEHIND = _byte_named_behind()
 
 
-def read_item(data: bytes, at: int) -> tuple[State, int]:
+def read_value(data: bytes, at: int) -> tuple[ValueState, int]:
     """Return what the parser says about the value at `at`, and where it stopped.
 
     Behind a whole value it stops at what follows, white space passed over.
@@ -51,10 +51,10 @@ def read_item(data: bytes, at: int) -> tuple[State, int]:
         _item(memoryview(data)[at:])
     except msgspec.DecodeError as error:
         message = str(error)
-        place = at + byte_of(message)
+        place = at + error_byte(message)
         if "trailing characters" in message:
-            return State.ENDED, place - _BYTE_BEHIND
-        return State.BROKEN if place < len(data) else State.OPEN, len(data)
+            return ValueState.ENDED, place - _BYTE_BEHIND
+        return ValueState.BROKEN if place < len(data) else ValueState.OPEN, len(data)
     except RecursionError:
-        return State.BROKEN, at
-    return State.WHOLE, len(data)
+        return ValueState.BROKEN, at
+    return ValueState.WHOLE, len(data)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.framing.columns import Slices
+from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.lines import Chunk, Cursor, FramingFault, is_blank
 
 _decode = msgspec.json.Decoder().decode
@@ -14,7 +14,7 @@ _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedRecord:
     """A record with the chunk that it is a row of."""
 
     #: From 1; blank lines have none, and rows beyond the limit have.
@@ -34,10 +34,10 @@ class Numbered:
 
     def value(self) -> Any:
         """Return the decoded record, None if it does not parse."""
-        return decoded(self.text)
+        return decoded_or_none(self.text)
 
 
-def decoded(text: bytes) -> Any:
+def decoded_or_none(text: bytes) -> Any:
     """Return the value of a JSON text, None if it does not parse."""
     try:
         return _decode(text)
@@ -45,7 +45,7 @@ def decoded(text: bytes) -> Any:
         return None
 
 
-def records_of(frames: Slices) -> Iterator[Numbered]:
+def numbered_records(frames: DocumentFrames) -> Iterator[NumberedRecord]:
     """Yield each record of `frames` in order."""
     number = 0
     for frame in frames:
@@ -55,4 +55,4 @@ def records_of(frames: Slices) -> Iterator[Numbered]:
             for row, text in enumerate(frame.rows):
                 if not is_blank(text):
                     number += 1
-                    yield Numbered(number, frame, row)
+                    yield NumberedRecord(number, frame, row)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from harpia_formats.io.reader import BLOCK, SourceError, Steady
+from harpia_formats.io.reader import BLOCK, FullReader, SourceError
 
 #: Bytes that bzip2, xz and zstd give at a time: more is not lost at a fault.
 STEP = 4 * 1024
@@ -137,12 +137,12 @@ def codec_of(name: str, head: bytes) -> Codec | None:
     return found
 
 
-class Members:
+class DecompressedStream:
     """Compressed data: one or more members, streams or frames behind each other."""
 
     __slots__ = ("_codec", "_decompressor", "_error", "_name", "_new", "_raw", "_rest")
 
-    def __init__(self, name: str, codec: Codec, raw: Steady) -> None:
+    def __init__(self, name: str, codec: Codec, raw: FullReader) -> None:
         self._name = name
         self._codec = codec
         self._raw = raw

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from harpia_formats.io.compression import CODECS
-from harpia_formats.io.reader import SourceError, plain
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import STANDARD_INPUT, Source
 from harpia_formats.io.urls import is_url
 
@@ -32,7 +32,7 @@ def find_sources(arguments: Iterable[str | os.PathLike[str]]) -> list[Source]:
             key: Path | str = "-"
             if isinstance(origin, Path):
                 key = origin.absolute()
-            elif isinstance(origin, Remote):
+            elif isinstance(origin, RemoteFile):
                 key = origin.identity
             found.setdefault(key, each)
     return list(found.values())
@@ -62,7 +62,7 @@ def _sources_of(argument: str) -> Iterable[Source]:
     except (FileNotFoundError, NotADirectoryError) as error:
         return _matches(argument, error)
     except (OSError, ValueError) as error:
-        raise SourceError(argument, plain(error)) from error
+        raise SourceError(argument, error_reason(error)) from error
     if stat.S_ISDIR(mode):
         return _data_in(argument)
     for is_kind, reason in _UNREADABLE:
@@ -112,7 +112,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return list(entries)
     except OSError as error:
-        raise SourceError(str(folder), plain(error)) from error
+        raise SourceError(str(folder), error_reason(error)) from error
 
 
 def _matches(pattern: str, error: OSError) -> list[Source]:
@@ -121,7 +121,7 @@ def _matches(pattern: str, error: OSError) -> list[Source]:
     try:
         files = _files_matching(pattern)
     except OSError as denied:
-        raise SourceError(pattern, plain(denied)) from denied
+        raise SourceError(pattern, error_reason(denied)) from denied
     if not files:
         raise SourceError(pattern, "no file matches this pattern") from error
     return [Source(str(each), each) for each in sorted(files)]

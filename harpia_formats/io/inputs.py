@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from harpia_formats.io.discovery import find_sources
 from harpia_formats.io.reader import SourceError
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 
 #: Bytes of a stream that are kept in memory.
@@ -33,7 +33,7 @@ def checked_inputs(given: Iterable[Any]) -> list[Input]:
     return inputs
 
 
-def kept(given: Input) -> Input:
+def rereadable_input(given: Input) -> Input:
     """Return an input that can be read twice: a stream is copied to a temporary file.
 
     Whoever reads it again seeks its beginning.
@@ -42,7 +42,7 @@ def kept(given: Input) -> Input:
     if is_name or isinstance(given, (bytes, PathLike)):
         return given
     source = _sources_of(given)[0]
-    if isinstance(source.origin, (bytes, Path, Remote)):
+    if isinstance(source.origin, (bytes, Path, RemoteFile)):
         return given
     copy = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - read until the run ends
     shutil.copyfileobj(source.origin, copy)
@@ -50,7 +50,7 @@ def kept(given: Input) -> Input:
     return replace(source, origin=cast("BinaryIO", copy))
 
 
-def sources_behind(inputs: Iterable[Input]) -> Iterator[Source | SourceError]:
+def sources_of_inputs(inputs: Iterable[Input]) -> Iterator[Source | SourceError]:
     """Yield what the inputs name, each once; of one that names nothing, why."""
     seen: set[Path | str | int] = set()
     names: Counter[str] = Counter()
@@ -103,7 +103,7 @@ def _is_new(source: Source, seen: set[Path | str | int]) -> bool:
     if isinstance(origin, Path):
         # Not resolved: a link and its target are two names of the user's.
         key = origin.absolute()
-    elif isinstance(origin, Remote):
+    elif isinstance(origin, RemoteFile):
         key = origin.identity
     is_new = key not in seen
     seen.add(key)

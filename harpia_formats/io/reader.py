@@ -18,7 +18,7 @@ class SourceError(Exception):
         return f"{printable(self.path)}: {printable(self.reason)}"
 
 
-class Steady:
+class FullReader:
     """Reads that come short only at the end, and a failure only after all data."""
 
     __slots__ = ("_ended", "_failure", "_head", "_pull")
@@ -59,7 +59,7 @@ class Steady:
         return piece
 
 
-def plain(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
     """Return why something failed, as the rest of a sentence."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return reason[:1].lower() + reason[1:]

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from harpia_formats.io.reader import BLOCK, SourceError
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source, open_source
 
 #: Bytes of a copy that are held in memory before they go to the disk.
@@ -57,4 +57,4 @@ def is_lasting(source: Source) -> bool:
     origin = source.origin
     if isinstance(origin, Path):
         return origin.is_file()
-    return isinstance(origin, (bytes, Remote))
+    return isinstance(origin, (bytes, RemoteFile))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol
 
 from harpia_formats.io.compression import CODECS
-from harpia_formats.io.reader import plain
+from harpia_formats.io.reader import error_reason
 from harpia_formats.io.urls import is_url
 
 #: Bytes that the disk gets together.
@@ -85,10 +85,10 @@ class FileSink:
         try:
             self._raw = self._opened()
         except OSError as error:
-            raise SinkError(str(path), plain(error)) from error
+            raise SinkError(str(path), error_reason(error)) from error
         self._stream: Any = self._raw
         try:
-            self._stream = compressing(path.name, self._raw)
+            self._stream = compressing_stream(path.name, self._raw)
         except ImportError as error:
             self.discard()
             raise SinkError(str(path), str(error)) from error
@@ -152,7 +152,7 @@ class FileSink:
             act()
         except OSError as error:
             self.discard()
-            raise SinkError(str(self._path), plain(error)) from error
+            raise SinkError(str(self._path), error_reason(error)) from error
 
     def discard(self) -> None:
         """Remove what was written."""
@@ -165,7 +165,7 @@ class FileSink:
             self._part.unlink(missing_ok=True)
 
 
-def sink_for(place: str) -> Sink:
+def open_sink(place: str) -> Sink:
     """Return a sink for a file of this machine or a remote one; raises `SinkError`."""
     if is_url(place):
         from harpia_formats.io.remote.sink import RemoteSink  # noqa: PLC0415 - for remote files only
@@ -184,7 +184,7 @@ def _mode_of(place: Path) -> int:
         return 0o666 & ~mask
 
 
-def compressing(name: str, raw: IO[bytes]) -> Any:
+def compressing_stream(name: str, raw: IO[bytes]) -> Any:
     """Return a stream that compresses into `raw` as `name` says, or `raw` itself."""
     codec = next((each for each in CODECS if name.lower().endswith(each.suffix)), None)
     return raw if codec is None else _OPENERS[codec.name](raw)

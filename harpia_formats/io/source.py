@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self, cast
 
-from harpia_formats.io.compression import LONGEST_MAGIC, Members, codec_of
-from harpia_formats.io.reader import BLOCK, SourceError, Steady, plain
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.compression import LONGEST_MAGIC, DecompressedStream, codec_of
+from harpia_formats.io.reader import BLOCK, FullReader, SourceError, error_reason
+from harpia_formats.io.remote.file import RemoteFile
 
 STANDARD_INPUT = "<stdin>"
 
@@ -23,20 +23,20 @@ class Source:
     #: As shown to the user.
     name: str
     #: A regular file or FIFO, a remote file, bytes in memory, or an open binary stream.
-    origin: Path | Remote | bytes | BinaryIO
+    origin: Path | RemoteFile | bytes | BinaryIO
 
 
-def open_source(source: Source, size: int = BLOCK) -> "Reader":
+def open_source(source: Source, size: int = BLOCK) -> "SourceReader":
     """Open `source` for one pass in decompressed blocks of `size` bytes.
 
     Raise `SourceError` if it cannot be opened, `ValueError` if `size` is below 1.
     """
     if size < 1:
         raise ValueError(f"a block of {size} bytes")
-    return Reader(source, size)
+    return SourceReader(source, size)
 
 
-class Measured(Protocol):
+class ReadProgress(Protocol):
     """Something that is read, as far as a progress bar wants to know."""
 
     @property
@@ -52,7 +52,7 @@ class Measured(Protocol):
         """Those that were taken so far."""
 
 
-class Reader:
+class SourceReader:
     """The decompressed bytes of one source, in blocks, once.
 
     All blocks but the last have the full size.  Iterating raises `SourceError`
@@ -83,7 +83,7 @@ class Reader:
         self.total = _size_of(source, self._stream)
         #: The file that holds these very bytes and is read in ranges, known with the
         #: first block; none if they are compressed, or from somewhere else.
-        self.file: Path | Remote | None = None
+        self.file: Path | RemoteFile | None = None
         self._blocks = self._read_blocks()
 
     @property
@@ -108,18 +108,20 @@ class Reader:
             self._stream.close()
 
     def _read_blocks(self) -> Generator[bytes, None, None]:
-        raw = Steady(self._pull)
+        raw = FullReader(self._pull)
         codec = codec_of(self.name, raw.peek(LONGEST_MAGIC))
-        data = Steady(Members(self.name, codec, raw).pull) if codec else raw
+        data = (
+            FullReader(DecompressedStream(self.name, codec, raw).pull) if codec else raw
+        )
         encoding = wide_encoding(data.peek(4))
         if encoding is not None:
             marked = b"\xff\xfe" in data.peek(4) or b"\xfe\xff" in data.peek(4)
             raise SourceError(self.name, _advice(encoding, marked=marked))
         origin = self._source.origin
-        has_ranges = isinstance(origin, Remote) and origin.ranged
+        has_ranges = isinstance(origin, RemoteFile) and origin.ranged
         is_file = isinstance(origin, Path) or has_ranges
         if codec is None and is_file and self.total is not None:
-            self.file = cast("Path | Remote", origin)
+            self.file = cast("Path | RemoteFile", origin)
         while block := data.read(self._size):
             yield block
 
@@ -129,7 +131,7 @@ class Reader:
         try:
             piece: bytes = read(size)
         except OSError as error:
-            raise SourceError(self.name, plain(error)) from error
+            raise SourceError(self.name, error_reason(error)) from error
         self._consumed += len(piece)
         return piece
 
@@ -177,8 +179,8 @@ def _stream_of(source: Source) -> BinaryIO:
         try:
             return origin.open("rb", buffering=0)
         except OSError as error:
-            raise SourceError(source.name, plain(error)) from error
-    if isinstance(origin, Remote):
+            raise SourceError(source.name, error_reason(error)) from error
+    if isinstance(origin, RemoteFile):
         return cast("BinaryIO", origin.open())
     if not _waits(origin):
         reason = "is in non-blocking mode, where a pause looks like the end"
@@ -197,7 +199,7 @@ def _waits(stream: BinaryIO) -> bool:
 def _size_of(source: Source, stream: BinaryIO) -> int | None:
     if isinstance(source.origin, bytes):
         return len(source.origin)
-    if isinstance(source.origin, Remote):
+    if isinstance(source.origin, RemoteFile):
         return source.origin.size
     try:
         status = os.fstat(stream.fileno())

@@ -13,7 +13,7 @@ LOCK = "lock"
 
 
 @contextmanager
-def own_folder(parent: str | None) -> Iterator[str]:
+def temporary_folder(parent: str | None) -> Iterator[str]:
     """Yield the name of a new folder in `parent`, or in the usual place.
 
     It is removed at the end. A process that is killed cannot do so: folders of such

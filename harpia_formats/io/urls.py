@@ -37,21 +37,21 @@ def all_masked(text: str) -> str:
     return _urls_within.sub(lambda found: masked(found[0]), text)
 
 
-def beside(place: str, name: str) -> str:
+def sibling_of(place: str, name: str) -> str:
     """Return where `name` is in the folder of `place`, an address or a path."""
     if is_url(place):
         return f"{place.rpartition('/')[0]}/{name}"
     return str(Path(place).parent / name)
 
 
-def name_in(place: str) -> str:
+def file_name_of(place: str) -> str:
     """Return the last part of an address or a path, the name of the file."""
     if is_url(place):
         return masked(place).rstrip("/").rpartition("/")[2]
     return Path(place).name
 
 
-def is_same(one: str | PathLike[str], other: str | PathLike[str]) -> bool:
+def is_same_place(one: str | PathLike[str], other: str | PathLike[str]) -> bool:
     """Tell whether two addresses or paths are of one file, as far as they tell."""
     places = [fspath(one), fspath(other)]
     if any(map(is_url, places)):

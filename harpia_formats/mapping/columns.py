@@ -103,7 +103,7 @@ def mapped_format(inputs: Iterable[Any]) -> str | None:
 
     A stream can be read only once, so nothing is seen of it.
     """
-    from harpia_formats.detection.detect_files import looked_at  # noqa: PLC0415 - for maps only
+    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - for maps only
 
     seen = [
         each
@@ -111,7 +111,7 @@ def mapped_format(inputs: Iterable[Any]) -> str | None:
         if isinstance(each, (bytes, str, PathLike)) and each != "-"
     ]
     return next(
-        (each.format for each in looked_at(seen) if each.format in MAPPED), None
+        (each.format for each in detect_files(seen) if each.format in MAPPED), None
     )
 
 

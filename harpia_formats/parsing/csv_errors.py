@@ -11,7 +11,7 @@ _nul_bytes = re.compile(rb'"[^"]*+"|(\0+)')
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class RecordFault:
     """What is wrong with a record; the place is in bytes from its start."""
 
     code: str
@@ -24,7 +24,7 @@ class Wrong:
     record: bool = True
 
 
-def wrong_within(record: bytes, limit: int) -> Wrong | None:
+def record_fault(record: bytes, limit: int) -> RecordFault | None:
     """Return why `record` cannot be taken although its fields can be told apart."""
     if len(record) > limit:
         return too_long(limit)
@@ -32,44 +32,46 @@ def wrong_within(record: bytes, limit: int) -> Wrong | None:
     if nul:
         message = "a NUL byte stands outside of quotes"
         mend = "remove it, or save the file as UTF-8 if it is UTF-16 or UTF-32"
-        return Wrong("J302", nul.start(), message, mend, len(nul[0]))
+        return RecordFault("J302", nul.start(), message, mend, len(nul[0]))
     if fault := first_fault(record, None):
-        return Wrong("J103", fault.start, fault.message, fault.help)
+        return RecordFault("J103", fault.start, fault.message, fault.help)
     return None
 
 
-def too_long(limit: int) -> Wrong:
+def too_long(limit: int) -> RecordFault:
     """Return that a record has more than `limit` bytes."""
     message = f"the row is longer than the limit of {limit:,} bytes"
     mend = "put line ends where they belong, or raise the limit with --max-row-bytes"
-    return Wrong("J110", 0, message, mend)
+    return RecordFault("J110", 0, message, mend)
 
 
-def too_many_fields() -> Wrong:
+def too_many_fields() -> RecordFault:
     """Return that a record has more fields than can be kept."""
     message = f"the row has more than {FIELD_LIMIT:,} fields"
-    return Wrong("J110", 0, message, "put line ends where they belong")
+    return RecordFault("J110", 0, message, "put line ends where they belong")
 
 
-def not_doubled(at: int) -> Wrong:
+def not_doubled(at: int) -> RecordFault:
     """Return that the character at `at` follows a quote inside of a field."""
     message = "something else than a comma stands behind the quote that ends a field"
-    return Wrong(
+    return RecordFault(
         "J301", at, message, "a quote inside of a quoted field must be doubled"
     )
 
 
-def not_closed(at: int, how: str) -> Wrong:
+def not_closed(at: int, how: str) -> RecordFault:
     """Return that the quote at `at` is not closed, and `how` that is known."""
     mend = "close it, and double each quote that is part of the text"
-    return Wrong("J301", at, f"the quote that begins here is not closed: {how}", mend)
+    return RecordFault(
+        "J301", at, f"the quote that begins here is not closed: {how}", mend
+    )
 
 
-def lone_carriage_return(at: int) -> Wrong:
+def lone_carriage_return(at: int) -> RecordFault:
     """Return that the carriage return at `at` ends a record alone."""
     message = "a carriage return ends the row without the line feed that belongs to it"
     mend = (
         "end each row with LF or CRLF; where Python's csv writes the file, open it "
         "with newline=''"
     )
-    return Wrong("J303", at, message, mend, record=False)
+    return RecordFault("J303", at, message, mend, record=False)

@@ -35,7 +35,7 @@ class TableField(NamedTuple):
     end: int
 
 
-class Ending(Enum):
+class RecordEnding(Enum):
     """Why no more fields of a record can be found."""
 
     #: It ends, before a line end or with the file.
@@ -49,10 +49,10 @@ class Ending(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class RecordCut:
     """How far a record was cut into fields; all places are from its start."""
 
-    ending: Ending
+    ending: RecordEnding
     #: Bytes up to the place where it stopped.
     size: int
     #: Where the field begins that it stopped in or behind.
@@ -63,27 +63,27 @@ class Cut:
     raws: list[bytes]
 
 
-def cut_record(data: bytes, at: int, end: int, *, final: bool) -> Cut:
+def cut_record(data: bytes, at: int, end: int, *, final: bool) -> RecordCut:
     """Cut the record at `at` into fields; `final` says that the file ends at `end`."""
     begin, ending, raws = at, None, list[bytes]()
     while not ending:
         stop = _end_of_field(data, at, end)
         quoted = data.startswith(b'"', at, end)
         if quoted and stop == at:
-            ending, stop = Ending.OPEN, end
+            ending, stop = RecordEnding.OPEN, end
             break
         raws.append(data[at:stop])
         if stop == end:
-            ending = Ending.WHOLE if final else Ending.OPEN
+            ending = RecordEnding.WHOLE if final else RecordEnding.OPEN
         elif data[stop] in _LINE_ENDS:
-            ending = Ending.WHOLE
+            ending = RecordEnding.WHOLE
         elif data[stop] != _COMMA:
-            ending = Ending.BROKEN
+            ending = RecordEnding.BROKEN
         elif len(raws) == FIELD_LIMIT:
-            ending = Ending.CROWDED
+            ending = RecordEnding.CROWDED
         else:
             at = stop + 1
-    return Cut(ending, stop - begin, at - begin, quoted, raws)
+    return RecordCut(ending, stop - begin, at - begin, quoted, raws)
 
 
 def _end_of_field(data: bytes, at: int, end: int) -> int:

@@ -10,20 +10,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from harpia_formats.framing.lines import WINDOW, Cursor, Feed
+from harpia_formats.framing.lines import WINDOW, ByteBuffer, Cursor
 from harpia_formats.parsing.csv_errors import (
-    Wrong,
+    RecordFault,
     lone_carriage_return,
     not_closed,
     not_doubled,
+    record_fault,
     too_long,
     too_many_fields,
-    wrong_within,
 )
 from harpia_formats.parsing.csv_fields import (
     STEP,
-    Cut,
-    Ending,
+    RecordCut,
+    RecordEnding,
     TableField,
     cut_record,
     fields_of,
@@ -77,10 +77,10 @@ class TableFault:
     record: bool = True
 
 
-Piece = TableRow | TableBlank | TableFault
+TablePiece = TableRow | TableBlank | TableFault
 
 
-def table_rows(feed: Feed, start: Cursor, limit: int) -> Iterator[Piece]:
+def table_rows(feed: ByteBuffer, start: Cursor, limit: int) -> Iterator[TablePiece]:
     """Yield the records of `feed` in order, blank lines, and what is wrong.
 
     `start` is where `feed.data` begins in the file, behind a byte order mark if there
@@ -94,7 +94,7 @@ def table_rows(feed: Feed, start: Cursor, limit: int) -> Iterator[Piece]:
 class _Table:
     """How far a table has been cut into records."""
 
-    feed: Feed
+    feed: ByteBuffer
     #: Position of the next byte.
     start: Cursor
     limit: int
@@ -105,7 +105,7 @@ class _Table:
     #: The last line on which a carriage return alone ended a record.
     carriage_line: int = 0
 
-    def run(self) -> Iterator[Piece]:
+    def run(self) -> Iterator[TablePiece]:
         """Yield all pieces up to the end of the file."""
         while self._hold(STEP):
             before = self.start
@@ -130,7 +130,7 @@ class _Table:
         self.start = self.start.after(self.feed.data[self.at : end])
         self.at = end
 
-    def _plain_records(self) -> Iterator[Piece]:
+    def _plain_records(self) -> Iterator[TablePiece]:
         """Yield the records that are held whole, up to the first that is unusual."""
         data, start, at = self.feed.data, self.start, self.at
         for raws, line_end in whole_records(data, at):
@@ -148,12 +148,12 @@ class _Table:
             start, at = Cursor(start.offset + size, line), at + size
         self.start, self.at = start, at
 
-    def _next_record(self) -> Iterator[Piece]:
+    def _next_record(self) -> Iterator[TablePiece]:
         """Yield the next record, whatever it is, and what is wrong with it."""
         cut = self._next_cut()
         self._hold(cut.size + AROUND)
         size = cut.size
-        if cut.ending is Ending.WHOLE:
+        if cut.ending is RecordEnding.WHOLE:
             yield self._whole(cut)
         else:
             fault, begin = self._fault(self._wrong_with(cut)), self.start.offset
@@ -163,14 +163,14 @@ class _Table:
             size = 0
         yield from self._line_end(size)
 
-    def _next_cut(self) -> Cut:
+    def _next_cut(self) -> RecordCut:
         """Cut the next record into fields, as far as it is to be held."""
         while True:
             data, at = self.feed.data, self.at
             held = min(len(data) - at, self._reach)
             final = self.ended and at + held == len(data)
             cut = cut_record(data, at, at + held, final=final)
-            if cut.ending is not Ending.OPEN or final or held == self._reach:
+            if cut.ending is not RecordEnding.OPEN or final or held == self._reach:
                 return cut
             self._hold(min(2 * held, self._reach))
 
@@ -179,25 +179,25 @@ class _Table:
         """How many bytes are searched for the end of a record."""
         return max(self.limit, WINDOW) + 1
 
-    def _whole(self, cut: Cut) -> Piece:
+    def _whole(self, cut: RecordCut) -> TablePiece:
         """Return the record that `cut` holds."""
         data = self.feed.data[self.at : self.at + cut.size]
-        if wrong := wrong_within(data, self.limit):
+        if wrong := record_fault(data, self.limit):
             return self._fault(wrong, 0, cut.size)
         row = TableRow(self.start, data, fields_of(cut.raws))
         return row if data else TableBlank(self.start)
 
-    def _wrong_with(self, cut: Cut) -> Wrong:
+    def _wrong_with(self, cut: RecordCut) -> RecordFault:
         """Return why `cut` did not come to the end of the record."""
-        if cut.ending is Ending.CROWDED:
+        if cut.ending is RecordEnding.CROWDED:
             return too_many_fields()
         data, stop = self.feed.data, self.at + cut.size
         opening = self.at + cut.last
         line = self.start.line + data.count(b"\n", self.at, opening)
         spread = 0 <= line_break(data, opening) < stop
-        if cut.ending is Ending.BROKEN and not spread:
+        if cut.ending is RecordEnding.BROKEN and not spread:
             return not_doubled(cut.size)
-        if cut.ending is Ending.BROKEN:
+        if cut.ending is RecordEnding.BROKEN:
             line += data.count(b"\n", opening, stop)
             how = f"the next one, in line {line}, has text behind it"
         elif cut.size < self._reach:
@@ -208,7 +208,7 @@ class _Table:
             return too_long(self.limit)
         return not_closed(cut.last, how)
 
-    def _fault(self, wrong: Wrong, begin: int = 0, end: int = 0) -> TableFault:
+    def _fault(self, wrong: RecordFault, begin: int = 0, end: int = 0) -> TableFault:
         """Put what is wrong in its place; the bytes passed over are the record's."""
         data, place, offset = self.feed.data, self.at + wrong.at, self.start.offset
         first = max(self.at, place - AROUND)

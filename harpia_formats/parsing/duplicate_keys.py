@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct
 #: Backslashes in front of a quote that are looked at.
 BACKSLASHES = 8
 #: Returns how many members a value has, with those of all objects in it.
-Members = Callable[[Any], int]
+MemberCounter = Callable[[Any], int]
 
 _encode_lines = msgspec.json.Encoder().encode_lines
 #: A colon written as an escape; the backslashes before it stand for themselves.
@@ -31,7 +31,7 @@ _spaced = {
 }
 
 
-def have_all_keys(values: Sequence[Any], data: bytes, own: int) -> bool:
+def has_no_repeated_keys(values: Sequence[Any], data: bytes, own: int) -> bool:
     """Tell whether no object of `data` had a key twice, which `values` is decoded of.
 
     `own` is the number of members of the values.
@@ -40,10 +40,10 @@ def have_all_keys(values: Sequence[Any], data: bytes, own: int) -> bool:
     if count is not None and count > own:
         # It is often JSON in a text.
         count -= escaped_ends(data)
-    return count == own or are_kept_whole(values, data)
+    return count == own or reencodes_to_same_colons(values, data)
 
 
-def are_kept_whole(values: Sequence[Any], data: bytes) -> bool:
+def reencodes_to_same_colons(values: Sequence[Any], data: bytes) -> bool:
     """Tell whether no object of `data` had a key twice, however it was decoded.
 
     Writing the values again gives each key once: fewer colons than before mean that
@@ -94,7 +94,7 @@ def colons(data: bytes) -> int:
     return count
 
 
-def members_of(value: Any) -> int:
+def count_members(value: Any) -> int:
     """Return how many members a value has that was decoded without a type."""
     count = 0
     items = value
@@ -105,35 +105,35 @@ def members_of(value: Any) -> int:
         return 0
     for each in items:
         if type(each) in _containers:
-            count += members_of(each)
+            count += count_members(each)
     return count
 
 
 _containers = frozenset({dict, list})
 
 
-def counter_of(kind: Any) -> Members:
+def member_counter_of(kind: Any) -> MemberCounter:
     """Return what counts the members of values that were decoded as `kind`.
 
     `kind` is made of objects with fields, lists, `dict`s, unions and scalars. Optional
     members of its objects are `UNSET` where they are absent.
     """
-    writer = MembersWriter()
+    writer = CounterWriter()
     text = writer.of(kind, "r")
     # What is compiled is made of attribute names that we chose.
-    counter: Members = eval(f"lambda r: {text}", writer.names)  # noqa: S307 - see above
+    counter: MemberCounter = eval(f"lambda r: {text}", writer.names)  # noqa: S307 - see above
     return counter
 
 
 @dataclass(slots=True)
-class MembersWriter:
+class CounterWriter:
     """Writes expressions for the numbers of members of typed values."""
 
     #: What the names in them stand for.
     names: dict[str, Any] = field(
         default_factory=lambda: {
             "U": UNSET,
-            "free": members_of,
+            "free": count_members,
             "containers": _containers,
         }
     )

@@ -6,7 +6,7 @@ from harpia_formats.model.problem import Path
 from harpia_formats.parsing.locate import Span, entries, locate
 
 
-class Spans:
+class PointerIndex:
     """The places of values in a valid JSON text.
 
     One is looked up by itself. For more the containers on the way are read, each of

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from harpia_formats.framing.lines import JSON_SPACE
-from harpia_formats.framing.next_value import State, read_item
+from harpia_formats.framing.next_value import ValueState, read_value
 
 #: Levels down to which a value that is cut off is looked into.
 DEPTH = 8
@@ -20,7 +20,7 @@ _word = re.compile(rb"[A-Za-z0-9+.-]++")
 _NOTHING = object()
 
 
-def sketch_of(data: bytes) -> Any:
+def parse_truncated(data: bytes) -> Any:
     """Return the value that `data` begins with, arrays and objects cut short.
 
     What is broken or not there yet is left out; None if nothing can be told.
@@ -31,8 +31,8 @@ def sketch_of(data: bytes) -> Any:
 
 def _sketch(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     """Return the value at `at`, and where what follows it begins."""
-    state, end = read_item(data, at)
-    if state in {State.ENDED, State.WHOLE}:
+    state, end = read_value(data, at)
+    if state in {ValueState.ENDED, ValueState.WHOLE}:
         value = _value(data[at:end])
         if value is not _NOTHING or not depth:
             return value, end

@@ -5,16 +5,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.torn import ReadBlocks
-from harpia_formats.framing.byte_range import Stretch
-from harpia_formats.framing.lines import ROW_LIMIT, Cursor, lines_in
-from harpia_formats.framing.split import Range, bytes_of
-from harpia_formats.io.inputs import Input, checked_inputs, sources_behind
-from harpia_formats.io.reader import SourceError, plain
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.framing.byte_ranges import LineRange, RangeReader, read_range
+from harpia_formats.framing.lines import ROW_LIMIT, Cursor, count_newlines
+from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
+from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.reread import RereadableSource
-from harpia_formats.io.source import Measured, Source, open_source
+from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.mapping.columns import (
     MAPPED,
     checked,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:  # most files are too small for it
 #: Rules that say nothing of whether a record can be read.
 _left_out = ("X", "L")
 #: Called with the format of a file before its first record.
-Begin = Callable[[Variant, FileCount], None]
+Begin = Callable[[FormatVariant, FileCount], None]
 
 
 class Reading:
@@ -64,7 +63,7 @@ class Reading:
         columns: Mapping[str, str] | None = None,
         fail_fast: bool = True,
         max_row_bytes: int = ROW_LIMIT,
-        progress: Callable[[Measured], None] | None = None,
+        progress: Callable[[ReadProgress], None] | None = None,
         pauses: bool = False,
     ) -> None:
         self.inputs = checked_inputs(inputs)
@@ -115,7 +114,7 @@ class Reading:
 
         Raises `ConversionError` for a file whose rows are no records.
         """
-        for each in sources_behind(self.inputs):
+        for each in sources_of_inputs(self.inputs):
             if isinstance(each, SourceError):
                 self.tally.begin(each.path).reason = each.reason
                 continue
@@ -174,7 +173,7 @@ class Reading:
     ) -> Generator[Problem, None, None]:
         """Inspect the beginning of a file, and have the rest of it done in ranges."""
         origin = source.origin
-        assert isinstance(origin, (Path, Remote))  # noqa: S101 - only they have ranges
+        assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - only they have ranges
         progress = self._options.progress or (lambda _: None)
         ranges = shards.ranges(source.name, origin)
         place = Cursor()
@@ -185,7 +184,7 @@ class Reading:
             lines = 0 if done is None else done.lines
             if inspection.variant is None:
                 data = _bytes_of(source.name, origin, work)
-                lines = lines_in(data)
+                lines = count_newlines(data)
                 part = Source(source.name, data)
                 with RereadableSource(part) as again, open_source(part) as reader:
                     blocks = ReadBlocks(reader, count)
@@ -194,7 +193,7 @@ class Reading:
                     return
                 shards.begin(inspection.variant)
             elif done is None:
-                stretch = Stretch(source.name, work.begin, work.end, origin)
+                stretch = RangeReader(source.name, work.begin, work.end, origin)
                 yield from _closed(inspection.of_lines(stretch, place, count))
                 if inspection.stopped:
                     return
@@ -207,7 +206,7 @@ class Reading:
                 count.bytes += work.end - work.begin
             place = Cursor(work.end, place.line + lines)
             progress(Part(source.name, shards.size, work.end))
-        if isinstance(origin, Remote):
+        if isinstance(origin, RemoteFile):
             _check_unchanged(source.name, origin)
         count.complete = True
 
@@ -237,20 +236,20 @@ class Part:
     consumed: int
 
 
-def _bytes_of(name: str, origin: Path | Remote, work: Range) -> bytes:
+def _bytes_of(name: str, origin: Path | RemoteFile, work: LineRange) -> bytes:
     """Return the bytes of a range; raises `SourceError`."""
     try:
-        return bytes_of(origin, work.begin, work.end)
+        return read_range(origin, work.begin, work.end)
     except OSError as error:
-        raise SourceError(name, plain(error)) from error
+        raise SourceError(name, error_reason(error)) from error
 
 
-def _check_unchanged(name: str, remote: Remote) -> None:
+def _check_unchanged(name: str, remote: RemoteFile) -> None:
     """Raise `SourceError` if a file is another one than when it was found."""
     try:
         remote.check_unchanged()
     except OSError as error:
-        raise SourceError(name, plain(error)) from error
+        raise SourceError(name, error_reason(error)) from error
 
 
 def _closed(flow: Iterator[Problem]) -> Generator[Problem, None, None]:
@@ -261,7 +260,7 @@ def _closed(flow: Iterator[Problem]) -> Generator[Problem, None, None]:
         flow.close()  # type: ignore[attr-defined]  # it is a generator
 
 
-def _converting(variant: Variant, count: FileCount) -> Variant:
+def _converting(variant: FormatVariant, count: FileCount) -> FormatVariant:
     """Return `variant` if its rows are records; raises `ConversionError`."""
     if not variant.format.adapter:
         raise ConversionError(

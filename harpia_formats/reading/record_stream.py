@@ -9,8 +9,8 @@ from typing import IO, Any
 
 from msgspec import MsgspecError
 
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.framing.columns import Header as Around
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.columns import DocumentHeader as Around
 from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.mapping.columns import check_there, renamed
 from harpia_formats.mapping.extras import restored, taken_out
@@ -56,7 +56,7 @@ class RecordStream:
     #: Called with the bytes of each row that is not valid.
     refuse: Callable[[bytes], None]
     #: Called once the format is known; it may refuse to go on.
-    begin: Callable[[Variant], None]
+    begin: Callable[[FormatVariant], None]
     #: Called with rows that a decoder accepted all; it may leave them to `receive`.
     bulk: "TakeAccepted | None" = None
     #: The name of the field in each column of a table, where they are mapped.
@@ -66,10 +66,10 @@ class RecordStream:
     #: What was around the records, or in the first of them.
     headers: list[Header] = field(default_factory=list)
     _adapter: FormatAdapter | None = None
-    _variant: Variant | None = None
+    _variant: FormatVariant | None = None
     _columns: "_Columns | None" = None
 
-    def open(self, variant: Variant | None) -> None:
+    def open(self, variant: FormatVariant | None) -> None:
         """Get ready for the rows of `variant`, unless that was done before."""
         if variant is None or self._variant is not None:
             return
@@ -222,7 +222,7 @@ def _stretches(
             yield first, first + 1 + len(others)
 
 
-def read_record(value: Row, adapter: FormatAdapter, variant: Variant) -> Record:
+def read_record(value: Row, adapter: FormatAdapter, variant: FormatVariant) -> Record:
     """Return the record that a row of `variant` is."""
     straight = adapter.straight.get(variant.dialect.name)
     if straight is not None:

@@ -9,7 +9,7 @@ from harpia_formats.schema.decoder_types import (
     ANNOTATIONS,
     Location,
     TypeBuilder,
-    Unsuitable,
+    UnsupportedSchemaError,
     text_type,
     type_names,
 )
@@ -60,24 +60,26 @@ def conditions_of(schema: Mapping[str, Any], builder: TypeBuilder) -> tuple[Chec
 def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
     """Return the check that an array of a row has an object with one of some values.
 
-    Raises `Unsuitable` where `contains` asks for anything else.
+    Raises `UnsupportedSchemaError` where `contains` asks for anything else.
     """
     items = builder.attributes.get((*location, "*"))
     if len(location) != 1 or items is None or not isinstance(node, dict):
-        raise Unsuitable("an array contains something else than objects")
+        raise UnsupportedSchemaError("an array contains something else than objects")
     if node.keys() - ANNOTATIONS != {"type", "required", "properties"}:
-        raise Unsuitable("an item that is contained has more than a key")
+        raise UnsupportedSchemaError("an item that is contained has more than a key")
     properties = node["properties"]
     if node["type"] != "object" or list(properties) != node["required"]:
-        raise Unsuitable("an item that is contained has optional keys")
+        raise UnsupportedSchemaError("an item that is contained has optional keys")
     if len(properties) != 1:
-        raise Unsuitable("an item that is contained has several keys")
+        raise UnsupportedSchemaError("an item that is contained has several keys")
     ((key, wanted),) = properties.items()
     if key not in items or wanted.keys() not in ({"const"}, {"enum"}):
-        raise Unsuitable("an item that is contained has a key of any value")
+        raise UnsupportedSchemaError("an item that is contained has a key of any value")
     values = wanted["enum"] if "enum" in wanted else [wanted["const"]]
     if not all(isinstance(each, str) for each in values):
-        raise Unsuitable("an item that is contained has a value that is not text")
+        raise UnsupportedSchemaError(
+            "an item that is contained has a value that is not text"
+        )
     return _has_item(builder.attributes[()][location[0]], items[key], tuple(values))
 
 
@@ -107,39 +109,43 @@ def _condition(asked: str, answers: Mapping[str, Demands]) -> Check:
 def _answers_of(schema: Mapping[str, Any], key: str) -> dict[str, Demands]:
     node = schema.get("properties", {}).get(key, {})
     if key not in schema.get("required", ()) or text_type(node) is str:
-        raise Unsuitable("a condition asks for a field that may be anything")
+        raise UnsupportedSchemaError(
+            "a condition asks for a field that may be anything"
+        )
     return {value: {} for value in node.get("enum", [node.get("const")])}
 
 
 def _question_of(part: Any, schema: Mapping[str, Any]) -> tuple[str, set[str]]:
     """Return the field and the values that the `if` of `part` asks for."""
     if not isinstance(part, dict) or part.keys() != {"if", "then"}:
-        raise Unsuitable("allOf holds more than if and then")
+        raise UnsupportedSchemaError("allOf holds more than if and then")
     asked = part["if"]
     if not isinstance(asked, dict) or asked.keys() != {"properties"}:
-        raise Unsuitable("a condition asks for more than a field")
+        raise UnsupportedSchemaError("a condition asks for more than a field")
     if len(asked["properties"]) != 1:
-        raise Unsuitable("a condition asks for several fields")
+        raise UnsupportedSchemaError("a condition asks for several fields")
     ((key, node),) = asked["properties"].items()
     if not isinstance(node, dict) or node.keys() not in ({"const"}, {"enum"}):
-        raise Unsuitable("a condition asks for more than a value")
+        raise UnsupportedSchemaError("a condition asks for more than a value")
     if schema.get("properties", {}).get(key, {}).get("type") != "string":
-        raise Unsuitable("a condition asks for a field that is not text")
+        raise UnsupportedSchemaError("a condition asks for a field that is not text")
     values = node["enum"] if "enum" in node else [node["const"]]
     if not all(isinstance(v, str) for v in values):
-        raise Unsuitable("a condition asks for more than text")
+        raise UnsupportedSchemaError("a condition asks for more than text")
     return key, set(values)
 
 
 def _demands_of(then: Any, builder: TypeBuilder) -> Demands:
     """Return the types that `then` allows, by attribute of the row."""
     if not isinstance(then, dict) or not then.keys() <= {"required", "properties"}:
-        raise Unsuitable("a condition demands more than fields")
+        raise UnsupportedSchemaError("a condition demands more than fields")
     required = set(then.get("required", ()))
     properties = then.get("properties", {})
     declared = builder.attributes[()].keys()
     if required - declared:
-        raise Unsuitable("a condition requires a field that is not declared")
+        raise UnsupportedSchemaError(
+            "a condition requires a field that is not declared"
+        )
     demands = {}
     # A member that is not declared is a ghost: the decoder refuses a row that has it.
     for key in (required | properties.keys()) & declared:
@@ -154,7 +160,7 @@ def _kinds_of(node: Any, object_class: type) -> frozenset[type]:
     kinds = _kinds | {"object": frozenset({object_class})}
     every = frozenset().union(*kinds.values())
     if not isinstance(node, dict) or not node.keys() <= {"type", "not"} | ANNOTATIONS:
-        raise Unsuitable("a condition demands more than a type")
+        raise UnsupportedSchemaError("a condition demands more than a type")
     allowed = every
     if "type" in node:
         allowed = frozenset().union(*(kinds[each] for each in type_names(node)))
@@ -162,7 +168,7 @@ def _kinds_of(node: Any, object_class: type) -> frozenset[type]:
     if refused is None:
         return allowed
     if not isinstance(refused, dict) or refused.keys() != {"type"}:
-        raise Unsuitable("a condition refuses more than a type")
+        raise UnsupportedSchemaError("a condition refuses more than a type")
     if set(type_names(refused)) & {"integer", "number"}:
-        raise Unsuitable("a condition refuses a kind of number")
+        raise UnsupportedSchemaError("a condition refuses a kind of number")
     return allowed - frozenset().union(*(kinds[each] for each in type_names(refused)))

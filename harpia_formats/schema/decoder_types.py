@@ -41,7 +41,7 @@ _sizes = {
 }
 
 
-class Unsuitable(Exception):  # noqa: N818 - an answer, not an error
+class UnsupportedSchemaError(Exception):
     """A schema says something that the decoder's types cannot say."""
 
 
@@ -73,24 +73,26 @@ class TypeBuilder:
         if node is True or node == {}:
             return self.free
         if not isinstance(node, dict):
-            raise Unsuitable("nothing is allowed, or each place has its own meaning")
+            raise UnsupportedSchemaError(
+                "nothing is allowed, or each place has its own meaning"
+            )
         _check_keywords(node, root=not location)
         if "contains" in node:
             self.contained[location] = node["contains"]
         alternatives = node.get("oneOf", node.get("anyOf"))
         if alternatives is not None:
             if len(node.keys() - ANNOTATIONS) > 1:
-                raise Unsuitable("alternatives have conditions beside them")
+                raise UnsupportedSchemaError("alternatives have conditions beside them")
             return self._union_of(alternatives, location)
         if "type" not in node and not (node.keys() & {"enum", "const"}):
             if node.keys() <= ANNOTATIONS:
                 return self.free
-            raise Unsuitable("a value of any type has conditions")
+            raise UnsupportedSchemaError("a value of any type has conditions")
         names = type_names(node)
         if {"enum", "const"} <= node.keys():
-            raise Unsuitable("values are listed twice")
+            raise UnsupportedSchemaError("values are listed twice")
         if node.keys() & {"enum", "const"} and names != ["string"]:
-            raise Unsuitable("values of several types are listed")
+            raise UnsupportedSchemaError("values of several types are listed")
         return _union(self._typed(name, node, location) for name in names)
 
     def _union_of(self, alternatives: list[Any], location: Location) -> Any:
@@ -100,7 +102,9 @@ class TypeBuilder:
             if "number" in names:
                 names.add("integer")
             if names & seen or "?" in names:
-                raise Unsuitable("alternatives are not told apart by their type")
+                raise UnsupportedSchemaError(
+                    "alternatives are not told apart by their type"
+                )
             seen |= names
         return _union(self.type_of(each, location) for each in alternatives)
 
@@ -145,7 +149,7 @@ class TypeBuilder:
         if not keys:
             return {}
         if rest is False:
-            raise Unsuitable("a member is required and forbidden")
+            raise UnsupportedSchemaError("a member is required and forbidden")
         kind = self.type_of(rest, (*location, "*"))
         return dict.fromkeys(keys, kind)
 
@@ -155,15 +159,17 @@ def _union(types: Iterable[Any]) -> Any:
     return Union[distinct]  # noqa: UP007 - built at run time
 
 
-def is_sayable(key: str) -> bool:
+def can_be_field(key: str) -> bool:
     """Tell whether a class can have a field for a member called `key`."""
     return not any(each in '\\"' or each < " " for each in key)
 
 
 def _struct_of(types: Mapping[str, Any], required: set[str]) -> type:
     """Return a class with one field for each member, unknown ones refused."""
-    if not all(map(is_sayable, types)):
-        raise Unsuitable("a key has quotes, backslashes or control characters")
+    if not all(map(can_be_field, types)):
+        raise UnsupportedSchemaError(
+            "a key has quotes, backslashes or control characters"
+        )
     fields: list[Any] = []
     for number, (key, kind) in enumerate(types.items()):
         if key in required:
@@ -181,30 +187,33 @@ def _struct_of(types: Mapping[str, Any], required: set[str]) -> type:
 
 
 def _check_keywords(node: Mapping[str, Any], *, root: bool) -> None:
-    """Raise `Unsuitable` for a keyword that restricts and that types cannot say."""
+    """Raise `UnsupportedSchemaError` for a keyword that types cannot express."""
     for keyword in node.keys() & _unsupported:
         if not (root and keyword == "allOf"):
-            raise Unsuitable(keyword)
+            raise UnsupportedSchemaError(keyword)
 
 
 def type_names(node: Mapping[str, Any]) -> list[str]:
-    """Return the JSON types that `node` allows; raises `Unsuitable`."""
+    """Return the JSON types that `node` allows; raises `UnsupportedSchemaError`."""
     if "type" not in node:
         values = node["enum"] if "enum" in node else [node.get("const")]
         if not all(isinstance(each, str) for each in values):
-            raise Unsuitable("values of several types are listed")
+            raise UnsupportedSchemaError("values of several types are listed")
         return ["string"]
     names = node["type"]
     return [names] if isinstance(names, str) else list(names)
 
 
 def text_type(node: Mapping[str, Any]) -> Any:
-    """Return the type of the texts that `node` allows; raises `Unsuitable`."""
+    """Return the type of the strings that `node` allows.
+
+    Raises `UnsupportedSchemaError` if it lists values that are not strings.
+    """
     if "enum" not in node and "const" not in node:
         return str
     values = node["enum"] if "enum" in node else [node["const"]]
     if not values or not all(isinstance(each, str) for each in values):
-        raise Unsuitable("values of several types are listed")
+        raise UnsupportedSchemaError("values of several types are listed")
     return Literal[tuple(values)]
 
 
@@ -215,9 +224,9 @@ def _sized(kind: Any, name: str, node: Mapping[str, Any]) -> Any:
         if keyword in node and owner == name
     }
     if sizes and kind is not str and name == "string":
-        raise Unsuitable("listed values have a length")
+        raise UnsupportedSchemaError("listed values have a length")
     if not all(isinstance(each, int) for each in sizes.values()):
-        raise Unsuitable("a length is not a whole number")
+        raise UnsupportedSchemaError("a length is not a whole number")
     return Annotated[kind, Meta(**sizes)] if sizes else kind
 
 
@@ -227,5 +236,5 @@ def _bounded(name: str, node: Mapping[str, Any]) -> Any:
     bounds = {_bounds[each]: node[each] for each in _bounds if each in node}
     for each in bounds.values():
         if isinstance(each, bool) or not isinstance(each, int) or abs(each) > 2**52:
-            raise Unsuitable("a bound is not a small whole number")
+            raise UnsupportedSchemaError("a bound is not a small whole number")
     return Annotated[kind, Meta(**bounds)] if bounds else kind

@@ -17,14 +17,14 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.parsing.duplicate_keys import Members, counter_of
+from harpia_formats.parsing.duplicate_keys import MemberCounter, member_counter_of
 from harpia_formats.schema.decoder_conditions import Check, asked_members, conditions_of
 from harpia_formats.schema.decoder_types import (
     Extras,
     Location,
     TypeBuilder,
-    Unsuitable,
-    is_sayable,
+    UnsupportedSchemaError,
+    can_be_field,
 )
 
 #: Unknown keys learned in one object before its rows are left to the validator.
@@ -43,7 +43,7 @@ class TypedDecoder:
     #: The class of the objects at a place.
     classes: Mapping[Location, type]
     #: Counts the members of a decoded row.
-    members: Members
+    members: MemberCounter
 
     def accept(self, row: bytes) -> Any:
         """Return `row` decoded if it is certainly valid, else None."""
@@ -80,16 +80,16 @@ def typed_decoder_of(
 ) -> TypedDecoder:
     """Build the decoder of `schema`, accepting the unknown keys `extras` too.
 
-    Raises `Unsuitable` where the schema says more than types can.
+    Raises `UnsupportedSchemaError` where the schema says more than types can.
     """
     if schema.get("type") != "object":
-        raise Unsuitable("a row may be something else than an object")
+        raise UnsupportedSchemaError("a row may be something else than an object")
     builder = TypeBuilder(extras or {}, asked_members(schema))
     try:
         kind = builder.type_of(schema, ())
         decoder = msgspec.json.Decoder(kind)
     except (TypeError, ValueError, OverflowError) as error:
-        raise Unsuitable(str(error)) from error
+        raise UnsupportedSchemaError(str(error)) from error
     checks = conditions_of(schema, builder)
     return TypedDecoder(
         decoder.decode,
@@ -97,12 +97,12 @@ def typed_decoder_of(
         checks,
         builder.attributes,
         builder.classes,
-        counter_of(kind),
+        member_counter_of(kind),
     )
 
 
 @dataclass(slots=True)
-class Survey:
+class UnknownKeys:
     """The unknown keys that valid rows have, by place of their object."""
 
     extras: dict[Location, frozenset[str]] = field(default_factory=dict)
@@ -136,5 +136,5 @@ class Survey:
             known = self.extras.get(location, frozenset())
             if closed:
                 continue
-            if len(known) < EXTRAS_LIMIT and is_sayable(key):
+            if len(known) < EXTRAS_LIMIT and can_be_field(key):
                 self.extras[location] = known | {key}

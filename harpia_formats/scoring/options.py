@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.framing.lines import ROW_LIMIT
-from harpia_formats.io.source import Measured
+from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import checked
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
@@ -67,7 +67,7 @@ class ScoreOptions:
     #: The address of a cluster that does it: `dask://host:port`.
     engine: str | None = None
     #: Called now and then with the file that is read, as far as it is.
-    progress: Callable[[Measured], None] | None = None
+    progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:
         for name in ("metrics", "by"):

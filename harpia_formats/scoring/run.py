@@ -4,9 +4,9 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 from harpia_formats.conversion.options import Output as OutputPlace
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.io.inputs import Input, kept
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.io.inputs import Input, rereadable_input
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.mapping.select_model import Models
@@ -88,7 +88,7 @@ class Scoring:
 
         It comes behind them, so all is read for it; tell whether that can be.
         """
-        self._inputs = [kept(each) for each in self._inputs]
+        self._inputs = [rereadable_input(each) for each in self._inputs]
         reading = self._new_reading()
         problems = list(
             reading.problems(lambda _: None, lambda *_: None, lambda _: None)
@@ -111,7 +111,7 @@ class Scoring:
                 )
         for each in self._inputs:
             if isinstance(each, Source) and not isinstance(
-                each.origin, (bytes, Path, Remote)
+                each.origin, (bytes, Path, RemoteFile)
             ):
                 each.origin.seek(0)
         self._reading = self._new_reading()
@@ -161,7 +161,7 @@ class Scoring:
         self._models.check()
         self._finish()
 
-    def _begin(self, variant: Variant, count: FileCount) -> None:
+    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Open the output once it is known what is read. Raises `ScoreError`."""
         self._answers.count = count
         if not holds_answers(adapter_of(variant.format)):

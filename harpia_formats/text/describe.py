@@ -29,7 +29,7 @@ _articles = {
 }
 
 
-def name_of(path: Path) -> str:
+def path_text(path: Path) -> str:
     """Return `path` as people write it: `input.choices[2]`."""
     name = ""
     for each in path:
@@ -38,22 +38,22 @@ def name_of(path: Path) -> str:
         elif each.isidentifier() and len(each) <= SHOWN:
             name += f".{each}" if name else each
         else:
-            name += f"[{shown(each)}]"
+            name += f"[{short_json(each)}]"
     if len(name) > NAME:
         name = "…" + name[-NAME:]
     return name or "the record"
 
 
-def shown(value: Any) -> str:
+def short_json(value: Any) -> str:
     """Return `value` as short JSON text."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
         return "an array"
-    return literal(value)
+    return short_literal(value)
 
 
-def literal(value: Any) -> str:
+def short_literal(value: Any) -> str:
     """Return `value` as JSON text, cut where it is long."""
     if isinstance(value, str):
         value = value if len(value) <= SHOWN else value[:SHOWN] + "…"
@@ -61,16 +61,16 @@ def literal(value: Any) -> str:
     return text if len(text) <= 2 * SHOWN else text[:SHOWN] + "…"
 
 
-def found(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Return what `value` is, for the end of a sentence."""
     if isinstance(value, str):
-        return f"the text {shown(value)}"
+        return f"the text {short_json(value)}"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return f"the number {shown(value)}"
-    return shown(value)
+        return f"the number {short_json(value)}"
+    return short_json(value)
 
 
-def types_in_words(types: list[str]) -> str:
+def describe_types(types: list[str]) -> str:
     """Return the names of JSON types as alternatives."""
     order = [each for each in _articles if each in types and each != "null"]
     if "integer" in order and "number" in order:
@@ -78,10 +78,10 @@ def types_in_words(types: list[str]) -> str:
     words = [_articles[each] for each in order]
     if "null" in types:
         words.append("null")
-    return either(words)
+    return alternatives(words)
 
 
-def either(words: list[str]) -> str:
+def alternatives(words: list[str]) -> str:
     """Join words as alternatives: `a, b or c`."""
     if len(words) < 2:  # noqa: PLR2004 - nothing to join
         return "".join(words)

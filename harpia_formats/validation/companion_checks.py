@@ -8,12 +8,16 @@ from typing import Any
 
 from harpia_formats.dedup.digests import Digests, digest_of
 from harpia_formats.dedup.key_text import key_text
-from harpia_formats.detection.head import Cut, begin, cut_of
-from harpia_formats.detection.recognize import recognise
-from harpia_formats.framing.columns import Header
-from harpia_formats.framing.container import opening_of
+from harpia_formats.detection.head import Framing, framing_of, sample_file
+from harpia_formats.detection.recognize import recognize
+from harpia_formats.framing.columns import DocumentHeader
+from harpia_formats.framing.container import open_container
 from harpia_formats.framing.lines import Chunk, Cursor
-from harpia_formats.framing.numbered import Numbered, decoded, records_of
+from harpia_formats.framing.numbered import (
+    NumberedRecord,
+    decoded_or_none,
+    numbered_records,
+)
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.format import Companion, Container, Remark, Seen
@@ -35,7 +39,7 @@ class Other:
     #: The id of its format.
     format: str
     #: Its document without its records, as text and decoded, and where it was.
-    header: Header
+    header: DocumentHeader
     document: dict[str, Any]
     #: Digests of the ids of its records.
     ids: Digests
@@ -49,34 +53,40 @@ def read_other(source: Source, options: Options) -> Other:
     limit = options.max_row_bytes
     formats = tuple(all_formats().values())
     with open_source(source) as reader:
-        beginning = begin(opening_of(reader), limit, formats, source.name, formats)
-        variant = recognise(beginning.head, formats).variant
+        beginning = sample_file(
+            open_container(reader), limit, formats, source.name, formats
+        )
+        variant = recognize(beginning.head, formats).variant
         if variant is None:
             raise CompanionError(source.name, "is in no known format")
-        cut = cut_of(variant, beginning.head.layout)
+        cut = framing_of(variant, beginning.head.layout)
         ids, key = Digests(), variant.format.id_key
         header = None
         for frame in beginning.frames(cut, variant):
-            if isinstance(frame, Header):
+            if isinstance(frame, DocumentHeader):
                 header = frame
             elif isinstance(frame, Chunk):
-                if cut is Cut.VALUES:
+                if cut is Framing.VALUES:
                     header = header or _whole(frame)
                 ids.add(
-                    [text for row in frame.rows for text in _id_of(decoded(row), key)]
+                    [
+                        text
+                        for row in frame.rows
+                        for text in _id_of(decoded_or_none(row), key)
+                    ]
                 )
-    document = decoded(header.text) if header else None
+    document = decoded_or_none(header.text) if header else None
     if header is None or document is None:
         raise CompanionError(source.name, "is not valid JSON: validate it first")
-    if cut is Cut.VALUES and variant.dialect.container is Container.ROWS:
+    if cut is Framing.VALUES and variant.dialect.container is Container.ROWS:
         document = None  # records alone, with nothing said around them
     if not isinstance(document, dict):
         document = {}
     return Other(source.name, variant.format.id, header, document, ids)
 
 
-def _whole(chunk: Chunk) -> Header:
-    return Header(chunk.rows[0], ((0, chunk.start),))
+def _whole(chunk: Chunk) -> DocumentHeader:
+    return DocumentHeader(chunk.rows[0], ((0, chunk.start),))
 
 
 def _id_of(value: Any, key: str) -> list[str]:
@@ -164,9 +174,9 @@ class _Check:
                 if digest_of(text) in missing:
                     yield from self._said(each, value, say())
 
-    def _records(self) -> Iterator[Numbered]:
+    def _records(self) -> Iterator[NumberedRecord]:
         """Yield the records that were judged."""
-        found = records_of(self.judged.frames())
+        found = numbered_records(self.judged.frames())
         return takewhile(lambda each: each.number <= self.judged.until, found)
 
     def _digest(self) -> str | None:
@@ -178,7 +188,9 @@ class _Check:
             digest.update(block)
         return digest.hexdigest()
 
-    def _said(self, record: Numbered, value: Any, remark: Remark) -> Iterator[Problem]:
+    def _said(
+        self, record: NumberedRecord, value: Any, remark: Remark
+    ) -> Iterator[Problem]:
         """Say a remark on a record."""
         speaker = self.judged.speaker
         if remark.code not in speaker.rules:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from harpia_formats.detection.file_name import without_compression
 from harpia_formats.io.discovery import find_sources
 from harpia_formats.io.reader import SourceError
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.reread import is_lasting
 from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
@@ -159,7 +159,7 @@ def _named(companion: str | PathLike[str]) -> Source:
 def _place_of(source: Source) -> PurePath | None:
     """Return where a file lies that lasts, without the ending of its compression."""
     origin = source.origin
-    if isinstance(origin, Remote):
+    if isinstance(origin, RemoteFile):
         place: PurePath = PurePosixPath(origin.identity.rstrip())
     elif isinstance(origin, Path) and is_lasting(source):
         place = origin.absolute()

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.io.compression import CODECS
-from harpia_formats.io.inputs import Input, checked_inputs, sources_behind
+from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.format import Format
@@ -92,7 +92,7 @@ class Validation:
 
         Small files come with what was found in them if there are many.
         """
-        sources = sources_behind(self._inputs)
+        sources = sources_of_inputs(self._inputs)
         found: Iterator[Judged] = ((each, None) for each in sources)
         if pool is not None:
             from harpia_formats.validation.parallel.small_files import in_batches  # noqa: PLC0415 - as above
@@ -180,12 +180,12 @@ def _have_seen(pool: "WorkerPool", source: Source) -> None:
 
     Raises `EngineError`.
     """
-    from harpia_formats.detection.splittable import is_plain_lines, size_in_ranges  # noqa: PLC0415 - if others help
+    from harpia_formats.detection.splittable import is_plain_lines, splittable_size  # noqa: PLC0415 - if others help
     from harpia_formats.validation.parallel.large_file import HEAD, WORTH  # noqa: PLC0415 - likewise
 
-    origin, size = source.origin, size_in_ranges(source.origin)
+    origin, size = source.origin, splittable_size(source.origin)
     if size is not None and size >= HEAD + WORTH and is_plain_lines(source):
-        assert isinstance(origin, (Path, Remote))  # noqa: S101 - so it has ranges
+        assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - so it has ranges
         pool.see(origin)
 
 

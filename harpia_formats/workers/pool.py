@@ -20,7 +20,7 @@ from harpia_formats.workers.processes import jobs_of, pool_of
 if TYPE_CHECKING:  # most runs are too small for it
     from concurrent.futures import Executor, Future
 
-    from harpia_formats.io.remote.file import Remote
+    from harpia_formats.io.remote.file import RemoteFile
     from harpia_formats.workers.same_file import FileFingerprint
 
 #: Pieces of work that are under way for each who works.
@@ -64,7 +64,7 @@ class WorkerPool:
     #: A single process for what another one has died of.
     _single: "Executor | None" = None
     #: Files that those who work see as we do.
-    _seen: "dict[Path | Remote, FileFingerprint]" = field(default_factory=dict)
+    _seen: "dict[Path | RemoteFile, FileFingerprint]" = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
@@ -114,7 +114,7 @@ class WorkerPool:
         """How many pieces of work may be under way; raises `EngineError`."""
         return AHEAD * (self.engine.width() if self.is_far else self.jobs)
 
-    def see(self, origin: "Path | Remote") -> None:
+    def see(self, origin: "Path | RemoteFile") -> None:
         """Have those who work look at a file; raises `EngineError` if they see another.
 
         Otherwise all its work would come back undone, and nobody would know why.
@@ -133,7 +133,7 @@ class WorkerPool:
                 raise EngineError(self.engine.name, reason)
         self._seen[origin] = fingerprint
 
-    def fingerprint_of(self, origin: "Path | Remote") -> "FileFingerprint | None":
+    def fingerprint_of(self, origin: "Path | RemoteFile") -> "FileFingerprint | None":
         """Return a file that those who work see, None if they need not, or do not."""
         return self._seen.get(origin)
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from harpia_formats.io.reader import plain
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.reader import error_reason
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.urls import masked
 
 #: Bytes of the beginning that are compared.
@@ -18,7 +18,7 @@ _sign = "sign"
 class FileFingerprint:
     """A file as it is seen on one machine: plain data, and none of its content."""
 
-    origin: Path | Remote
+    origin: Path | RemoteFile
     size: int
     digest: bytes
 
@@ -26,10 +26,10 @@ class FileFingerprint:
     def name(self) -> str:
         """What it is called, as shown to the user."""
         origin = self.origin
-        return masked(origin.url) if isinstance(origin, Remote) else str(origin)
+        return masked(origin.url) if isinstance(origin, RemoteFile) else str(origin)
 
 
-def fingerprint_of(origin: Path | Remote) -> FileFingerprint:
+def fingerprint_of(origin: Path | RemoteFile) -> FileFingerprint:
     """Return a file as it is seen here; raises `OSError`."""
     if isinstance(origin, Path):
         # Those who work elsewhere have another working folder.
@@ -46,7 +46,7 @@ def unlike(fingerprint: FileFingerprint) -> str:
     try:
         found = fingerprint_of(fingerprint.origin)
     except OSError as error:
-        return f"{fingerprint.name} {plain(error)}"
+        return f"{fingerprint.name} {error_reason(error)}"
     if found.size != fingerprint.size:
         sizes = f"{found.size:,} bytes there, {fingerprint.size:,} here"
         return f"{fingerprint.name} has {sizes}"

@@ -17,7 +17,7 @@ from harpia_formats.conversion.fast import shards as sharding
 from harpia_formats.conversion.losses.table import FieldLine, field_lines
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.dedup.digests import Digests
-from harpia_formats.framing import split as ranges
+from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.registry import record_formats
@@ -698,7 +698,7 @@ def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small files done in ranges, too."""
     monkeypatch.setattr(ranges, "RANGE", 64 * 1024)
     monkeypatch.setattr(sharding, "WORTH", 2 * 64 * 1024)
-    monkeypatch.setattr(sharding, "HEAD_BYTES", 32 * 1024)
+    monkeypatch.setattr(sharding, "SAMPLE_BYTES", 32 * 1024)
 
 
 def many(count: int) -> Iterator[dict[str, Any]]:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from harpia_formats.dedup.digests import (
     Digests,
-    Missing,
-    Repeated,
+    MissingTexts,
+    RepeatedTexts,
     digest_of,
     digests_of,
 )
@@ -69,7 +69,7 @@ def fill(digests: Digests, texts: list[str], size: int = 7) -> None:
         digests.add(each)
 
 
-def repeated(texts: list[str], **limits: int) -> Repeated:
+def repeated(texts: list[str], **limits: int) -> RepeatedTexts:
     """Return what is repeated among some texts."""
     with Digests(**limits) as digests:
         fill(digests, texts)
@@ -133,8 +133,8 @@ def test_nothing_added_is_nothing_found() -> None:
     with Digests() as one, Digests() as other:
         one.add([])
 
-        assert one.repeated() == Repeated(frozenset(), 0)
-        assert one.missing_from(other) == Missing(frozenset(), 0)
+        assert one.repeated() == RepeatedTexts(frozenset(), 0)
+        assert one.missing_from(other) == MissingTexts(frozenset(), 0)
 
 
 def test_asking_changes_nothing() -> None:
@@ -145,8 +145,8 @@ def test_asking_changes_nothing() -> None:
         again = digests.repeated()
         digests.add(["c", "d"])
 
-        assert first == again == Repeated(frozenset([digest_of("a")]), 1)
-        assert digests.repeated() == Repeated(
+        assert first == again == RepeatedTexts(frozenset([digest_of("a")]), 1)
+        assert digests.repeated() == RepeatedTexts(
             frozenset([digest_of("a"), digest_of("c")]), 2
         )
 
@@ -200,7 +200,7 @@ def test_digest_is_what_is_added(text: str) -> None:
     for company in ([], ["x"], ["\udfff"]):
         found = repeated([text, text, *company])
 
-        assert found == Repeated(frozenset([digest_of(text)]), 1)
+        assert found == RepeatedTexts(frozenset([digest_of(text)]), 1)
 
 
 def test_lone_surrogates_are_told_apart() -> None:
@@ -317,7 +317,7 @@ def test_disk_that_has_room_again_loses_nothing(
             digests.add(texts)
         digests.add(texts[:2])
 
-        assert digests.repeated() == Repeated(
+        assert digests.repeated() == RepeatedTexts(
             frozenset(map(digest_of, texts[:2])), surplus=2
         )
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from harpia_formats import Report, validate
 from harpia_formats.dedup import duplicate_ids as uniqueness
 from harpia_formats.dedup.digests import digest_of
-from harpia_formats.dedup.duplicate_ids import Uniqueness
-from harpia_formats.dedup.identity import Identity
+from harpia_formats.dedup.duplicate_ids import DuplicateIdFinder
+from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.framing.container import frames
 from harpia_formats.validation.file import row_validator as judge
 
@@ -256,8 +256,9 @@ def test_equal_digests_are_no_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids that only share a digest are compared in the file, and are none."""
     digest = digest_of("a")
     monkeypatch.setattr(uniqueness, "digest_of", lambda _: digest)
-    unique = Uniqueness(
-        Identity((("id",),)), lambda: frames([b'{"id": "a"}\n{"id": "b"}\n{"id": "a"}'])
+    unique = DuplicateIdFinder(
+        IdentityReader((("id",),)),
+        lambda: frames([b'{"id": "a"}\n{"id": "b"}\n{"id": "a"}']),
     )
     unique.add(["a", "a", "a"])
     found = [(each.record.number, each.first) for each in unique.repeats(3)]
@@ -272,7 +273,7 @@ def test_nothing_is_read_again_where_all_differ() -> None:
     def again() -> Any:
         raise AssertionError
 
-    unique = Uniqueness(Identity((("id",),)), again)
+    unique = DuplicateIdFinder(IdentityReader((("id",),)), again)
     unique.add(["a", "b"])
     unique.add([])
 

@@ -6,13 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.dedup.identity import Identity
-from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.typed_decoder import (
+    TypedDecoder,
+    UnknownKeys,
+    typed_decoder_of,
+)
 
 PATHS: tuple[Path, ...] = (("id",), ("run",), ("meta", "epoch"))
 #: It says more of some members than of others, so that decoders read them otherwise.
@@ -43,14 +47,14 @@ RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 def lane_that_knows(schema: dict[str, Any], value: Any) -> TypedDecoder:
     """Return a decoder that has seen the keys of a record."""
-    survey = Survey()
+    survey = UnknownKeys()
     survey.take(schema, value)
     return typed_decoder_of(schema, survey.extras)
 
 
 def of_value(value: Any, *, by_text: bool = False) -> list[str]:
     """Return the key of a record."""
-    return Identity(PATHS, by_text=by_text).of_value(value)
+    return IdentityReader(PATHS, by_text=by_text).keys_of_value(value)
 
 
 @given(RECORDS, st.booleans(), st.sampled_from([SCHEMA, LOOSE]))
@@ -61,10 +65,10 @@ def test_keys_do_not_depend_on_who_decoded(
     text = json.dumps(record).encode()
     decoder = lane_that_knows(schema, record)
     accepted = decoder.accept(text)
-    identity = Identity(PATHS, by_text=by_text)
-    expected = identity.of_value(msgspec.json.decode(text))
+    identity = IdentityReader(PATHS, by_text=by_text)
+    expected = identity.keys_of_value(msgspec.json.decode(text))
 
-    assert accepted is None or identity.of_rows([accepted], decoder) == expected
+    assert accepted is None or identity.keys_of_rows([accepted], decoder) == expected
 
 
 @given(
@@ -76,20 +80,20 @@ def test_keys_of_many_records_are_those_of_each(
     records: list[dict[str, Any]], by_text: bool, paths: tuple[Path, ...]
 ) -> None:
     """Records have the same keys read together and one by one."""
-    identity = Identity(paths, by_text=by_text)
-    expected = [key for each in records for key in identity.of_value(each)]
+    identity = IdentityReader(paths, by_text=by_text)
+    expected = [key for each in records for key in identity.keys_of_value(each)]
 
-    assert identity.of_values(records) == expected
+    assert identity.keys_of_values(records) == expected
 
 
 @given(st.lists(st.text(alphabet="(1,)\n'"), min_size=1))
 def test_texts_are_their_own_keys_unless_in_doubt(ids: list[str]) -> None:
     """Records that all have a text for an id have the same keys together, too."""
-    identity = Identity(PATHS[:1])
+    identity = IdentityReader(PATHS[:1])
     records = [{"id": each} for each in ids]
-    expected = [key for each in records for key in identity.of_value(each)]
+    expected = [key for each in records for key in identity.keys_of_value(each)]
 
-    assert identity.of_values(records) == expected
+    assert identity.keys_of_values(records) == expected
 
 
 VARIANTS = [
@@ -103,7 +107,7 @@ VARIANTS = [
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
 @given(data=st.data())
 def test_keys_of_every_format_can_be_read_by_its_lane(
-    variant: Variant, data: st.DataObject
+    variant: FormatVariant, data: st.DataObject
 ) -> None:
     """Decoders of a schema read rightly what tells its records apart."""
     format_ = variant.format
@@ -117,12 +121,12 @@ def test_keys_of_every_format_can_be_read_by_its_lane(
         for key in reversed(path[1:]):
             inner = {key: inner}
         record[str(path[0])] = inner
-    identity = Identity(((format_.id_key,), *format_.id_with))
+    identity = IdentityReader(((format_.id_key,), *format_.id_with))
     decoder = lane_that_knows(schema, record)
     accepted = decoder.accept(json.dumps(record).encode())
 
     assert accepted is None or (
-        identity.of_rows([accepted], decoder) == identity.of_value(record)
+        identity.keys_of_rows([accepted], decoder) == identity.keys_of_value(record)
     )
 
 
@@ -175,13 +179,13 @@ def test_text_and_number_may_be_the_same_id() -> None:
 
     assert of_value(one) != of_value(two)
     assert of_value(one, by_text=True) == of_value(two, by_text=True)
-    only = Identity((("id",),), by_text=True)
-    assert only.of_value(one) == only.of_value(two) == ["1"]
+    only = IdentityReader((("id",),), by_text=True)
+    assert only.keys_of_value(one) == only.keys_of_value(two) == ["1"]
 
 
 def test_lanes_may_change_on_the_way() -> None:
     """Rows of one decoder after rows of another are read by their own attributes."""
-    identity = Identity(PATHS)
+    identity = IdentityReader(PATHS)
     record = {"id": "a", "run": 1, "more": True}
     text = json.dumps(record).encode()
     for schema in (SCHEMA, LOOSE, SCHEMA):
@@ -189,4 +193,4 @@ def test_lanes_may_change_on_the_way() -> None:
         rows = decoder.accept_lines(text + b"\n" + text, 2)
         assert rows is not None
 
-        assert identity.of_rows(rows, decoder) == of_value(record) * 2
+        assert identity.keys_of_rows(rows, decoder) == of_value(record) * 2

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from harpia_formats.detection.candidates import (
     LOOKED_AT_FULLY,
-    Choice,
-    Variant,
-    choose,
-    signs_of,
+    FormatChoice,
+    FormatVariant,
+    choose_variant,
+    matches_of,
     variants_of,
 )
 from harpia_formats.framing.container import Layout
@@ -25,10 +25,10 @@ def sniff(row: Mapping[str, Any], key: str) -> str:
     return f"`{row[key] or key}`" if key in row else ""
 
 
-def variant(key: str, *, general: bool = False, name: str = "") -> Variant:
+def variant(key: str, *, general: bool = False, name: str = "") -> FormatVariant:
     """Return a format that is known by a key."""
     dialect = Dialect(key, partial(sniff, key=key), name)
-    return Variant(Format(key, key, "", (dialect,), general=general), dialect)
+    return FormatVariant(Format(key, key, "", (dialect,), general=general), dialect)
 
 
 ONE, TWO, ANY = variant("one"), variant("two"), variant("any", general=True)
@@ -39,14 +39,14 @@ ROWS: st.SearchStrategy[list[Any]] = st.lists(
 
 def test_chooses_what_most_records_look_like() -> None:
     """The format of more records than any other is chosen, with its count."""
-    choice = choose([{"one": ""}, {"two": ""}, {"two": ""}, {}], [ONE, TWO])
+    choice = choose_variant([{"one": ""}, {"two": ""}, {"two": ""}, {}], [ONE, TWO])
 
-    assert choice == Choice(TWO, alike=2, records=4, signs=("`two`",))
+    assert choice == FormatChoice(TWO, matching=2, records=4, evidence=("`two`",))
 
 
 def test_the_first_of_equals_is_chosen() -> None:
     """Where two formats are equally likely, the first in the table is taken."""
-    choice = choose([{"two": ""}, {"one": ""}], [ONE, TWO])
+    choice = choose_variant([{"two": ""}, {"one": ""}], [ONE, TWO])
 
     assert choice is not None
     assert choice.variant is ONE
@@ -56,14 +56,14 @@ def test_the_first_of_equals_is_chosen() -> None:
 def test_rival_looks_right_for_all_of_the_same_records() -> None:
     """What every record of the choice looks like as well is its rival, the rest not."""
     both = {"one": "", "two": ""}
-    whole = choose([both, both, {"two": ""}, {}], [ONE, TWO])
-    part = choose([{"one": ""}, both, {"two": ""}, {"one": ""}], [ONE, TWO])
+    whole = choose_variant([both, both, {"two": ""}, {}], [ONE, TWO])
+    part = choose_variant([{"one": ""}, both, {"two": ""}, {"one": ""}], [ONE, TWO])
 
     assert whole is not None
     assert part is not None
     assert (whole.variant, whole.rival) == (TWO, None)
     assert (part.variant, part.rival) == (ONE, None)
-    same = choose([both, both], [ONE, TWO])
+    same = choose_variant([both, both], [ONE, TWO])
     assert same is not None
     assert (same.variant, same.rival) == (ONE, TWO)
 
@@ -71,36 +71,36 @@ def test_rival_looks_right_for_all_of_the_same_records() -> None:
 def test_general_format_is_taken_where_nothing_else_fits() -> None:
     """A general format gives way to one that a single record looks like."""
     rows = [{"any": ""}] * 3
-    choice = choose([*rows, {"one": ""}], [ANY, ONE])
-    alone = choose([*rows, {}], [ANY, ONE])
+    choice = choose_variant([*rows, {"one": ""}], [ANY, ONE])
+    alone = choose_variant([*rows, {}], [ANY, ONE])
 
     assert choice is not None
     assert alone is not None
-    assert (choice.variant, choice.alike) == (ONE, 1)
-    assert (alone.variant, alone.alike, alone.records) == (ANY, 3, 4)
+    assert (choice.variant, choice.matching) == (ONE, 1)
+    assert (alone.variant, alone.matching, alone.records) == (ANY, 3, 4)
 
 
 @pytest.mark.parametrize("rows", [[], [{}], [3, None, "one", ["one"]]])
 def test_nothing_is_chosen_without_a_sign(rows: list[Any]) -> None:
     """Rows that look like no format, or are no objects, give no choice."""
-    assert choose(rows, [ONE, TWO, ANY]) is None
+    assert choose_variant(rows, [ONE, TWO, ANY]) is None
 
 
 def test_the_most_frequent_sign_comes_first() -> None:
     """A choice names its signs by how often they were seen."""
-    choice = choose([{"one": "a"}, {"one": "b"}, {"one": "b"}], [ONE])
+    choice = choose_variant([{"one": "a"}, {"one": "b"}, {"one": "b"}], [ONE])
 
     assert choice is not None
-    assert choice.signs == ("`b`", "`a`")
+    assert choice.evidence == ("`b`", "`a`")
 
 
 def test_signs_are_those_of_every_variant() -> None:
     """A row is told for each variant that it looks like; what is no object for none."""
-    assert signs_of({"one": "x", "two": ""}, [TWO, ANY, ONE]) == [
+    assert matches_of({"one": "x", "two": ""}, [TWO, ANY, ONE]) == [
         (0, "`two`"),
         (2, "`x`"),
     ]
-    assert signs_of(["one"], [ONE]) == []
+    assert matches_of(["one"], [ONE]) == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_says_why(
     alike: int, records: int, signs: tuple[str, ...], expected: str
 ) -> None:
     """A choice says how many records have which sign, and claims no more."""
-    assert str(Choice(ONE, alike, records, signs)) == expected
+    assert str(FormatChoice(ONE, alike, records, signs)) == expected
 
 
 def test_variant_is_named_by_format_and_dialect() -> None:
@@ -152,7 +152,7 @@ def test_layout_leaves_the_dialects_that_may_have_it(
 @given(ROWS)
 def test_counts_are_exact(rows: list[Any]) -> None:
     """Whatever the rows, the choice counts its own among all of them."""
-    choice = choose(rows, [ONE, TWO])
+    choice = choose_variant(rows, [ONE, TWO])
     ones, twos = (
         sum(each in json.dumps(row) for row in rows) for each in ('"one"', '"two"')
     )
@@ -161,13 +161,13 @@ def test_counts_are_exact(rows: list[Any]) -> None:
     assert (choice is None) == (not ones and not twos)
     if choice is not None:
         assert choice.records == len(rows)
-        assert choice.alike == counts[choice.variant.format.id] == max(ones, twos)
+        assert choice.matching == counts[choice.variant.format.id] == max(ones, twos)
 
 
 def test_rows_behind_the_first_are_told_apart_too() -> None:
     """Rows of a format that none of the first ones is in can still be the most."""
     rows = [{"one": ""}] * (LOOKED_AT_FULLY + 9) + [{"two": ""}] * 500
-    choice = choose(rows, [ONE, TWO])
+    choice = choose_variant(rows, [ONE, TWO])
 
     assert choice is not None
-    assert (choice.variant, choice.alike) == (TWO, 500)
+    assert (choice.variant, choice.matching) == (TWO, 500)

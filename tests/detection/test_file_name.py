@@ -1,8 +1,8 @@
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.detection.file_name import misleading
-from harpia_formats.detection.recognize import Head
+from harpia_formats.detection.file_name import misleading_suffix
+from harpia_formats.detection.recognize import Sample
 from harpia_formats.framing.container import Layout
 
 ROWS = ({"a": 1}, {"a": 2})
@@ -25,7 +25,7 @@ ROWS = ({"a": 1}, {"a": 2})
 )
 def test_honest_names_need_no_word(name: str, layout: Layout) -> None:
     """A name that says what the file holds, or says nothing, is no matter."""
-    assert misleading(name, Head(layout, ROWS)) is None
+    assert misleading_suffix(name, Sample(layout, ROWS)) is None
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_misleading_names_are_told(
     name: str, layout: Layout, held: str, better: str
 ) -> None:
     """A name that says something else is told, with what to call the file."""
-    found = misleading(name, Head(layout, ROWS))
+    found = misleading_suffix(name, Sample(layout, ROWS))
 
     assert found is not None
     assert found[0].endswith(f"holds {held}")
@@ -51,7 +51,7 @@ def test_misleading_names_are_told(
 
 def test_a_broken_document_is_not_taken_for_lines() -> None:
     """Where less than two rows parse, nothing is said of lines."""
-    assert misleading("rows.json", Head(Layout.LINES, ROWS[:1])) is None
+    assert misleading_suffix("rows.json", Sample(Layout.LINES, ROWS[:1])) is None
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,17 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.detection.candidates import Variant, variants_of
-from harpia_formats.detection.head import Beginning, Cut, begin, cut_of, head_of
-from harpia_formats.detection.recognize import HEAD_BYTES, HEAD_RECORDS
-from harpia_formats.framing.columns import Header, Member
-from harpia_formats.framing.container import Layout, opening_of
+from harpia_formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.detection.head import (
+    Framing,
+    SampledFile,
+    first_frames,
+    framing_of,
+    sample_file,
+)
+from harpia_formats.detection.recognize import SAMPLE_BYTES, SAMPLE_RECORDS
+from harpia_formats.framing.columns import DocumentHeader, RowArray
+from harpia_formats.framing.container import Layout, open_container
 from harpia_formats.framing.lines import ROW_LIMIT, Chunk, Cursor, FramingFault
 from harpia_formats.model.format import Container
 from harpia_formats.registry import all_formats
@@ -19,10 +25,10 @@ VARIANTS = variants_of(FORMATS)
 EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
 
 
-def beginning_of(data: bytes, name: str = "a", *, size: int = 65_536) -> Beginning:
+def beginning_of(data: bytes, name: str = "a", *, size: int = 65_536) -> SampledFile:
     """Return the beginning of a file that may be in any format."""
     blocks: Iterator[bytes] = (data[at : at + size] for at in range(0, len(data), size))
-    return begin(opening_of(blocks), ROW_LIMIT, FORMATS, name, FORMATS)
+    return sample_file(open_container(blocks), ROW_LIMIT, FORMATS, name, FORMATS)
 
 
 def chunk_of(*rows: bytes) -> Chunk:
@@ -30,7 +36,7 @@ def chunk_of(*rows: bytes) -> Chunk:
     return Chunk(b"\n".join(rows), Cursor(), list(rows))
 
 
-def variant_with(container: Container) -> Variant:
+def variant_with(container: Container) -> FormatVariant:
     """Return the first dialect whose files are such."""
     return next(each for each in VARIANTS if each.dialect.container is container)
 
@@ -41,21 +47,21 @@ def test_head_holds_enough_records() -> None:
     frames: list[Chunk | FramingFault] = [flaw, *[chunk] * 9]
     flow = iter(frames)
 
-    assert list(head_of(flow)) == [flaw, chunk, chunk, chunk]
-    assert 2 * len(chunk) < HEAD_RECORDS <= 3 * len(chunk)
+    assert list(first_frames(flow)) == [flaw, chunk, chunk, chunk]
+    assert 2 * len(chunk) < SAMPLE_RECORDS <= 3 * len(chunk)
     assert len(list(flow)) == 6
 
 
 def test_head_is_bounded_in_bytes() -> None:
     """A few rows of megabytes are enough, lest too much is held."""
-    chunk = chunk_of(b"x" * (HEAD_BYTES // 2))
+    chunk = chunk_of(b"x" * (SAMPLE_BYTES // 2))
 
-    assert len(list(head_of(iter([chunk] * 9)))) == 2
+    assert len(list(first_frames(iter([chunk] * 9)))) == 2
 
 
 def test_head_of_a_short_file_is_all_of_it() -> None:
     """A file with few records is its own head."""
-    assert list(head_of(iter([]))) == []
+    assert list(first_frames(iter([]))) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +99,7 @@ def test_large_document_is_told_by_its_beginning() -> None:
     assert not beginning.head.whole
     assert row["first"] == 1
     assert row["many"][:2] == items[:2]
-    assert len(beginning.opening.feed.data) < 2 * HEAD_BYTES
+    assert len(beginning.opening.feed.data) < 2 * SAMPLE_BYTES
 
 
 def test_long_lines_are_told_from_a_document() -> None:
@@ -128,8 +134,8 @@ def test_table_is_told_by_its_header_or_its_name(
 def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
     """Where only tables are asked for, even JSON is read as one."""
     (table,) = (each for each in FORMATS if each.id == "csv")
-    beginning = begin(
-        opening_of([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl", [table]
+    beginning = sample_file(
+        open_container([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl", [table]
     )
 
     assert beginning.head.layout is Layout.TEXT
@@ -137,27 +143,29 @@ def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
 
 def test_nothing_is_a_table_where_none_is_asked_for() -> None:
     """By a schema of the user's own, text is lines and never a table."""
-    beginning = begin(opening_of([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv", [])
+    beginning = sample_file(
+        open_container([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv", []
+    )
 
     assert beginning.head.layout is Layout.LINES
 
 
 @EVERY
 @pytest.mark.parametrize("layout", Layout)
-def test_cut_is_that_of_the_container(variant: Variant, layout: Layout) -> None:
+def test_cut_is_that_of_the_container(variant: FormatVariant, layout: Layout) -> None:
     """A table is cut as one; wrapped files and columns are, where they are objects."""
     container = variant.dialect.container
-    cut = cut_of(variant, layout)
+    cut = framing_of(variant, layout)
     objects = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
     sliced = container in {Container.WRAPPED, Container.COLUMNS}
 
-    assert (cut is Cut.TABLE) == (container is Container.TABLE)
-    assert (cut is Cut.MEMBERS) == (sliced and layout in objects)
+    assert (cut is Framing.TABLE) == (container is Container.TABLE)
+    assert (cut is Framing.MEMBERS) == (sliced and layout in objects)
 
 
 def test_file_of_no_known_format_is_cut_by_its_layout() -> None:
     """Where no format is known each value is a record."""
-    assert {cut_of(None, each) for each in Layout} == {Cut.VALUES}
+    assert {framing_of(None, each) for each in Layout} == {Framing.VALUES}
 
 
 @pytest.mark.parametrize(
@@ -175,7 +183,7 @@ def test_file_of_no_known_format_is_cut_by_its_layout() -> None:
 def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
     """After the head was looked at all rows are still to come, in order."""
     at = 0
-    found = beginning_of(data, size=size).frames(Cut.VALUES, None)
+    found = beginning_of(data, size=size).frames(Framing.VALUES, None)
     for chunk in (each for each in found if isinstance(each, Chunk)):
         assert chunk.start_of(0).offset >= at
         for row in chunk.rows:
@@ -191,12 +199,12 @@ def test_wrapped_file_is_cut_into_its_records_only() -> None:
     variant = variant_with(Container.WRAPPED)
     name = variant.dialect.rows_at
     data = json.dumps({"other": [1, 2], name: [3, 4]}).encode()
-    member, chunk, header = beginning_of(data).frames(Cut.MEMBERS, variant)
+    member, chunk, header = beginning_of(data).frames(Framing.MEMBERS, variant)
 
-    assert member == Member((name,))
+    assert member == RowArray((name,))
     assert isinstance(chunk, Chunk)
     assert chunk.rows == [b"3", b"4"]
-    assert isinstance(header, Header)
+    assert isinstance(header, DocumentHeader)
     assert json.loads(header.text) == {"other": [1, 2], name: []}
 
 
@@ -209,8 +217,8 @@ def test_columns_are_cut_where_their_dialect_has_them(depth: int) -> None:
         if each.dialect.container is Container.COLUMNS and each.dialect.depth == depth
     )
     data = b'{"a": [1], "b": {"c": [2], "d": [3]}, "e": 4}'
-    found = beginning_of(data).frames(Cut.MEMBERS, variant)
-    paths = [each.path for each in found if isinstance(each, Member)]
+    found = beginning_of(data).frames(Framing.MEMBERS, variant)
+    paths = [each.path for each in found if isinstance(each, RowArray)]
 
     assert paths == ([("a",)] if depth == 1 else [("b", "c"), ("b", "d")])
 
@@ -222,7 +230,7 @@ def test_many_members_are_no_burden() -> None:
     document = {f"key{each}": "x" * 20 for each in range(3_000)}
     data = json.dumps(document | {name: ["x" * 99] * 80_000}).encode()
     started = perf_counter()
-    found = list(beginning_of(data).frames(Cut.MEMBERS, variant))
+    found = list(beginning_of(data).frames(Framing.MEMBERS, variant))
 
     assert sum(len(each) for each in found if isinstance(each, Chunk)) == 80_000
     # With eight megabytes copied each time it took a quarter of a minute.

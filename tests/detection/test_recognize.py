@@ -4,15 +4,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.recognize import (
-    Head,
     Recognition,
-    default_of,
-    held_strictly,
-    recognise,
-    recognise_as,
-    values_in,
+    Sample,
+    default_variant,
+    parsed_rows,
+    recognize,
+    recognize_as,
+    require_documented,
 )
 from harpia_formats.framing.container import Layout
 from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
@@ -31,12 +31,12 @@ def records_of(format_: Format) -> list[Any]:
     return [msgspec.json.decode(each) for each in text.splitlines()]
 
 
-def head_of(rows: list[Any], layout: Layout = Layout.LINES) -> Head:
+def head_of(rows: list[Any], layout: Layout = Layout.LINES) -> Sample:
     """Return the head of a file that begins with these rows."""
-    return Head(layout, tuple(rows))
+    return Sample(layout, tuple(rows))
 
 
-def document(identifier: str, name: str) -> Head:
+def document(identifier: str, name: str) -> Sample:
     """Return the head of a fixture that is one object."""
     text = (FIXTURES / identifier / "valid" / name).read_bytes()
     return head_of([msgspec.json.decode(text)], Layout.OBJECT)
@@ -44,12 +44,12 @@ def document(identifier: str, name: str) -> Head:
 
 def codes_of(found: Recognition) -> list[str]:
     """Return the rules that have a word to say."""
-    return [each.code for each in found.sayings]
+    return [each.code for each in found.notes]
 
 
 def taken(format_: Format) -> Recognition:
     """Return a format in its first dialect, with nothing said."""
-    return Recognition(Variant(format_, format_.dialects[0]))
+    return Recognition(FormatVariant(format_, format_.dialects[0]))
 
 
 def test_values_are_the_rows_that_parse() -> None:
@@ -57,27 +57,27 @@ def test_values_are_the_rows_that_parse() -> None:
     deep = b"[" * 100_000 + b"]" * 100_000
     rows = [b'{"a": 1}', b"{", b"", b"\xff", b'"\xff"', deep, b"NaN", b"2"]
 
-    assert list(values_in(Chunk(b"\n".join(rows), Cursor(), rows))) == [{"a": 1}, 2]
-    assert list(values_in(FramingFault("bom", Cursor()))) == []
+    assert list(parsed_rows(Chunk(b"\n".join(rows), Cursor(), rows))) == [{"a": 1}, 2]
+    assert list(parsed_rows(FramingFault("bom", Cursor()))) == []
 
 
 @pytest.mark.parametrize("formats", [FAMILY, ALL])
 def test_first_version_is_taken_without_a_word(formats: tuple[Format, ...]) -> None:
     """What has the shape that comes first in the table needs no remark."""
-    found = recognise(head_of(records_of(SEED)), formats)
+    found = recognize(head_of(records_of(SEED)), formats)
 
-    assert found.variant == Variant(SEED, SEED.dialects[0])
+    assert found.variant == FormatVariant(SEED, SEED.dialects[0])
     assert found.choice is not None
-    assert found.sayings == ()
+    assert found.notes == ()
 
 
 @pytest.mark.parametrize("shape", [TAG, CURRENT], ids=lambda each: each.id)
 def test_other_versions_are_taken_and_told(shape: Format) -> None:
     """Another version is taken, and the remark says by what sign."""
-    found = recognise(head_of(records_of(shape)), ALL)
-    (saying,) = found.sayings
+    found = recognize(head_of(records_of(shape)), ALL)
+    (saying,) = found.notes
 
-    assert found.variant == Variant(shape, shape.dialects[0])
+    assert found.variant == FormatVariant(shape, shape.dialects[0])
     assert saying.code == "S202"
     assert saying.message.startswith(f"judged as {shape.id}: ")
     assert " records have " in saying.message
@@ -87,7 +87,7 @@ def test_another_format_of_a_vendor_is_no_other_version() -> None:
     """An output of NeMo is what it is; only where `nemo` was asked for it is told."""
     lines = (FIXTURES / "nemo-output" / "valid" / "answers.jsonl").read_bytes()
     head = head_of([msgspec.json.decode(each) for each in lines.splitlines()])
-    plain, asked = recognise(head, ALL), recognise(head, formats_named("nemo"), "nemo")
+    plain, asked = recognize(head, ALL), recognize(head, formats_named("nemo"), "nemo")
 
     assert plain.variant is not None
     assert plain.variant == asked.variant
@@ -98,8 +98,8 @@ def test_another_format_of_a_vendor_is_no_other_version() -> None:
 def test_dialect_that_is_not_documented_is_told() -> None:
     """What a vendor does not document is taken, and the remark says which it is."""
     head = document("harpia", "instancias.json")
-    found = recognise(head, ALL)
-    (saying,) = found.sayings
+    found = recognize(head, ALL)
+    (saying,) = found.notes
 
     assert found.variant is not None
     assert found.variant.name == "harpia (instancias)"
@@ -113,42 +113,42 @@ def test_dialect_that_is_not_documented_is_told() -> None:
 def test_strict_refuses_what_is_not_documented() -> None:
     """Held to its vendor, a dialect that is not documented has another shape."""
     head = document("harpia", "instancias.json")
-    found = held_strictly(recognise(head, ALL), head)
+    found = require_documented(recognize(head, ALL), head)
 
-    assert found.variant == default_of(all_formats()["harpia"], Layout.OBJECT)
+    assert found.variant == default_variant(all_formats()["harpia"], Layout.OBJECT)
     assert codes_of(found) == ["S201"]
-    assert "not what HarpIA Lab documents" in found.sayings[0].message
+    assert "not what HarpIA Lab documents" in found.notes[0].message
 
 
 def test_strict_leaves_what_is_documented() -> None:
     """What a vendor documents, or what is not known, is as it was."""
     for head in (head_of(records_of(CURRENT)), head_of([{}])):
-        found = recognise(head, ALL)
+        found = recognize(head, ALL)
 
-        assert held_strictly(found, head) is found
+        assert require_documented(found, head) is found
 
 
 def test_ambiguous_records_are_told() -> None:
     """Where all records look like another format as well, both are named."""
     scores: dict[str, Any] = {"groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}
-    found = recognise(head_of([records_of(SEED)[0] | scores], Layout.ONE_LINE), ALL)
-    (saying,) = found.sayings
+    found = recognize(head_of([records_of(SEED)[0] | scores], Layout.ONE_LINE), ALL)
+    (saying,) = found.notes
 
-    assert found.variant == Variant(SEED, SEED.dialects[0])
+    assert found.variant == FormatVariant(SEED, SEED.dialects[0])
     assert saying.code == "S204"
     assert saying.message == ("may be eee@0.2.0 or nemo-results; judged as eee@0.2.0")
 
 
 def test_nothing_is_said_of_no_rows() -> None:
     """Where no row parses there is no format, and nothing to say of one."""
-    assert recognise(head_of([]), FAMILY) == Recognition()
-    assert recognise_as([SEED], head_of([]), FAMILY, SEED.id) == taken(SEED)
+    assert recognize(head_of([]), FAMILY) == Recognition()
+    assert recognize_as([SEED], head_of([]), FAMILY, SEED.id) == taken(SEED)
 
 
 def test_unknown_records_are_told_what_they_lack() -> None:
     """Of an unknown format it is said which formats are nearest and lack what."""
-    found = recognise(head_of([{"input": {}, "evaluation": {}}, {}]), ALL)
-    (saying,) = found.sayings
+    found = recognize(head_of([{"input": {}, "evaluation": {}}, {}]), ALL)
+    (saying,) = found.notes
     names = saying.message.removeprefix("no known format; the nearest are ").split(", ")
 
     assert (found.variant, saying.code) == (None, "S301")
@@ -161,10 +161,10 @@ def test_unknown_records_are_told_what_they_lack() -> None:
 
 def test_records_that_are_no_objects_are_near_nothing() -> None:
     """Of records that are no objects no format is near."""
-    found = recognise(head_of([[1, 2]]), ALL)
+    found = recognize(head_of([[1, 2]]), ALL)
 
     assert codes_of(found) == ["S301"]
-    assert "not objects" in found.sayings[0].message
+    assert "not objects" in found.notes[0].message
 
 
 @pytest.mark.parametrize("rows", [[], [{}], [3]])
@@ -172,34 +172,34 @@ def test_asked_format_is_taken_for_anything(rows: list[Any]) -> None:
     """Where a format is asked for, unknown records are judged by it."""
     head = head_of(rows)
 
-    assert recognise_as([TAG], head, ALL, TAG.id) == taken(TAG)
-    assert recognise_as(FAMILY, head, ALL, "eee") == taken(SEED)
+    assert recognize_as([TAG], head, ALL, TAG.id) == taken(TAG)
+    assert recognize_as(FAMILY, head, ALL, "eee") == taken(SEED)
 
 
 def test_asked_format_is_taken_in_a_dialect_that_the_layout_allows() -> None:
     """An array asked to be a HarpIA input is a list of instances, no document."""
     harpia = all_formats()["harpia"]
-    found = recognise_as([harpia], head_of([{}], Layout.ARRAY), ALL, "harpia")
+    found = recognize_as([harpia], head_of([{}], Layout.ARRAY), ALL, "harpia")
 
     assert found.variant is not None
     assert found.variant.name == "harpia (instances)"
-    assert default_of(harpia, Layout.OBJECT).name == "harpia"
-    assert default_of(harpia, Layout.TEXT).name == "harpia"
+    assert default_variant(harpia, Layout.OBJECT).name == "harpia"
+    assert default_variant(harpia, Layout.TEXT).name == "harpia"
 
 
 def test_family_that_is_asked_for_is_told_apart() -> None:
     """Where a family is asked for, its versions are told apart as without."""
     head = head_of(records_of(CURRENT))
 
-    assert recognise_as(FAMILY, head, ALL, "eee") == recognise(head, FAMILY, "eee")
+    assert recognize_as(FAMILY, head, ALL, "eee") == recognize(head, FAMILY, "eee")
 
 
 def test_other_shape_is_told_once() -> None:
     """Where one version is asked for and most records are of another, it is said."""
-    found = recognise_as([SEED], head_of(records_of(CURRENT)), ALL, SEED.id)
-    (saying,) = found.sayings
+    found = recognize_as([SEED], head_of(records_of(CURRENT)), ALL, SEED.id)
+    (saying,) = found.notes
 
-    assert found.variant == Variant(SEED, SEED.dialects[0])
+    assert found.variant == FormatVariant(SEED, SEED.dialects[0])
     assert saying.code == "S201"
     assert saying.message.startswith("the file is eee@0.3.0, not eee@0.2.0: ")
     assert "--format eee@0.3.0;" in saying.help
@@ -208,10 +208,10 @@ def test_other_shape_is_told_once() -> None:
 def test_other_shape_of_a_head_cut_short_is_not_told() -> None:
     """Of a document that is not seen whole it is not known whether it is valid."""
     head = document("haystack-run", sorted_names("haystack-run")[0])
-    cut = Head(head.layout, head.rows, whole=False)
+    cut = Sample(head.layout, head.rows, whole=False)
 
-    assert codes_of(recognise_as([SEED], head, ALL, SEED.id)) == ["S201"]
-    assert codes_of(recognise_as([SEED], cut, ALL, SEED.id)) == []
+    assert codes_of(recognize_as([SEED], head, ALL, SEED.id)) == ["S201"]
+    assert codes_of(recognize_as([SEED], cut, ALL, SEED.id)) == []
 
 
 def sorted_names(identifier: str) -> list[str]:
@@ -226,7 +226,7 @@ def test_other_shape_that_is_valid_is_no_matter() -> None:
     rows = [each for each in records_of(SEED) if each["interaction_type"] == "agentic"]
 
     assert rows
-    assert recognise_as([TAG], head_of(rows), ALL, TAG.id) == taken(TAG)
+    assert recognize_as([TAG], head_of(rows), ALL, TAG.id) == taken(TAG)
 
 
 @pytest.mark.parametrize(("others", "codes"), [(1, []), (2, []), (3, ["S201"])])
@@ -234,4 +234,4 @@ def test_other_shape_needs_more_than_half(others: int, codes: list[str]) -> None
     """Half of the records in another version are not the file as a whole."""
     rows = records_of(CURRENT)[:1] * others + [{}] * 2
 
-    assert codes_of(recognise_as([SEED], head_of(rows), ALL, SEED.id)) == codes
+    assert codes_of(recognize_as([SEED], head_of(rows), ALL, SEED.id)) == codes

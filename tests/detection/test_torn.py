@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.detection.torn import ReadBlocks, whole_frames
-from harpia_formats.framing.columns import Member, Slices, slices_of
+from harpia_formats.detection.torn import ReadBlocks, complete_frames
+from harpia_formats.framing.columns import DocumentFrames, RowArray, document_frames
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import Chunk, Cursor, Feed, FramingFault
-from harpia_formats.io.source import Reader, Source
+from harpia_formats.framing.lines import ByteBuffer, Chunk, Cursor, FramingFault
+from harpia_formats.io.source import Source, SourceReader
 from harpia_formats.model.report import FileCount
 
 
@@ -27,16 +27,16 @@ class Breaking(io.BytesIO):
 def blocks_of(data: bytes, *, size: int = 64, breaks: bool = True) -> ReadBlocks:
     """Return the blocks of a source that breaks off behind `data`, or ends there."""
     stream = Breaking(data) if breaks else io.BytesIO(data)
-    return ReadBlocks(Reader(Source("a", stream), size), FileCount("a"))
+    return ReadBlocks(SourceReader(Source("a", stream), size), FileCount("a"))
 
 
 def read(data: bytes, *, size: int = 64, breaks: bool = True) -> list[bytes | str]:
     """Return the rows, and the kinds of the flaws, that are left of `data`."""
     blocks = blocks_of(data, size=size, breaks=breaks)
-    return list(shown(whole_frames(frames(blocks, limit=60), blocks)))
+    return list(shown(complete_frames(frames(blocks, limit=60), blocks)))
 
 
-def shown(flow: Slices) -> Iterator[bytes | str]:
+def shown(flow: DocumentFrames) -> Iterator[bytes | str]:
     """Yield each row and each kind of flaw."""
     for each in flow:
         if isinstance(each, FramingFault):
@@ -48,7 +48,7 @@ def shown(flow: Slices) -> Iterator[bytes | str]:
 def test_blocks_are_counted() -> None:
     """Bytes are counted as they come, and the end is noted."""
     count = FileCount("a")
-    blocks = ReadBlocks(Reader(Source("a", b"x" * 100), 64), count)
+    blocks = ReadBlocks(SourceReader(Source("a", b"x" * 100), 64), count)
     sizes = [(len(each), count.bytes, blocks.ended) for each in blocks]
 
     assert sizes == [(64, 64, False), (36, 100, False)]
@@ -131,12 +131,12 @@ def test_a_break_in_a_document_leaves_whole_items(at: int, size: int) -> None:
     items = [b'{"a": %d}' % each for each in range(10, 20)]
     data = b'{"x": 1, "rows": [' + b", ".join(items) + b'], "y": {"z": 2}}'
     blocks = blocks_of(data[:at], size=size)
-    feed = Feed(iter(blocks))
+    feed = ByteBuffer(iter(blocks))
     feed.fill(1)
-    cut = slices_of(feed, Cursor(), 1_000, lambda path: path == ("rows",))
-    left = list(whole_frames(cut if feed.data else iter(()), blocks))
+    cut = document_frames(feed, Cursor(), 1_000, lambda path: path == ("rows",))
+    left = list(complete_frames(cut if feed.data else iter(()), blocks))
     rows = [row for each in left if isinstance(each, Chunk) for row in each.rows]
 
     assert rows == items[: len(rows)]
     assert len(rows) >= data[:at].count(b"},")
-    assert all(isinstance(each, Chunk | Member) for each in left)
+    assert all(isinstance(each, Chunk | RowArray) for each in left)

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from harpia_formats import validate
 from harpia_formats.framing import array
-from harpia_formats.framing.columns import Header, Member, slices_of
-from harpia_formats.framing.lines import ROW_LIMIT, Chunk, Cursor, Feed, FramingFault
+from harpia_formats.framing.columns import DocumentHeader, RowArray, document_frames
+from harpia_formats.framing.lines import (
+    ROW_LIMIT,
+    ByteBuffer,
+    Chunk,
+    Cursor,
+    FramingFault,
+)
 from harpia_formats.model.problem import Path
 
 KEYS = st.sampled_from(["rows", "more", "é", 'a"b', "", "\u2028"])
@@ -43,18 +49,18 @@ def slices(
     size: int = 64 * 1024,
     limit: int = ROW_LIMIT,
     window: int = 256 * 1024,
-) -> list[Chunk | FramingFault | Member | Header]:
+) -> list[Chunk | FramingFault | RowArray | DocumentHeader]:
     """Return the slices of a document whose arrays at `depth` are all cut."""
 
     def is_cut(path: Path) -> bool:
         return len(path) == depth
 
     blocks: Iterator[bytes] = (data[at : at + size] for at in range(0, len(data), size))
-    feed = Feed(blocks)
+    feed = ByteBuffer(blocks)
     feed.fill(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(array, "WINDOW", window)
-        return list(slices_of(feed, Cursor(), limit, is_cut, depth))
+        return list(document_frames(feed, Cursor(), limit, is_cut, depth))
 
 
 def arrays_of(value: Any, depth: int, path: Path = ()) -> list[tuple[Path, list[Any]]]:
@@ -85,7 +91,7 @@ def cursor(data: bytes, offset: int) -> Cursor:
     return Cursor(offset, before.count("\n") + 1, len(before.rpartition("\n")[2]))
 
 
-def check_header(header: Header, data: bytes) -> None:
+def check_header(header: DocumentHeader, data: bytes) -> None:
     """Assert that each piece of a header is in the file where it says it is."""
     # Two brackets stand for an array, in front of the next piece.
     ends = [begin - 2 for begin, _ in header.pieces[1:]] + [len(header.text)]
@@ -107,9 +113,9 @@ def test_slices_are_what_a_plain_parser_gives(
     found: list[tuple[Path, list[Any]]] = []
     *slices_before, header = slices(data, depth, size=size, window=window)
     for each in slices_before:
-        if isinstance(each, Member):
+        if isinstance(each, RowArray):
             found.append((each.path, []))
-        assert isinstance(each, Chunk | Member)
+        assert isinstance(each, Chunk | RowArray)
         for number, row in enumerate(each.rows if isinstance(each, Chunk) else ()):
             start = each.start_of(number) if isinstance(each, Chunk) else Cursor()
             assert data[start.offset :].startswith(row)
@@ -117,7 +123,7 @@ def test_slices_are_what_a_plain_parser_gives(
             found[-1][1].append(json.loads(row))
 
     assert found == arrays_of(document, depth)
-    assert isinstance(header, Header)
+    assert isinstance(header, DocumentHeader)
     assert json.loads(header.text) == emptied(document, depth)
     check_header(header, data)
 
@@ -149,7 +155,7 @@ def test_any_object_comes_to_an_end(data: bytes) -> None:
 
 
 def check_places(
-    data: bytes, found: list[Chunk | FramingFault | Member | Header]
+    data: bytes, found: list[Chunk | FramingFault | RowArray | DocumentHeader]
 ) -> None:
     """Assert that rows are bytes of the file, in order, and flaws inside of it."""
     at = 0
@@ -162,21 +168,21 @@ def check_places(
                 assert start.offset >= at
                 assert data[start.offset :].startswith(row)
                 at = start.offset + len(row)
-        elif isinstance(each, Header):
+        elif isinstance(each, DocumentHeader):
             assert all(0 <= start.offset <= len(data) for _, start in each.pieces)
 
 
 def test_only_the_arrays_that_are_asked_for_are_cut() -> None:
     """An array that is not cut stays in the header, and so do objects around it."""
     data = b'{"a": [1, 2], "b": {"rows": [3]}, "rows": [4, 5]}'
-    feed = Feed(iter(()), data)
-    found = list(slices_of(feed, Cursor(), 99, lambda path: path == ("rows",)))
+    feed = ByteBuffer(iter(()), data)
+    found = list(document_frames(feed, Cursor(), 99, lambda path: path == ("rows",)))
     member, chunk, header = found
 
-    assert member == Member(("rows",))
+    assert member == RowArray(("rows",))
     assert isinstance(chunk, Chunk)
     assert chunk.rows == [b"4", b"5"]
-    assert isinstance(header, Header)
+    assert isinstance(header, DocumentHeader)
     assert header.text == b'{"a": [1, 2], "b": {"rows": [3]}, "rows": []}'
 
 
@@ -187,8 +193,8 @@ def test_array_that_is_not_closed_leaves_no_header(data: bytes) -> None:
     """Where the file ends in an array nothing is said of the members behind it."""
     found = slices(data)
 
-    assert found[0] == Member(("a",))
-    assert not any(isinstance(each, Header) for each in found)
+    assert found[0] == RowArray(("a",))
+    assert not any(isinstance(each, DocumentHeader) for each in found)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +212,7 @@ def test_header_keeps_what_is_broken(data: bytes, text: bytes) -> None:
     """What is wrong around the arrays is in the header, for the judge to find."""
     header = slices(data)[-1]
 
-    assert isinstance(header, Header)
+    assert isinstance(header, DocumentHeader)
     assert header.text == text
     check_header(header, data)
 
@@ -216,7 +222,7 @@ def test_header_beyond_the_limit_is_a_flaw() -> None:
     data = b'{"x": "%b", "y": "%b", "a": [1, 2], "z": 3}' % (b"x" * 60, b"y" * 60)
     member, chunk, flaw = slices(data, limit=100, size=10)
 
-    assert member == Member(("a",))
+    assert member == RowArray(("a",))
     assert isinstance(chunk, Chunk)
     assert chunk.rows == [b"1", b"2"]
     assert flaw == FramingFault("oversize", Cursor(), len(data) - len(b"1, 2"))
@@ -230,7 +236,7 @@ def test_broken_item_leaves_those_around_it() -> None:
     *found, header = slices(data, window=64)
 
     assert [r for each in found if isinstance(each, Chunk) for r in each.rows] == rows
-    assert isinstance(header, Header)
+    assert isinstance(header, DocumentHeader)
     assert header.text == b'{"a": [], "b": 1}'
 
 
@@ -243,7 +249,7 @@ def test_item_beyond_the_limit_is_a_flaw() -> None:
     assert isinstance(before, Chunk)
     assert isinstance(behind, Chunk)
     assert (before.rows, behind.rows) == ([b"1"], [b"3"])
-    assert isinstance(header, Header)
+    assert isinstance(header, DocumentHeader)
     assert header.text == b'{"rows": [], "a": 4}'
 
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from harpia_formats.framing.container import (
     Layout,
-    Opening,
+    OpenedContainer,
     frames,
-    opening_of,
-    rows_of,
+    frames_of,
+    open_container,
 )
 from harpia_formats.framing.lines import BOM, WINDOW, Chunk, Cursor, FramingFault
 
@@ -50,7 +50,7 @@ def blocks_of(data: bytes, size: int) -> Iterator[bytes]:
     return (data[at : at + size] for at in range(0, len(data), size))
 
 
-def left_in(opening: Opening) -> bytes:
+def left_in(opening: OpenedContainer) -> bytes:
     """Return all bytes that are still to be cut."""
     return opening.feed.data + b"".join(opening.feed.blocks)
 
@@ -64,14 +64,14 @@ def test_layout_is_told_from_the_beginning(
     for mark in (b"", BOM):
         data = mark + text.encode()
 
-        assert opening_of(blocks_of(data, size)).layout is layout
+        assert open_container(blocks_of(data, size)).layout is layout
 
 
 @pytest.mark.parametrize("ending", ["", "\n", '\n{"b": 1}\n'])
 def test_line_beyond_a_window_is_told_apart_later(ending: str) -> None:
     """Where the first line does not end within a window, no more is read to tell."""
     text = json.dumps({"a": "x" * 3 * WINDOW}) + ending
-    opening = opening_of(blocks_of(text.encode(), 64 * 1024))
+    opening = open_container(blocks_of(text.encode(), 64 * 1024))
 
     assert opening.layout is Layout.LONG_LINE
     assert len(opening.feed.data) < 2 * WINDOW + 64 * 1024
@@ -105,12 +105,12 @@ def test_long_line_is_a_row_or_the_beginning_of_a_document(
 @example(b"\xef\xbb", 1)
 def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
     """Whatever a file begins with, what is to be cut is all of it, where it says."""
-    opening = opening_of(blocks_of(data, size))
+    opening = open_container(blocks_of(data, size))
     left = left_in(opening)
 
     assert data[opening.start.offset :] == left
     assert not data[: opening.start.offset].removeprefix(BOM).strip(b" \t\r\n")
-    assert [each.kind for each in opening.flaws] == ["bom"] * data.startswith(BOM) + [
+    assert [each.kind for each in opening.faults] == ["bom"] * data.startswith(BOM) + [
         "empty"
     ] * (opening.layout is Layout.EMPTY)
 
@@ -144,14 +144,14 @@ def test_any_bytes_are_cut_to_the_end(data: bytes, size: int, limit: int) -> Non
 
 def test_white_space_before_a_mark_is_no_mark() -> None:
     """Only at the very beginning of a file is a byte order mark one."""
-    opening = opening_of([b"\n" + BOM + b"{}"])
+    opening = open_container([b"\n" + BOM + b"{}"])
 
-    assert (opening.flaws, opening.layout) == ([], Layout.TEXT)
+    assert (opening.faults, opening.layout) == ([], Layout.TEXT)
 
 
 def test_nothing_is_cut_from_an_empty_file() -> None:
     """An empty file has no rows; that it has none is told when it is opened."""
-    opening = opening_of([b"", b"\n"])
+    opening = open_container([b"", b"\n"])
 
-    assert list(rows_of(opening, 100)) == []
-    assert opening.flaws == [FramingFault("empty", Cursor())]
+    assert list(frames_of(opening, 100)) == []
+    assert opening.faults == [FramingFault("empty", Cursor())]

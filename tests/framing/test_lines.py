@@ -13,9 +13,9 @@ from harpia_formats.framing.lines import (
     BOM,
     ROW_LIMIT,
     WINDOW,
+    ByteBuffer,
     Chunk,
     Cursor,
-    Feed,
     FramingFault,
     document_rows,
     is_blank,
@@ -230,7 +230,7 @@ _OBJECTS: st.SearchStrategy[dict[str, Any]] = st.recursive(
 def _documents(
     data: bytes, size: int, limit: int = ROW_LIMIT
 ) -> list[Chunk | FramingFault]:
-    return list(document_rows(Feed(_blocks(data, size)), Cursor(), limit))
+    return list(document_rows(ByteBuffer(_blocks(data, size)), Cursor(), limit))
 
 
 @given(

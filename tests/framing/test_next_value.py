@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.framing.next_value import State, byte_of, read_item
+from harpia_formats.framing.next_value import ValueState, error_byte, read_value
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -21,27 +21,29 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 @pytest.mark.parametrize(
     ("data", "at", "expected"),
     [
-        (b"[1, 2]", 1, (State.ENDED, 2)),
-        (b'{"a": 1}  , 2', 0, (State.ENDED, 10)),
-        (b'{"a": 1}\n\n{', 0, (State.ENDED, 10)),
-        (b"12", 0, (State.WHOLE, 2)),
-        (b'"a" \n', 0, (State.WHOLE, 5)),
-        (b"", 0, (State.OPEN, 0)),
-        (b'{"a": ', 0, (State.OPEN, 6)),
-        (b'["x', 0, (State.OPEN, 3)),
-        (b"tru, 1", 0, (State.BROKEN, 6)),
-        (b"NaN", 0, (State.BROKEN, 3)),
-        (b"1, ]", 2, (State.BROKEN, 4)),
+        (b"[1, 2]", 1, (ValueState.ENDED, 2)),
+        (b'{"a": 1}  , 2', 0, (ValueState.ENDED, 10)),
+        (b'{"a": 1}\n\n{', 0, (ValueState.ENDED, 10)),
+        (b"12", 0, (ValueState.WHOLE, 2)),
+        (b'"a" \n', 0, (ValueState.WHOLE, 5)),
+        (b"", 0, (ValueState.OPEN, 0)),
+        (b'{"a": ', 0, (ValueState.OPEN, 6)),
+        (b'["x', 0, (ValueState.OPEN, 3)),
+        (b"tru, 1", 0, (ValueState.BROKEN, 6)),
+        (b"NaN", 0, (ValueState.BROKEN, 3)),
+        (b"1, ]", 2, (ValueState.BROKEN, 4)),
     ],
 )
-def test_state_of_a_value(data: bytes, at: int, expected: tuple[State, int]) -> None:
+def test_state_of_a_value(
+    data: bytes, at: int, expected: tuple[ValueState, int]
+) -> None:
     """A value is whole, ended by what is behind it, cut off, or broken."""
-    assert read_item(data, at) == expected
+    assert read_value(data, at) == expected
 
 
 def test_deep_nesting_is_broken() -> None:
     """What the parser will not follow is no value, and no crash."""
-    assert read_item(b"[" * 100_000 + b"]" * 100_000 + b",", 0)[0] is State.BROKEN
+    assert read_value(b"[" * 100_000 + b"]" * 100_000 + b",", 0)[0] is ValueState.BROKEN
 
 
 @given(VALUES, st.text(" \t\r\n", max_size=3), st.sampled_from(",]}:{0"))
@@ -52,8 +54,8 @@ def test_value_ends_at_what_is_behind_it(value: Any, space: str, behind: str) ->
         space = " "
     data = b"[" + (text + space).encode()
 
-    assert read_item(data + behind.encode(), 1) == (State.ENDED, len(data))
-    assert read_item(data, 1) == (State.WHOLE, len(data))
+    assert read_value(data + behind.encode(), 1) == (ValueState.ENDED, len(data))
+    assert read_value(data, 1) == (ValueState.WHOLE, len(data))
 
 
 @given(VALUES.filter(lambda each: isinstance(each, str | list | dict)), st.data())
@@ -62,7 +64,7 @@ def test_value_that_is_cut_off_is_open(value: Any, data: st.DataObject) -> None:
     text = json.dumps(value).encode()
     size = data.draw(st.integers(0, len(text) - 1))
 
-    assert read_item(text[:size], 0) == (State.OPEN, size)
+    assert read_value(text[:size], 0) == (ValueState.OPEN, size)
 
 
 @pytest.mark.parametrize(
@@ -74,4 +76,4 @@ def test_value_that_is_cut_off_is_open(value: Any, data: st.DataObject) -> None:
 )
 def test_byte_that_a_message_names(message: str, byte: int) -> None:
     """A message names a byte at its end, or is taken to name one never reached."""
-    assert byte_of(message) == byte
+    assert error_byte(message) == byte

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.framing.columns import Header, Member, Slices
+from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
 from harpia_formats.framing.container import frames
 from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
-from harpia_formats.framing.numbered import decoded, records_of
+from harpia_formats.framing.numbered import decoded_or_none, numbered_records
 
 ROWS = st.lists(
     st.sampled_from([b"{}", b'{"id": 1}', b"", b" \t", b"{", b"[1]", b'"\xff"'])
@@ -20,7 +20,7 @@ def test_records_are_the_lines_that_are_not_blank(rows: list[bytes], size: int) 
     """Every line that is not blank is a record, numbered from 1, whatever it holds."""
     data = b"\n".join([b'{"first": 0}', *rows])
     blocks = (data[at : at + size] for at in range(0, len(data), size))
-    found = list(records_of(frames(blocks)))
+    found = list(numbered_records(frames(blocks)))
     full = [b'{"first": 0}', *(each for each in rows if each.strip())]
 
     assert [(each.number, each.text) for each in found] == list(enumerate(full, 1))
@@ -33,7 +33,7 @@ def test_rows_beyond_the_limit_have_numbers(data: bytes) -> None:
     """A row that is too long is a record that is not handed on."""
     rows = [b'{"n": 1}', b'{"n": "' + b"x" * 50 + b'"}', b'{"n": 3}']
     joined = (b"," if data.startswith(b"[") else b"\n").join(rows)
-    found = records_of(frames([data % joined], limit=20))
+    found = numbered_records(frames([data % joined], limit=20))
 
     assert [(each.number, each.value()) for each in found] == [
         (1, {"n": 1}),
@@ -44,12 +44,12 @@ def test_rows_beyond_the_limit_have_numbers(data: bytes) -> None:
 def test_only_chunks_hold_records() -> None:
     """Headers, members and other flaws have no numbers."""
     chunk = Chunk(b"{} []", Cursor(), [b"{}", b"[]"])
-    header = Header(b"{}", ((0, Cursor()),))
-    flow: Slices = iter(
-        [FramingFault("bom", Cursor()), Member(("a",)), chunk, header, chunk]
+    header = DocumentHeader(b"{}", ((0, Cursor()),))
+    flow: DocumentFrames = iter(
+        [FramingFault("bom", Cursor()), RowArray(("a",)), chunk, header, chunk]
     )
 
-    assert [each.number for each in records_of(flow)] == [1, 2, 3, 4]
+    assert [each.number for each in numbered_records(flow)] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_only_chunks_hold_records() -> None:
 )
 def test_value_of_a_text(text: bytes, value: Any) -> None:
     """A text that does not parse, for any reason, has no value."""
-    assert decoded(text) == value
+    assert decoded_or_none(text) == value

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.io.inputs import checked_inputs, sources_behind
+from harpia_formats.io.inputs import checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source
 
 
 def names(*given: Any) -> list[str]:
     """Return the names of the sources behind inputs, all of which name something."""
-    found = list(sources_behind(checked_inputs(given)))
+    found = list(sources_of_inputs(checked_inputs(given)))
     assert all(isinstance(each, Source) for each in found)
     return [each.name for each in found if isinstance(each, Source)]
 
@@ -43,7 +43,7 @@ def test_equal_names_are_numbered() -> None:
 def test_input_that_names_nothing_does_not_stop_the_others(tmp_path: Path) -> None:
     """Of a path that leads nowhere the reason comes in its place."""
     missing = tmp_path / "nope.jsonl"
-    first, second = sources_behind([missing, b"{}"])
+    first, second = sources_of_inputs([missing, b"{}"])
 
     assert isinstance(first, SourceError)
     assert (first.path, first.reason) == (str(missing), "does not exist")

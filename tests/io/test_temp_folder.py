@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.io.temp_folder import LOCK, PREFIX, own_folder
+from harpia_formats.io.temp_folder import LOCK, PREFIX, temporary_folder
 
 pytest.importorskip("fcntl", reason="without locks nobody knows who is dead")
 #: Makes a folder, says so, and waits to be killed.
 HOLDER = """
 import sys, time
-from harpia_formats.io.temp_folder import own_folder
+from harpia_formats.io.temp_folder import temporary_folder
 
-with own_folder(sys.argv[1]) as folder:
+with temporary_folder(sys.argv[1]) as folder:
     open(folder + "/rows", "w").write("x" * 1000)
     print(folder, flush=True)
     time.sleep(60)
@@ -32,7 +32,7 @@ def holding(parent: Path) -> tuple[subprocess.Popen[str], Path]:
 
 def test_a_folder_is_gone_at_the_end(tmp_path: Path) -> None:
     """A folder is there for as long as it is used, and then what is in it is gone."""
-    with own_folder(str(tmp_path)) as folder:
+    with temporary_folder(str(tmp_path)) as folder:
         Path(folder, "rows").write_bytes(b"x")
         assert list(tmp_path.iterdir()) == [Path(folder)]
     assert list(tmp_path.iterdir()) == []
@@ -46,7 +46,7 @@ def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -
         process.wait()
     assert (left / "rows").exists()
 
-    with own_folder(str(tmp_path)) as folder:
+    with temporary_folder(str(tmp_path)) as folder:
         assert list(tmp_path.iterdir()) == [Path(folder)]
 
 
@@ -54,7 +54,7 @@ def test_the_folder_of_a_living_process_stays(tmp_path: Path) -> None:
     """Nobody takes away what another process uses."""
     process, used = holding(tmp_path)
     with process:
-        with own_folder(str(tmp_path)):
+        with temporary_folder(str(tmp_path)):
             assert (used / "rows").exists()
         assert (used / "rows").exists()
         process.kill()
@@ -67,7 +67,7 @@ def test_what_is_not_known_to_be_ours_stays(tmp_path: Path) -> None:
     (tmp_path / f"{PREFIX}y").write_bytes(b"")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / LOCK).write_bytes(b"")
-    with own_folder(str(tmp_path)):
+    with temporary_folder(str(tmp_path)):
         pass
 
     names = {each.name for each in tmp_path.iterdir()}

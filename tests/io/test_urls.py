@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from harpia_formats.io.urls import (
     all_masked,
-    beside,
-    is_same,
+    file_name_of,
+    is_same_place,
     is_url,
     masked,
-    name_in,
+    sibling_of,
 )
 
 #: Text that stands in no other part of the addresses below.
@@ -63,14 +63,14 @@ def test_a_query_of_a_store_is_part_of_the_name() -> None:
 
 def test_a_file_beside_another_keeps_both_slashes() -> None:
     """The folder of an address is one, and that of a path is one of this machine."""
-    assert beside("s3://bucket/a/b.jsonl", "c.json") == "s3://bucket/a/c.json"
-    assert beside("a/b.jsonl", "c.json").replace("\\", "/") == "a/c.json"
-    assert name_in("s3://bucket/a/b.jsonl") == "b.jsonl"
-    assert name_in("a/b.jsonl") == "b.jsonl"
+    assert sibling_of("s3://bucket/a/b.jsonl", "c.json") == "s3://bucket/a/c.json"
+    assert sibling_of("a/b.jsonl", "c.json").replace("\\", "/") == "a/c.json"
+    assert file_name_of("s3://bucket/a/b.jsonl") == "b.jsonl"
+    assert file_name_of("a/b.jsonl") == "b.jsonl"
 
 
 def test_addresses_are_not_taken_for_paths() -> None:
     """Two addresses are of one file if they are equal, paths if they lead there."""
-    assert is_same("s3://b/x", "s3://b/x")
-    assert not is_same("s3://b/x", "s3:/b/x")
-    assert is_same("a/../b", "b")
+    assert is_same_place("s3://b/x", "s3://b/x")
+    assert not is_same_place("s3://b/x", "s3:/b/x")
+    assert is_same_place("a/../b", "b")

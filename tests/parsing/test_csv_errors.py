@@ -1,6 +1,10 @@
 import pytest
 
-from harpia_formats.parsing.csv_errors import Wrong, lone_carriage_return, wrong_within
+from harpia_formats.parsing.csv_errors import (
+    RecordFault,
+    lone_carriage_return,
+    record_fault,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,16 +21,16 @@ def test_what_is_wrong_is_named_and_placed(
     record: bytes, code: str, at: int, width: int
 ) -> None:
     """A record that cannot be taken breaks a rule at its first such byte."""
-    wrong = wrong_within(record, 10)
+    wrong = record_fault(record, 10)
 
-    assert isinstance(wrong, Wrong)
+    assert isinstance(wrong, RecordFault)
     assert (wrong.code, wrong.at, wrong.width, wrong.record) == (code, at, width, True)
     assert wrong.help
 
 
 def test_a_record_within_the_limit_is_right() -> None:
     """A record of as many bytes as are allowed has nothing wrong."""
-    assert wrong_within("\u20ac123456\n".encode(), 10) is None
+    assert record_fault("\u20ac123456\n".encode(), 10) is None
 
 
 def test_a_carriage_return_loses_no_record() -> None:

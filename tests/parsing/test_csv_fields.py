@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from harpia_formats.parsing.csv_fields import (
     FIELD_LIMIT,
     STEP,
-    Ending,
+    RecordEnding,
     TableField,
     cut_record,
     fields_of,
@@ -18,20 +18,26 @@ from harpia_formats.parsing.csv_fields import (
 @pytest.mark.parametrize(
     ("data", "final", "ending", "size", "last", "quoted"),
     [
-        (b"a,b\n", False, Ending.WHOLE, 3, 2, False),
-        (b'a,"b"\r\n', False, Ending.WHOLE, 5, 2, True),
-        (b"a,b\rc", False, Ending.WHOLE, 3, 2, False),
-        (b"a,b", True, Ending.WHOLE, 3, 2, False),
-        (b"a,b", False, Ending.OPEN, 3, 2, False),
-        (b"a,", False, Ending.OPEN, 2, 2, False),
-        (b'a,"b""', False, Ending.OPEN, 6, 2, True),
-        (b'a,"b"', False, Ending.OPEN, 5, 2, True),
-        (b'a,"b', True, Ending.OPEN, 4, 2, True),
-        (b'a,"b"c\n', False, Ending.BROKEN, 5, 2, True),
+        (b"a,b\n", False, RecordEnding.WHOLE, 3, 2, False),
+        (b'a,"b"\r\n', False, RecordEnding.WHOLE, 5, 2, True),
+        (b"a,b\rc", False, RecordEnding.WHOLE, 3, 2, False),
+        (b"a,b", True, RecordEnding.WHOLE, 3, 2, False),
+        (b"a,b", False, RecordEnding.OPEN, 3, 2, False),
+        (b"a,", False, RecordEnding.OPEN, 2, 2, False),
+        (b'a,"b""', False, RecordEnding.OPEN, 6, 2, True),
+        (b'a,"b"', False, RecordEnding.OPEN, 5, 2, True),
+        (b'a,"b', True, RecordEnding.OPEN, 4, 2, True),
+        (b'a,"b"c\n', False, RecordEnding.BROKEN, 5, 2, True),
     ],
 )
 def test_a_record_is_cut_until_it_ends(  # noqa: PLR0913 - what a cut says
-    *, data: bytes, final: bool, ending: Ending, size: int, last: int, quoted: bool
+    *,
+    data: bytes,
+    final: bool,
+    ending: RecordEnding,
+    size: int,
+    last: int,
+    quoted: bool,
 ) -> None:
     """A record is cut into fields, and it is said where and why that stopped."""
     cut = cut_record(b"x" + data, 1, 1 + len(data), final=final)
@@ -41,7 +47,7 @@ def test_a_record_is_cut_until_it_ends(  # noqa: PLR0913 - what a cut says
 
 def test_a_record_is_cut_up_to_an_end() -> None:
     """Nothing behind the given end is looked at."""
-    assert cut_record(b"a,b\n", 0, 3, final=False).ending is Ending.OPEN
+    assert cut_record(b"a,b\n", 0, 3, final=False).ending is RecordEnding.OPEN
     assert cut_record(b'a,"b"\n', 0, 2, final=True).raws == [b"a", b""]
 
 
@@ -50,7 +56,7 @@ def test_a_record_has_only_so_many_fields() -> None:
     data = b"," * 2 * FIELD_LIMIT
     cut = cut_record(data, 0, len(data), final=True)
 
-    assert cut.ending is Ending.CROWDED
+    assert cut.ending is RecordEnding.CROWDED
     assert len(cut.raws) == FIELD_LIMIT
 
 

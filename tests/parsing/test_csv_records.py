@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.framing.lines import ROW_LIMIT, WINDOW, Cursor, Feed
+from harpia_formats.framing.lines import ROW_LIMIT, WINDOW, ByteBuffer, Cursor
 from harpia_formats.parsing.csv_fields import FIELD_LIMIT, STEP
 from harpia_formats.parsing.csv_records import (
     AROUND,
-    Piece,
     TableBlank,
     TableFault,
+    TablePiece,
     TableRow,
     table_rows,
 )
@@ -35,12 +35,14 @@ _SOUP = st.lists(st.sampled_from(_MORSELS), max_size=40).map(b"".join)
 _SIZES = st.sampled_from([1, 2, 3, 7, 64, 1024])
 
 
-def _pieces(data: bytes, *, size: int = 4096, limit: int = ROW_LIMIT) -> list[Piece]:
+def _pieces(
+    data: bytes, *, size: int = 4096, limit: int = ROW_LIMIT
+) -> list[TablePiece]:
     blocks = (data[at : at + size] for at in range(0, len(data), size))
-    return list(table_rows(Feed(blocks), Cursor(), limit))
+    return list(table_rows(ByteBuffer(blocks), Cursor(), limit))
 
 
-def _small_pieces(data: bytes, size: int, limit: int, window: int) -> list[Piece]:
+def _small_pieces(data: bytes, size: int, limit: int, window: int) -> list[TablePiece]:
     """Cut `data` as if windows were so small that everything spans several."""
     step = max(1, window // 4)
     with (
@@ -52,16 +54,16 @@ def _small_pieces(data: bytes, size: int, limit: int, window: int) -> list[Piece
         return _pieces(data, size=size, limit=limit)
 
 
-def _texts(pieces: Iterable[Piece]) -> list[list[str]]:
+def _texts(pieces: Iterable[TablePiece]) -> list[list[str]]:
     rows = [each for each in pieces if isinstance(each, TableRow)]
     return [[field.text for field in row.fields] for row in rows]
 
 
-def _faults(pieces: Iterable[Piece]) -> list[TableFault]:
+def _faults(pieces: Iterable[TablePiece]) -> list[TableFault]:
     return [each for each in pieces if isinstance(each, TableFault)]
 
 
-def _codes(pieces: Iterable[Piece]) -> list[tuple[str, int, int]]:
+def _codes(pieces: Iterable[TablePiece]) -> list[tuple[str, int, int]]:
     faults = _faults(pieces)
     return [(each.code, each.start.line, each.start.column) for each in faults]
 
@@ -77,7 +79,7 @@ def _cursor(data: bytes, offset: int) -> Cursor:
     return Cursor(offset, before.count("\n") + 1, column)
 
 
-def _span(piece: Piece) -> range:
+def _span(piece: TablePiece) -> range:
     """Return the bytes that a piece stands for."""
     if isinstance(piece, TableFault):
         return piece.passed
@@ -274,7 +276,7 @@ def test_blank_lines_are_pieces() -> None:
 
 def test_reading_begins_where_it_is_told() -> None:
     """Places count on from the start that is given, as behind a byte order mark."""
-    rows = list(table_rows(Feed(iter([b"b\n"]), b"a,"), Cursor(3), ROW_LIMIT))
+    rows = list(table_rows(ByteBuffer(iter([b"b\n"]), b"a,"), Cursor(3), ROW_LIMIT))
 
     assert [each.start for each in rows] == [Cursor(3)]
     assert _texts(rows) == [["a", "b"]]
@@ -324,7 +326,7 @@ def test_too_many_fields_are_too_long() -> None:
 def _peak(blocks: Iterator[bytes], limit: int) -> int:
     """Return the most bytes that were held while `blocks` were read."""
     tracemalloc.start()
-    for _ in table_rows(Feed(blocks), Cursor(), limit):
+    for _ in table_rows(ByteBuffer(blocks), Cursor(), limit):
         pass
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -373,7 +375,7 @@ def test_memory_is_flat(row: bytes) -> None:
 def test_no_input_is_slow(data: bytes) -> None:
     """Time grows with the size of the file, whatever stands in it."""
     begin = process_time()
-    for _ in table_rows(Feed(iter([data])), Cursor(), ROW_LIMIT):
+    for _ in table_rows(ByteBuffer(iter([data])), Cursor(), ROW_LIMIT):
         pass
 
     assert process_time() - begin < 3

@@ -11,7 +11,7 @@ from harpia_formats import iter_problems
 from harpia_formats.framing.lines import Cursor
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing.locate import entries, locate
-from harpia_formats.parsing.pointer_index import Spans
+from harpia_formats.parsing.pointer_index import PointerIndex
 from harpia_formats.validation.diagnosis.row_context import Row
 
 KEYS = st.sampled_from(["a", "b", "", "1", "é", '"', "a\\"])
@@ -41,7 +41,7 @@ def test_places_do_not_depend_on_what_was_asked_before(
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode()
     paths = list(paths_in(value))
     chance.shuffle(paths)
-    asked = Spans(text)
+    asked = PointerIndex(text)
 
     assert [asked.of(each) for each in paths] == [locate(text, each) for each in paths]
 
@@ -49,7 +49,7 @@ def test_places_do_not_depend_on_what_was_asked_before(
 def test_the_last_of_members_with_one_name_counts() -> None:
     """A repeated key leads to its last value, as for the parser."""
     text = b'{"a": {"b": 1}, "c": 2, "a": {"b": 30}}'
-    asked = Spans(text)
+    asked = PointerIndex(text)
 
     assert [asked.of(each) for each in (("c",), ("a",), ("a", "b"))] == [
         locate(text, each) for each in (("c",), ("a",), ("a", "b"))
@@ -59,7 +59,7 @@ def test_the_last_of_members_with_one_name_counts() -> None:
 @pytest.mark.parametrize("path", [("x",), ("a", "b"), ("c", 7), ("a", 0)])
 def test_what_is_not_there_is_an_error(path: Path) -> None:
     """A path that leads nowhere raises KeyError, like the search for one place."""
-    asked = Spans(b'{"a": 1, "c": [1]}')
+    asked = PointerIndex(b'{"a": 1, "c": [1]}')
     asked.of(())
 
     for _ in range(2):
@@ -77,7 +77,7 @@ def test_containers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("harpia_formats.parsing.pointer_index.entries", counted)
     value = {"rows": [{"a": number, "b": 0} for number in range(300)]}
-    asked = Spans(json.dumps(value).encode())
+    asked = PointerIndex(json.dumps(value).encode())
     for each in paths_in(value):
         asked.of(each)
 

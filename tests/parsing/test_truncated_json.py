@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harpia_formats.parsing.truncated_json import ITEMS, sketch_of
+from harpia_formats.parsing.truncated_json import ITEMS, parse_truncated
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(-9, 9) | st.text(max_size=5),
@@ -40,7 +40,7 @@ def is_part(part: Any, whole: Any) -> bool:
 @given(VALUES, SPELLINGS)
 def test_whole_document_is_its_own_sketch(value: Any, spelling: dict[str, Any]) -> None:
     """Of a document that is there to its end nothing is left out."""
-    assert sketch_of(b" \n" + json.dumps(value, **spelling).encode()) == value
+    assert parse_truncated(b" \n" + json.dumps(value, **spelling).encode()) == value
 
 
 @given(VALUES, SPELLINGS, st.data())
@@ -50,7 +50,7 @@ def test_beginning_of_a_document_is_part_of_it(
     """However little of a document is there, its sketch holds nothing else."""
     text = json.dumps(value, **spelling).encode()
     size = data.draw(st.integers(0, len(text)))
-    sketch = sketch_of(text[:size])
+    sketch = parse_truncated(text[:size])
 
     assert is_part(sketch, value)
 
@@ -63,7 +63,7 @@ def test_beginning_of_a_document_is_part_of_it(
 @example(b'{"a": 1' + b"0" * 5_000)
 def test_any_bytes_have_a_sketch(data: bytes) -> None:
     """Whatever bytes there are, none of them is a reason to fail."""
-    sketch = sketch_of(data)
+    sketch = parse_truncated(data)
 
     assert sketch is None or type(sketch) in {bool, int, float, str, list, dict}
 
@@ -89,11 +89,11 @@ def test_any_bytes_have_a_sketch(data: bytes) -> None:
 )
 def test_what_is_broken_or_cut_off_is_left_out(data: bytes, expected: Any) -> None:
     """Members keep their keys, items are left out, and what follows is still seen."""
-    assert sketch_of(data) == expected
+    assert parse_truncated(data) == expected
 
 
 def test_large_arrays_are_cut_short() -> None:
     """Of a large array that is cut off the first items are enough."""
     text = b'{"a": [' + b"{}, " * (3 * ITEMS)
 
-    assert sketch_of(text) == {"a": [{}] * ITEMS}
+    assert parse_truncated(text) == {"a": [{}] * ITEMS}

@@ -10,7 +10,7 @@ import pytest
 from harpia_formats import FileCount, Place, Problem, Report, validate
 from harpia_formats.model.format import Container, Dialect
 from harpia_formats.registry import all_formats
-from harpia_formats.text.describe import literal
+from harpia_formats.text.describe import short_literal
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 VALID = sorted(FIXTURES.glob("*/valid/*"))
@@ -142,7 +142,7 @@ def check_reasons(path: Path, dialect: Dialect, problem: Problem) -> None:
             continue
         expected = expected_at(path, dialect, problem.place, each.pointer)
         assert json.dumps(shown) == json.dumps(expected)
-        assert each.value == literal(expected)
+        assert each.value == short_literal(expected)
 
 
 def check_field(path: Path, problem: Problem) -> None:

@@ -21,14 +21,18 @@ from referencing import Registry
 
 import harpia_converters
 from harpia_formats import Report, Severity, validate
-from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.model.format import Container, Dialect, Remark
 from harpia_formats.model.problem import Path as Pointer
 from harpia_formats.parsing.locate import find_fault
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
 from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.typed_decoder import (
+    TypedDecoder,
+    UnknownKeys,
+    typed_decoder_of,
+)
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 
@@ -64,7 +68,7 @@ REMARKING = [
 STRICT = [each for each in OF_ROWS if each.dialect.strict]
 
 
-def name_of(variant: Variant) -> str:
+def name_of(variant: FormatVariant) -> str:
     """Return what a variant is called in the output of the tests."""
     return f"{variant.format.id}/{variant.dialect.name}".rstrip("/")
 
@@ -88,12 +92,12 @@ def valid_values() -> dict[str, list[Any]]:
     return found
 
 
-def documents_of(variant: Variant) -> list[Any]:
+def documents_of(variant: FormatVariant) -> list[Any]:
     """Return the valid values of a variant as they are in their files."""
     return valid_values()[name_of(variant)]
 
 
-def streams_of(variant: Variant) -> dict[Pointer, list[Any]]:
+def streams_of(variant: FormatVariant) -> dict[Pointer, list[Any]]:
     """Return the rows of a variant, by the path at which a document has them."""
     found: dict[Pointer, list[Any]] = {}
     for each in documents_of(variant):
@@ -122,7 +126,7 @@ def columns_of(value: Any, depth: int) -> Iterator[tuple[Pointer, list[Any]]]:
                 yield (key, *path), items
 
 
-def schema_of(variant: Variant, path: Pointer, *, strict: bool) -> Schema:
+def schema_of(variant: FormatVariant, path: Pointer, *, strict: bool) -> Schema:
     """Return the schema of the rows at `path`."""
     if variant.dialect.container is Container.COLUMNS:
         return item_schema(document_schema(variant.dialect, strict=strict), path)
@@ -141,7 +145,7 @@ def text_of(value: Any, indent: int | None = None) -> bytes:
 
 
 def file_of(
-    variant: Variant, path: Pointer, rows: list[Any], indent: int | None = None
+    variant: FormatVariant, path: Pointer, rows: list[Any], indent: int | None = None
 ) -> bytes:
     """Return a file of a variant with these rows at `path`.
 
@@ -174,7 +178,7 @@ def records_wrong(report: Report) -> set[int | None]:
 
 
 def check_batch(
-    variant: Variant, path: Pointer, rows: list[Any], data: bytes, *, strict: bool
+    variant: FormatVariant, path: Pointer, rows: list[Any], data: bytes, *, strict: bool
 ) -> int:
     """Assert the reference engine's verdict on every row; return how many are valid.
 
@@ -201,7 +205,7 @@ def check_batch(
     return len(rows) - len(expected)
 
 
-def check_rows(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+def check_rows(variant: FormatVariant, count: int, seed: int, *, strict: bool) -> None:
     """Assert the verdicts on mutants of every row of a variant."""
     for path, rows in streams_of(variant).items():
         reference = reference_of(schema_of(variant, path, strict=strict))
@@ -216,7 +220,7 @@ def check_rows(variant: Variant, count: int, seed: int, *, strict: bool) -> None
         assert 0 < valid < count or schema_of(variant, path, strict=strict) is True
 
 
-def modes_of(variant: Variant) -> tuple[bool, ...]:
+def modes_of(variant: FormatVariant) -> tuple[bool, ...]:
     """Return the ways to hold a file to a variant; its own strict one, if it has one.
 
     A file in a dialect that is not documented is refused as a whole if strict.
@@ -225,7 +229,7 @@ def modes_of(variant: Variant) -> tuple[bool, ...]:
 
 
 @pytest.mark.parametrize("variant", OF_ROWS, ids=name_of)
-def test_rows_are_judged_as_by_the_reference(variant: Variant) -> None:
+def test_rows_are_judged_as_by_the_reference(variant: FormatVariant) -> None:
     """Every mutated row has the verdict of the reference engine, strict or not."""
     for strict in modes_of(variant):
         check_rows(variant, 500, seed=1, strict=strict)
@@ -233,21 +237,21 @@ def test_rows_are_judged_as_by_the_reference(variant: Variant) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_ROWS, ids=name_of)
-def test_rows_are_judged_as_by_the_reference_long(variant: Variant) -> None:
+def test_rows_are_judged_as_by_the_reference_long(variant: FormatVariant) -> None:
     """The same over 20,000 mutated rows of each dialect and column."""
     for strict in modes_of(variant):
         check_rows(variant, 20_000, seed=2, strict=strict)
 
 
-def rows_of(variant: Variant) -> list[Any]:
+def rows_of(variant: FormatVariant) -> list[Any]:
     """Return the valid rows of a variant that has one stream of them."""
     (rows,) = streams_of(variant).values()
     return rows
 
 
-def lane_for(variant: Variant, *, strict: bool) -> TypedDecoder:
+def lane_for(variant: FormatVariant, *, strict: bool) -> TypedDecoder:
     """Return the decoder of a variant that has seen its fixtures."""
-    schema, survey = record_schema(variant.dialect, strict=strict), Survey()
+    schema, survey = record_schema(variant.dialect, strict=strict), UnknownKeys()
     assert isinstance(schema, dict)
     reference = reference_of(schema)
     for each in filter(reference, rows_of(variant)):
@@ -274,7 +278,7 @@ PIECES = (
 )
 
 
-def check_lane(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+def check_lane(variant: FormatVariant, count: int, seed: int, *, strict: bool) -> None:
     """Assert that the decoder accepts only valid rows, and most of these."""
     decoder = lane_for(variant, strict=strict)
     schema_validator = schema_validator_of(
@@ -295,7 +299,7 @@ def check_lane(variant: Variant, count: int, seed: int, *, strict: bool) -> None
 
 
 @pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
-def test_lane_accepts_only_what_is_valid(variant: Variant) -> None:
+def test_lane_accepts_only_what_is_valid(variant: FormatVariant) -> None:
     """Each dialect of objects has a decoder, and it accepts no row that is refused."""
     for strict in (False, True):
         check_lane(variant, 500, seed=3, strict=strict)
@@ -303,14 +307,14 @@ def test_lane_accepts_only_what_is_valid(variant: Variant) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
-def test_lane_accepts_only_what_is_valid_long(variant: Variant) -> None:
+def test_lane_accepts_only_what_is_valid_long(variant: FormatVariant) -> None:
     """The same over 20,000 mutated rows and as many with broken bytes."""
     for strict in (False, True):
         check_lane(variant, 20_000, seed=4, strict=strict)
 
 
 @pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
-def test_lane_accepts_every_valid_fixture(variant: Variant) -> None:
+def test_lane_accepts_every_valid_fixture(variant: FormatVariant) -> None:
     """The decoder accepts all valid rows, so they are validated as fast as parsed."""
     for strict in (False, True):
         decoder = lane_for(variant, strict=strict)
@@ -319,7 +323,7 @@ def test_lane_accepts_every_valid_fixture(variant: Variant) -> None:
             assert decoder.accept(text_of(each)) is not None, each
 
 
-def remarks_on(variant: Variant, path: Pointer, row: Any) -> list[Remark]:
+def remarks_on(variant: FormatVariant, path: Pointer, row: Any) -> list[Remark]:
     """Return what the format says of a row; of a column's item that stands alone."""
     remarks = variant.dialect.remarks
     if remarks is None:
@@ -344,7 +348,7 @@ def said_of(report: Report) -> Counter[str]:
 
 @pytest.mark.parametrize("lint", [False, True])
 @pytest.mark.parametrize("variant", REMARKING, ids=name_of)
-def test_remarks_are_said_of_every_row(variant: Variant, *, lint: bool) -> None:
+def test_remarks_are_said_of_every_row(variant: FormatVariant, *, lint: bool) -> None:
     """Valid rows get all remarks of their format, however fast they are judged."""
     for path, rows in streams_of(variant).items():
         remarks = [each for row in rows for each in remarks_on(variant, path, row)]
@@ -355,7 +359,7 @@ def test_remarks_are_said_of_every_row(variant: Variant, *, lint: bool) -> None:
         assert said_of(report) == Counter(wanted * 100)
 
 
-def check_strict(variant: Variant, count: int, seed: int) -> None:
+def check_strict(variant: FormatVariant, count: int, seed: int) -> None:
     """Assert that nothing is to be said of what is valid by the strict schema."""
     for path, rows in streams_of(variant).items():
         reference = reference_of(schema_of(variant, path, strict=True))
@@ -366,19 +370,23 @@ def check_strict(variant: Variant, count: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("variant", STRICT, ids=name_of)
-def test_nothing_is_to_be_said_of_what_is_strictly_valid(variant: Variant) -> None:
+def test_nothing_is_to_be_said_of_what_is_strictly_valid(
+    variant: FormatVariant,
+) -> None:
     """What the strict schema allows is without remarks, but for those of lint rules."""
     check_strict(variant, 500, seed=5)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", STRICT, ids=name_of)
-def test_nothing_is_to_be_said_of_what_is_strictly_valid_long(variant: Variant) -> None:
+def test_nothing_is_to_be_said_of_what_is_strictly_valid_long(
+    variant: FormatVariant,
+) -> None:
     """The same over 20,000 mutants."""
     check_strict(variant, 20_000, seed=6)
 
 
-def expected_of(variant: Variant, value: Any, *, strict: bool) -> bool:
+def expected_of(variant: FormatVariant, value: Any, *, strict: bool) -> bool:
     """Return the reference engine's verdict on a file that holds `value`.
 
     An array is one of records, whatever the container is in an object.
@@ -388,7 +396,7 @@ def expected_of(variant: Variant, value: Any, *, strict: bool) -> bool:
     return expected_of_one(variant, value, strict=strict)
 
 
-def expected_of_one(variant: Variant, value: Any, *, strict: bool) -> bool:
+def expected_of_one(variant: FormatVariant, value: Any, *, strict: bool) -> bool:
     """Return the reference engine's verdict on one value of a file."""
     is_row = variant.dialect.container is Container.ROWS
     schema = (record_schema if is_row else document_schema)(
@@ -397,7 +405,9 @@ def expected_of_one(variant: Variant, value: Any, *, strict: bool) -> bool:
     return reference_of(schema)(value)
 
 
-def check_documents(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+def check_documents(
+    variant: FormatVariant, count: int, seed: int, *, strict: bool
+) -> None:
     """Assert the verdicts on mutants of whole documents of a variant.
 
     A mutant may look like another dialect, which it is then judged by.
@@ -413,7 +423,7 @@ def check_documents(variant: Variant, count: int, seed: int, *, strict: bool) ->
             select=("J", "S", "C", "V"),
             ignore=ON_FILES,
         )
-        taken = Variant(variant.format, of_format[report.files[0].dialect])
+        taken = FormatVariant(variant.format, of_format[report.files[0].dialect])
         expected = expected_of(taken, value, strict=strict)
         as_itself += taken == variant
         valid += expected
@@ -425,7 +435,7 @@ def check_documents(variant: Variant, count: int, seed: int, *, strict: bool) ->
 
 
 @pytest.mark.parametrize("variant", OF_DOCUMENTS, ids=name_of)
-def test_documents_are_judged_as_by_the_reference(variant: Variant) -> None:
+def test_documents_are_judged_as_by_the_reference(variant: FormatVariant) -> None:
     """Every mutated document has the verdict of the reference engine, strict or not."""
     for strict in (False, True):
         check_documents(variant, 50, seed=7, strict=strict)
@@ -433,7 +443,7 @@ def test_documents_are_judged_as_by_the_reference(variant: Variant) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_DOCUMENTS, ids=name_of)
-def test_documents_are_judged_as_by_the_reference_long(variant: Variant) -> None:
+def test_documents_are_judged_as_by_the_reference_long(variant: FormatVariant) -> None:
     """The same over 2,000 mutated documents of each dialect."""
     for strict in (False, True):
         check_documents(variant, 2_000, seed=8, strict=strict)
@@ -454,7 +464,9 @@ COLUMNS = ("system", "prompt", "response", "answer", "notes", "Prompt", "respons
 FIELDS = ("", " ", "a,b", 'say "x"', "two\nlines", "\U0001f99c", "1", '"')
 
 
-def check_tables(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+def check_tables(
+    variant: FormatVariant, count: int, seed: int, *, strict: bool
+) -> None:
     """Assert the verdicts on tables of drawn columns and fields."""
     chance = random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
     of_format = {each.name: each for each in variant.format.dialects}
@@ -479,7 +491,7 @@ def check_tables(variant: Variant, count: int, seed: int, *, strict: bool) -> No
 
 
 @pytest.mark.parametrize("variant", OF_TABLES, ids=name_of)
-def test_tables_are_judged_as_by_the_reference(variant: Variant) -> None:
+def test_tables_are_judged_as_by_the_reference(variant: FormatVariant) -> None:
     """Every drawn table has the verdict of the reference engine on its records."""
     for strict in (False, True):
         check_tables(variant, 200, seed=9, strict=strict)
@@ -487,7 +499,7 @@ def test_tables_are_judged_as_by_the_reference(variant: Variant) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_TABLES, ids=name_of)
-def test_tables_are_judged_as_by_the_reference_long(variant: Variant) -> None:
+def test_tables_are_judged_as_by_the_reference_long(variant: FormatVariant) -> None:
     """The same over 20,000 records."""
     for strict in (False, True):
         check_tables(variant, 7_000, seed=10, strict=strict)

@@ -11,10 +11,10 @@ import jsonschema
 import pytest
 
 from harpia_formats import FileCount, validate
-from harpia_formats.detection.candidates import Variant, signs_of, variants_of
-from harpia_formats.detection.head import begin
-from harpia_formats.detection.recognize import recognise
-from harpia_formats.framing.container import opening_of
+from harpia_formats.detection.candidates import FormatVariant, matches_of, variants_of
+from harpia_formats.detection.head import sample_file
+from harpia_formats.detection.recognize import recognize
+from harpia_formats.framing.container import open_container
 from harpia_formats.framing.lines import ROW_LIMIT
 from harpia_formats.model.format import Container, Dialect
 from harpia_formats.registry import all_formats
@@ -93,10 +93,12 @@ def format_of(path: Path) -> str:
     return path.parent.parent.name
 
 
-def chosen(data: bytes, name: str = "<data>") -> Variant | None:
+def chosen(data: bytes, name: str = "<data>") -> FormatVariant | None:
     """Return what the contents of a file are recognised as."""
-    beginning = begin(opening_of(iter([data])), ROW_LIMIT, FORMATS, name, FORMATS)
-    return recognise(beginning.head, FORMATS).variant
+    beginning = sample_file(
+        open_container(iter([data])), ROW_LIMIT, FORMATS, name, FORMATS
+    )
+    return recognize(beginning.head, FORMATS).variant
 
 
 def chosen_format(data: bytes, name: str = "<data>") -> str | None:
@@ -156,7 +158,7 @@ def check_json(path: Path, data: bytes, expected: str, dialect: Dialect) -> None
         (each, False) for each in more
     ]:
         right = {expected} if plain or not own_names else {expected, None}
-        found = {PARTICULAR[at].format.id for at, _ in signs_of(each, PARTICULAR)}
+        found = {PARTICULAR[at].format.id for at, _ in matches_of(each, PARTICULAR)}
         assert found <= {expected}, each
         for form in forms_of(each, dialect):
             assert chosen_format(form) in right, form

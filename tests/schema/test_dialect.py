@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
 from harpia_formats.registry import all_formats
@@ -25,7 +25,9 @@ COLUMNS = {
 
 @EVERY
 @pytest.mark.parametrize("strict", [False, True])
-def test_document_schema_is_that_of_the_dialect(variant: Variant, strict: bool) -> None:
+def test_document_schema_is_that_of_the_dialect(
+    variant: FormatVariant, strict: bool
+) -> None:
     """A dialect's own schema is taken, or its stricter one where there is one."""
     dialect = variant.dialect
     name = dialect.strict if strict and dialect.strict else dialect.schema
@@ -35,7 +37,7 @@ def test_document_schema_is_that_of_the_dialect(variant: Variant, strict: bool) 
 
 @EVERY
 @pytest.mark.parametrize("strict", [False, True])
-def test_record_schema_can_judge(variant: Variant, strict: bool) -> None:
+def test_record_schema_can_judge(variant: FormatVariant, strict: bool) -> None:
     """The schema of a record stands by itself, also where it is cut out of another."""
     schema = record_schema(variant.dialect, strict=strict)
 
@@ -44,7 +46,7 @@ def test_record_schema_can_judge(variant: Variant, strict: bool) -> None:
 
 @EVERY
 def test_records_of_whole_values_have_the_schema_of_the_document(
-    variant: Variant,
+    variant: FormatVariant,
 ) -> None:
     """Only where records are in a member does the schema speak of more than one."""
     dialect = variant.dialect
@@ -76,7 +78,7 @@ def test_where_nothing_is_said_anything_goes(path: Path) -> None:
 
 
 @EVERY
-def test_whole_records_are_values_of_their_own(variant: Variant) -> None:
+def test_whole_records_are_values_of_their_own(variant: FormatVariant) -> None:
     """Rows and documents are whole values; wrapped, columns and tables are not."""
     container = variant.dialect.container
 

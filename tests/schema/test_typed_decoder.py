@@ -12,9 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.parsing.locate import duplicates, find_fault
-from harpia_formats.schema.decoder_types import Unsuitable
+from harpia_formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.schema.load import built_in_schema
-from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.typed_decoder import (
+    TypedDecoder,
+    UnknownKeys,
+    typed_decoder_of,
+)
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 
@@ -33,7 +37,7 @@ def records(identifier: str) -> list[Any]:
 
 def learned(identifier: str, *more: Any) -> TypedDecoder:
     """Return the decoder of a format that has seen its fixtures and `more` rows."""
-    schema, survey = built_in_schema(identifier), Survey()
+    schema, survey = built_in_schema(identifier), UnknownKeys()
     for each in (*records(identifier), *more):
         survey.take(schema, each)
     return typed_decoder_of(schema, survey.extras)
@@ -179,7 +183,7 @@ def test_learns_unknown_keys() -> None:
         "type": "object",
         "properties": {"a": {"properties": {}, "type": "object"}},
     }
-    survey = Survey()
+    survey = UnknownKeys()
 
     assert survey.take(schema, {"b": 1, "a": {"c": 1}})
     assert not survey.take(schema, {"b": 2})
@@ -225,10 +229,10 @@ def test_forbidden_key_is_not_accepted() -> None:
 def test_odd_keys_are_left_to_the_referee() -> None:
     """A key that no field can be named for is not learned, and breaks nothing."""
     schema = {"type": "object", "properties": {"a": {}}}
-    survey = Survey()
+    survey = UnknownKeys()
 
     assert not survey.take(schema, {"\x00": 1, '"': 2, "\\": 3})
-    with pytest.raises(Unsuitable):
+    with pytest.raises(UnsupportedSchemaError):
         typed_decoder_of({"type": "object", "properties": {'"': {}}})
 
 
@@ -302,7 +306,7 @@ def test_free_values_have_a_depth() -> None:
 )
 def test_unsuitable_schemas(schema: dict[str, Any]) -> None:
     """A schema that says more than types can has no decoder, not a wrong one."""
-    with pytest.raises(Unsuitable):
+    with pytest.raises(UnsupportedSchemaError):
         typed_decoder_of(schema)
 
 
@@ -381,7 +385,7 @@ def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
         "required": ["k"],
         **({"allOf": conditions} if conditions else {}),
     }
-    schema_validator, survey = schema_validator_of(schema), Survey()
+    schema_validator, survey = schema_validator_of(schema), UnknownKeys()
     rows = [{"k": key, "n": each} for each in values for key in ("x", "y", "z")]
     rows += [
         {"k": "x"},
@@ -393,7 +397,7 @@ def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
             survey.take(schema, each)
     try:
         decoder = typed_decoder_of(schema, survey.extras)
-    except Unsuitable:
+    except UnsupportedSchemaError:
         return
 
     for each in rows:

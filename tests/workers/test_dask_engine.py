@@ -18,7 +18,7 @@ import pytest
 
 import harpia_formats
 from harpia_formats.conversion.fast import shards as sharding
-from harpia_formats.framing import split as ranges
+from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation.options import Options
@@ -100,7 +100,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WAITING", 30)
     monkeypatch.setattr(sharding, "FAR", 60_000)
     monkeypatch.setattr(sharding, "WORTH", 1)
-    monkeypatch.setattr(sharding, "HEAD_BYTES", 60_000)
+    monkeypatch.setattr(sharding, "SAMPLE_BYTES", 60_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
         monkeypatch.setattr(pieces, name, 15_000)

@@ -20,10 +20,9 @@ import harpia_formats
 from harpia_formats.conversion.fast import shards as sharding
 from harpia_formats.conversion.fast.block_files import block_once, give_back
 from harpia_formats.conversion.fast.shard_worker import Job
-from harpia_formats.framing import split as ranges
-from harpia_formats.framing.byte_range import line_ranges
-from harpia_formats.io.remote import line_ranges as remote_ranges
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.framing import byte_ranges as ranges
+from harpia_formats.framing.byte_ranges import line_ranges
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.validation.parallel import chunks as pieces
 from harpia_formats.validation.parallel import large_file as ranged
 from harpia_formats.validation.parallel import small_files as batches
@@ -95,7 +94,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have ranges of a few rows each, for whoever works."""
     monkeypatch.setattr(sharding, "FAR", 20_000)
     monkeypatch.setattr(sharding, "WORTH", 1)
-    monkeypatch.setattr(sharding, "HEAD_BYTES", 40_000)
+    monkeypatch.setattr(sharding, "SAMPLE_BYTES", 40_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     monkeypatch.setattr(pieces, "RANGE", 5_000)
     monkeypatch.setattr(ranged, "HEAD", 1)
@@ -340,9 +339,9 @@ def test_remote_ranges_are_whole_lines_and_leave_nothing_out(
     fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
     key = f"/{uuid4().hex}"
     fsspec.filesystem("memory").pipe(key, data)
-    remote = Remote(f"memory:/{key}", key, len(data))
+    remote = RemoteFile(f"memory:/{key}", key, len(data))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote_ranges, "PROBE", probe)
+        patch.setattr(ranges, "PROBE", probe)
         found = list(line_ranges(remote, 0, size))
     parts = [data[begin:end] for begin, end in found]
 
@@ -364,16 +363,16 @@ def test_remote_ranges_are_read_where_they_are_worked_on(
     url = f"memory://{uuid4().hex}/runs.jsonl"
     fsspec.filesystem("memory").pipe(url, data)
     requests = []
-    read, here = Remote.read, threading.get_ident()
+    read, here = RemoteFile.read, threading.get_ident()
 
-    def noted(remote: Remote, begin: int, end: int) -> bytes:
+    def noted(remote: RemoteFile, begin: int, end: int) -> bytes:
         # What is read from its beginning is only to know the file.
         if threading.get_ident() != here and begin and end - begin > 100:
             requests.append((begin, end))
         return read(remote, begin, end)
 
-    monkeypatch.setattr(Remote, "read", noted)
-    monkeypatch.setattr(remote_ranges, "PROBE", 100)
+    monkeypatch.setattr(RemoteFile, "read", noted)
+    monkeypatch.setattr(ranges, "PROBE", 100)
     with ThreadPoolExecutor(2) as pool:
         found = harpia_formats.validate(url, executor=pool)
         once = len(set(requests)), len(requests)
@@ -395,7 +394,7 @@ def test_remote_ranges_are_read_where_they_are_worked_on(
 
 def test_what_clusters_log_holds_no_secret() -> None:
     """Work that fails is logged with what it was given, so that shows no password."""
-    remote = Remote("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
+    remote = RemoteFile("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
     seen = FileFingerprint(remote, 1, b"")
     job = Job("", "a", 0, "b", None, b"", 1, "", remote, seen)  # type: ignore[arg-type]  # only shown
 

@@ -144,9 +144,9 @@ def _differs(code: str, key: str, wanted: list[str]) -> Remark:
 
 def _shown(value: Any) -> str:
     """Return `value` as short JSON text."""
-    from harpia_formats.text.describe import shown  # noqa: PLC0415 - for what disagrees only
+    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - for what disagrees only
 
-    return shown(value)
+    return short_json(value)
 
 
 def _algorithm_of(given: str, checksum: str) -> str:

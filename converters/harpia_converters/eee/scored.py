@@ -25,7 +25,7 @@ from harpia_converters.eee.scored_aggregate import (
 from harpia_converters.eee.scored_alike import EVALUATION, Alike
 from harpia_converters.eee.scored_place import aggregate_name, check_valid, file_path_of
 from harpia_converters.eee.scored_settings import Settings, settings_of
-from harpia_formats.dedup.identity import Identity
+from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.to_rows import Pairing
@@ -202,7 +202,7 @@ def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
         pairing=Pairing(shape.adapter, Choices(constants=settings.constants)),
         beside=files.beside(name),
         alike=Alike(
-            Identity(shape.format.tells_apart, by_text=shape.format.id_by_text),
+            IdentityReader(shape.format.tells_apart, by_text=shape.format.id_by_text),
             has_groups=run.by == (EVALUATION,),
         ),
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from harpia_formats.dedup.digests import Digests
-from harpia_formats.dedup.identity import Identity
+from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.groups import MOST
@@ -23,7 +23,7 @@ _together = 512
 class Alike:
     """What is known of the rows so far."""
 
-    identity: Identity
+    identity: IdentityReader
     #: Whether each evaluation has scores of its own.
     has_groups: bool
     same: dict[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Alike:
                 f"--by {EVALUATION} gives each its own scores, --set "
                 f"{EVALUATION}=NAME makes them one"
             )
-        self._keys += self.identity.of_value(row)
+        self._keys += self.identity.keys_of_value(row)
         if len(self._keys) >= _together:
             self._flush()
 

@@ -132,9 +132,9 @@ def same(one: Any, other: Any) -> bool:
 
 def _shown(metric: str) -> str:
     """Return a metric's id as short JSON text."""
-    from harpia_formats.text.describe import shown  # noqa: PLC0415 - for what disagrees only
+    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - for what disagrees only
 
-    return shown(metric)
+    return short_json(metric)
 
 
 def _has_parameters(metric: Metric, item: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from harpia_converters.nemo.definitions import SIMILARITY, Definitions
 from harpia_converters.nemo.templates import ANSWER, REFERENCE, expect, meant_by
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
-from harpia_formats.text.describe import shown
+from harpia_formats.text.describe import short_json
 
 #: Keys around a metric that say nothing of what it computes.
 _about = frozenset(
@@ -100,7 +100,7 @@ def _check(key: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
         if name not in known:
             names = ", ".join(known) or "none"
             raise ScoreError(
-                f"what {shown(name)} of the metric {key} means is not known here "
+                f"what {short_json(name)} of the metric {key} means is not known here "
                 f"(known: {names})"
             )
 

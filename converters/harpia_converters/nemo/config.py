@@ -9,7 +9,7 @@ from harpia_converters.nemo.samples import VENDOR
 from harpia_converters.nemo.tree import members_of
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.text.describe import shown
+from harpia_formats.text.describe import short_json
 
 UNKNOWN_METRIC, PARAMETER_RANGE = "N301", "N302"
 #: The metrics of similarity_metrics, a closed list.
@@ -74,7 +74,7 @@ def _unknown_metrics(task: Mapping[str, Any], path: Path) -> Iterator[Remark]:
             yield Remark(
                 UNKNOWN_METRIC,
                 place,
-                f"{shown(kind)} is not known as a metric of similarity_metrics",
+                f"{short_json(kind)} is not known as a metric of similarity_metrics",
                 f"use one of {', '.join(known)}",
             )
 

@@ -12,7 +12,7 @@ from harpia_formats.model.metric_profile import (
     MetricRequest,
     ScoreError,
 )
-from harpia_formats.text.describe import shown
+from harpia_formats.text.describe import short_json
 
 #: Keys by which a metric of the open SDK is told: there they stand beside its type.
 _of_sdk = frozenset({"reference", "references", "candidate", "left_template"})
@@ -92,15 +92,19 @@ def _metrics_in(task: _Task) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield each metric of a task, and what it is called there."""
     given = task.metrics
     if not isinstance(given, Mapping | list):
-        raise ScoreError(f"metrics are an object or a list, and not {shown(given)}")
+        raise ScoreError(
+            f"metrics are an object or a list, and not {short_json(given)}"
+        )
     listed: Iterable[tuple[str, Any]] = (
         given.items() if isinstance(given, Mapping) else [("", each) for each in given]
     )
     for key, metric in listed:
         if not isinstance(metric, Mapping):
-            raise ScoreError(f"a metric is an object with a type, not {shown(metric)}")
+            raise ScoreError(
+                f"a metric is an object with a type, not {short_json(metric)}"
+            )
         kind = metric.get("type", metric.get("name"))
         if not isinstance(kind, str):
-            raise ScoreError(f"the metric {key or shown(metric)} has no type")
+            raise ScoreError(f"the metric {key or short_json(metric)} has no type")
         own = metric.get("name")
         yield key or (own if isinstance(own, str) and own else kind), metric

@@ -5,7 +5,7 @@ from typing import Any
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.text.describe import name_of, shown
+from harpia_formats.text.describe import path_text, short_json
 
 VENDOR = "NVIDIA NeMo Evaluator"
 #: What questions and answers are called together.
@@ -41,7 +41,7 @@ def without_category(question: Mapping[str, Any], path: Path = ()) -> Iterator[R
         yield Remark(
             NO_CATEGORY,
             path,
-            f"{name_of((*path, 'category'))} is missing; NVIDIA's page requires it",
+            f"{path_text((*path, 'category'))} is missing; NVIDIA's page requires it",
             'add "category": ""',
         )
 
@@ -55,7 +55,7 @@ def undocumented(
             yield Remark(
                 UNDOCUMENTED_KEY,
                 (*path, each),
-                f"{shown(each)} is not a key that is known here",
+                f"{short_json(each)} is not a key that is known here",
                 f"use one of {', '.join(sorted(known))}, or remove it",
                 at_key=True,
             )

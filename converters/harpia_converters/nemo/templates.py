@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.text.describe import shown
+from harpia_formats.text.describe import short_json
 
 #: What a template can mean: what is acceptable, or what the model said.
 REFERENCE, ANSWER = "the reference", "the answer"
@@ -37,7 +37,7 @@ def meant_by(template: Any, metric: str) -> str:
         return KNOWN[found[1]]
     names = ", ".join(each for each in KNOWN if each.startswith(("item.", "sample.")))
     raise ScoreError(
-        f"the template {shown(template)} of the metric {metric} is none that is "
+        f"the template {short_json(template)} of the metric {metric} is none that is "
         f"understood here: one field in {{{{ }}}}, without filters, of {names}"
     )
 
@@ -47,6 +47,6 @@ def expect(template: Any, meaning: str, metric: str) -> None:
     found = meant_by(template, metric)
     if found != meaning:
         raise ScoreError(
-            f"the template {shown(template)} of the metric {metric} is {found}, where "
-            f"{meaning} is wanted"
+            f"the template {short_json(template)} of the metric {metric} is {found}, "
+            f"where {meaning} is wanted"
         )

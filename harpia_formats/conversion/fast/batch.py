@@ -9,7 +9,7 @@ import msgspec
 
 from harpia_formats.conversion.fast.plan import Plan
 from harpia_formats.conversion.fast.plans import Express
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.adapter import FormatAdapter, Row
@@ -50,7 +50,7 @@ class Made:
 class Bulk:
     """The conversion of the rows of one file, many at a time."""
 
-    variant: Variant
+    variant: FormatVariant
     source: FormatAdapter
     pairing: Pairing
     express: Express | None = None

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Self
 
-from harpia_formats.framing.split import Range
+from harpia_formats.framing.byte_ranges import LineRange
 
 #: How many times as long as a range its rows may be in another format; where they
 #: are longer it is done where they need not be kept.
 MOST = 4
 
 
-def block_of(folder: str, work: Range) -> Path | None:
+def block_of(folder: str, work: LineRange) -> Path | None:
     """Return the file for the rows of a range, None where there is no folder."""
     return Path(folder, f"rows-{work.block}") if folder else None
 
@@ -48,7 +48,7 @@ class Block:
     """
 
     path: Path | None
-    work: Range
+    work: LineRange
     size: int = 0
     #: The rows, if there is no file.
     held: list[bytes] = field(default_factory=list)

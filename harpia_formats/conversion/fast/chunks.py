@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.conversion.account import Account
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.options import ConvertOptions, OnLoss
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.lines import Chunk, Cursor
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place as RowPlace
 from harpia_formats.registry import adapter_of
@@ -74,7 +74,9 @@ class QuickWay:
         account.stop_at_loss()
         return True
 
-    def _bulk_of(self, variant: Variant, destination: Destination) -> "Bulk | None":
+    def _bulk_of(
+        self, variant: FormatVariant, destination: Destination
+    ) -> "Bulk | None":
         """Return what converts many rows at once, if nothing stands against it."""
         options = self._options
         if options.group is not None or options.score or options.prefix_ids:
@@ -102,7 +104,7 @@ class QuickWay:
             lambda: self._account.records,
         )
 
-    def _job_for(self, variant: Variant, place: "Place") -> "Job | None":
+    def _job_for(self, variant: FormatVariant, place: "Place") -> "Job | None":
         """Return what others are to do with rows of a file, None if nothing."""
         destination = self.destination
         if destination is None or self._bulk_of(variant, destination) is None:
@@ -114,7 +116,7 @@ class QuickWay:
         source, origin = variant.format, place.origin
         job = Job(
             # Others have another working folder.
-            "" if isinstance(origin, Remote) else str(origin.absolute()),
+            "" if isinstance(origin, RemoteFile) else str(origin.absolute()),
             source.id,
             source.dialects.index(variant.dialect),
             destination.target.id,
@@ -122,7 +124,7 @@ class QuickWay:
             destination.separator,
             self._options.max_row_bytes,
             place.folder,
-            origin if isinstance(origin, Remote) else None,
+            origin if isinstance(origin, RemoteFile) else None,
             place.fingerprint,
             tells_apart=destination.tells_apart,
         )

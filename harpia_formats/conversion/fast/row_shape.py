@@ -16,7 +16,7 @@ import msgspec
 from harpia_formats.conversion.fast.codegen import Function
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.record import FREE
-from harpia_formats.parsing.duplicate_keys import MembersWriter
+from harpia_formats.parsing.duplicate_keys import CounterWriter
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
 #: Fields that are lists of objects, of which a plan has to know how many there are.
@@ -47,7 +47,7 @@ class _ShapeWriter:
     decoder: TypedDecoder
     source: FormatAdapter
     function: Function = field(default_factory=lambda: Function("rows, known, learn"))
-    members: MembersWriter = field(default_factory=MembersWriter)
+    members: CounterWriter = field(default_factory=CounterWriter)
     #: What the shape gets next, and members that are to be counted beside it.
     parts: list[str] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)

@@ -15,11 +15,11 @@ from typing import Any
 from harpia_formats.conversion.containers import ended
 from harpia_formats.conversion.fast.batch import Bulk
 from harpia_formats.conversion.fast.block_files import Block, block_of, block_once
-from harpia_formats.dedup.identity import Identity
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.framing.lines import Chunk, Cursor, lines_in
-from harpia_formats.framing.split import Range, bytes_of, chunks_of
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.byte_ranges import LineRange, range_chunks, read_range
+from harpia_formats.framing.lines import Chunk, Cursor, count_newlines
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.adapter import Row
@@ -50,14 +50,14 @@ class Job:
     #: such place.
     folder: str
     #: The file, if it is a remote one.
-    remote: Remote | None = None
+    remote: RemoteFile | None = None
     #: The file as it is seen where work is handed out, if not all need see the same.
     fingerprint: FileFingerprint | None = None
     #: Whether what tells rows apart is wanted, if there is something.
     tells_apart: bool = True
 
     @property
-    def origin(self) -> Path | Remote:
+    def origin(self) -> Path | RemoteFile:
         """The file."""
         return self.remote or Path(self.path)
 
@@ -102,7 +102,7 @@ class Done:
 
 #: The parts of a range in order, each with what became of it, None of those that are
 #: handed back.
-Parts = list[tuple[Range, Done | None]]
+Parts = list[tuple[LineRange, Done | None]]
 
 
 class _TooMuch(Exception):  # noqa: N818 - a reason to stop, not an error
@@ -131,10 +131,10 @@ class _Worker:
     """What a process needs for one job, and keeps from range to range."""
 
     job: Job
-    variant: Variant
+    variant: FormatVariant
     judge: Judge
     bulk: Bulk
-    identity: Identity | None
+    identity: IdentityReader | None
     #: The plans that were told of, by the identity of their paths, which are kept.
     told: dict[int, tuple[PlanKey, tuple[str, ...]]] = field(default_factory=dict)
     #: What tells these plans from those of others, and the process that drew it.
@@ -147,7 +147,7 @@ class _Worker:
         is_rows = self.variant.dialect.container is Container.ROWS
         return is_rows and self.bulk.source.read_header is not None
 
-    def run(self, work: Range) -> Parts | None:
+    def run(self, work: LineRange) -> Parts | None:
         """Convert the parts of a range that are plain valid rows.
 
         None where it cannot be read, or its rows are more than are kept.
@@ -174,10 +174,10 @@ class _Worker:
         # Machines give the same numbers to their processes.
         self.number = int.from_bytes(os.urandom(8), "big")
 
-    def _run(self, work: Range, block: Block) -> Parts:
+    def _run(self, work: LineRange, block: Block) -> Parts:
         parts: Parts = []
         part = _Part(work.begin, Cursor(0, 0), work.before, 0)
-        for chunk in chunks_of(self.job.origin, work):
+        for chunk in range_chunks(self.job.origin, work):
             if self._is_plain(chunk):
                 values = self.judge.accepted(chunk)
                 if values is not None and self._taken(chunk, values, part, block):
@@ -192,7 +192,7 @@ class _Worker:
                 end = begin + len(piece.data)
                 if parts and parts[-1][1] is None:
                     begin = parts.pop()[0].begin
-                parts.append((Range(begin, end, block=work.block), None))
+                parts.append((LineRange(begin, end, block=work.block), None))
                 lines = piece.start.line + len(piece)
                 start, before = Cursor(end - work.begin, lines), work.before + lines
                 part = _Part(end, start, before, block.size)
@@ -247,7 +247,7 @@ class _Worker:
         part.records += len(chunk)
         return True
 
-    def _finished(self, part: _Part, end: int, work: Range, block: Block) -> Parts:
+    def _finished(self, part: _Part, end: int, work: LineRange, block: Block) -> Parts:
         """Return what became of lines up to a byte of the file, if there are any."""
         if part.begin == end:
             return []
@@ -268,7 +268,7 @@ class _Worker:
             str(block.path or "") if self.job.is_far else "",
             part.rows_at,
         )
-        return [(Range(part.begin, end, part.before, work.block), done)]
+        return [(LineRange(part.begin, end, part.before, work.block), done)]
 
     def _new_plan(self, paths: tuple[str, ...]) -> PlanKey | None:
         """Return the key of a plan if it was not told of before."""
@@ -297,12 +297,12 @@ class _Worker:
         return rows, shapes
 
     def _keys(self, rows: list[Row]) -> list[str]:
-        return [] if self.identity is None else self.identity.of_values(rows)
+        return [] if self.identity is None else self.identity.keys_of_values(rows)
 
 
 def _worker_for(job: Job) -> _Worker:
     source, target = all_formats()[job.source], all_formats()[job.target]
-    variant = Variant(source, source.dialects[job.dialect])
+    variant = FormatVariant(source, source.dialects[job.dialect])
     dialect = variant.dialect
     # What is only doubtful is the business of validation.
     remarks = dialect.remarks if dialect.remarks_refuse else None
@@ -313,7 +313,7 @@ def _worker_for(job: Job) -> _Worker:
     bulk.help(judge)
     identity = None
     if job.tells_apart and target.tells_apart:
-        identity = Identity(target.tells_apart, by_text=target.id_by_text)
+        identity = IdentityReader(target.tells_apart, by_text=target.id_by_text)
     return _Worker(job, variant, judge, bulk, identity)
 
 
@@ -334,7 +334,7 @@ def prepare(job: Job, judge: Judge, bulk: Bulk) -> None:
     _present.worker = worker
 
 
-def converted(job: Job, work: Range) -> Parts | None:
+def converted(job: Job, work: LineRange) -> Parts | None:
     """Convert what can be converted of a range, in whatever process this is."""
     worker = _present.worker
     if worker is None or worker.job != job:
@@ -347,6 +347,6 @@ def converted(job: Job, work: Range) -> Parts | None:
 def lines_of_range(job: Job, work: tuple[int, int]) -> int:
     """Return the lines in a range, in whatever process this is; 0 if it is not read."""
     try:
-        return lines_in(bytes_of(job.origin, *work))
+        return count_newlines(read_range(job.origin, *work))
     except OSError:
         return 0

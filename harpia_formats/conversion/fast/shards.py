@@ -8,15 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.fast.block_files import MOST, block_of, give_back
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.detection.recognize import HEAD_BYTES, HEAD_RECORDS
-from harpia_formats.detection.splittable import is_plain_lines, size_in_ranges
-from harpia_formats.framing.lines import Cursor, lines_in
-from harpia_formats.framing.split import RANGE, Range, bytes_of, pieces_of, ranges_of
-from harpia_formats.io.reader import SourceError, plain
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.recognize import SAMPLE_BYTES, SAMPLE_RECORDS
+from harpia_formats.detection.splittable import is_plain_lines, splittable_size
+from harpia_formats.framing.byte_ranges import (
+    RANGE,
+    LineRange,
+    line_ranges,
+    range_blocks,
+    read_range,
+)
+from harpia_formats.framing.lines import Cursor, count_newlines
+from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
-from harpia_formats.io.temp_folder import own_folder
+from harpia_formats.io.temp_folder import temporary_folder
 from harpia_formats.workers.pool import AHEAD, WorkerPool
 from harpia_formats.workers.same_file import FileFingerprint
 
@@ -35,7 +41,7 @@ FAR = 4 * RANGE
 class Place:
     """Where the rows of a file come from, and where they are put for us."""
 
-    origin: Path | Remote
+    origin: Path | RemoteFile
     #: A folder, "" where there is none that those who work have, too.
     folder: str
     #: The file as those who work elsewhere must see it.
@@ -48,7 +54,7 @@ class Shards:
 
     pool: WorkerPool
     #: Returns what is to be done with rows of a format, if it can be done in ranges.
-    job_for: "Callable[[Variant, Place], Job | None]"
+    job_for: "Callable[[FormatVariant, Place], Job | None]"
     #: Called with what became of a range, its rows, where it begins and the records
     #: before it.
     deliver: "Callable[[Done, Iterable[bytes], Cursor, int], None]"
@@ -58,22 +64,22 @@ class Shards:
     records: Callable[[], int]
     size: int = 0
     _job: "Job | None" = None
-    _origin: Path | Remote = field(default_factory=Path)
+    _origin: Path | RemoteFile = field(default_factory=Path)
     _folder: str = ""
 
     def suits(self, source: Source) -> bool:
         """Tell whether a source is a large plain file of lines."""
-        if isinstance(source.origin, Remote) and not self.pool.is_far:
+        if isinstance(source.origin, RemoteFile) and not self.pool.is_far:
             return False
-        size = size_in_ranges(source.origin)
+        size = splittable_size(source.origin)
         if size is None or size < WORTH:
             return False
         self.size = size
         return is_plain_lines(source)
 
     def ranges(
-        self, name: str, origin: Path | Remote
-    ) -> "Iterator[tuple[Range, Done | None]]":
+        self, name: str, origin: Path | RemoteFile
+    ) -> "Iterator[tuple[LineRange, Done | None]]":
         """Yield the ranges of a file with what became of them.
 
         The first is handed out undone; what is to be done is told by `begin` then.
@@ -82,7 +88,7 @@ class Shards:
         self._job, self._origin = None, origin
         if self.pool.is_far:
             self.pool.see(origin)
-        with own_folder(self._memory()) as folder:
+        with temporary_folder(self._memory()) as folder:
             # On other machines there is no such place: then rows come back as bytes.
             # Who sees no file of ours has no folder of ours either.
             is_seen = (
@@ -91,17 +97,17 @@ class Shards:
             self._folder = folder if is_seen and self.pool.shares(folder) else ""
             yield from self._ranges(name)
 
-    def _ranges(self, name: str) -> "Iterator[tuple[Range, Done | None]]":
+    def _ranges(self, name: str) -> "Iterator[tuple[LineRange, Done | None]]":
         try:
             begin = self._first_end()
         except OSError as error:
-            raise SourceError(name, plain(error)) from error
-        yield Range(0, begin), None
+            raise SourceError(name, error_reason(error)) from error
+        yield LineRange(0, begin), None
         rest = self._cut(name, begin)
         job = self._job
         if job is None:
             for one, end in rest:
-                yield Range(one, end), None
+                yield LineRange(one, end), None
             return
         from harpia_formats.conversion.fast.shard_worker import converted  # noqa: PLC0415 - likewise
         from harpia_formats.workers.ordered import ordered  # noqa: PLC0415 - for large files only
@@ -120,18 +126,18 @@ class Shards:
         """Yield where ranges begin and end; raises `SourceError`."""
         size = FAR if self.pool.is_far else 0
         try:
-            yield from ranges_of(self._origin, begin, size)
+            yield from line_ranges(self._origin, begin, size)
         except OSError as error:
-            raise SourceError(name, plain(error)) from error
+            raise SourceError(name, error_reason(error)) from error
 
     def _first_end(self) -> int:
         """Return the end of as many lines as the format is told from, and no more."""
-        head = bytes_of(self._origin, 0, HEAD_BYTES)
+        head = read_range(self._origin, 0, SAMPLE_BYTES)
         at = 0
-        for _ in range(HEAD_RECORDS + 1):
+        for _ in range(SAMPLE_RECORDS + 1):
             at = head.find(b"\n{", at) + 1
             if not at:
-                return next(ranges_of(self._origin, 0))[1]
+                return next(line_ranges(self._origin, 0))[1]
         return at
 
     def _memory(self) -> str | None:
@@ -144,7 +150,7 @@ class Shards:
         needed = MOST * size * (AHEAD + 1) * self.pool.room // AHEAD
         return MEMORY if room > needed and os.access(MEMORY, os.W_OK) else None
 
-    def begin(self, variant: Variant) -> None:
+    def begin(self, variant: FormatVariant) -> None:
         """Say what the first range was."""
         place = Place(
             self._origin, self._folder, self.pool.fingerprint_of(self._origin)
@@ -153,7 +159,7 @@ class Shards:
 
     def _numbered(
         self, ranges: Iterator[tuple[int, int]], job: "Job"
-    ) -> Iterator[Range]:
+    ) -> Iterator[LineRange]:
         """Yield ranges with the records before them, where anybody wants to know.
 
         Each line is taken for a record: where that is wrong, `if_right` tells.
@@ -162,7 +168,7 @@ class Shards:
         counted = self._counted(ranges, job)
         for number, (begin, end, lines) in enumerate(counted):
             # No more ranges than that are under way.
-            yield Range(begin, end, before, number % (AHEAD * self.pool.jobs or 1))
+            yield LineRange(begin, end, before, number % (AHEAD * self.pool.jobs or 1))
             before += lines
 
     def _counted(
@@ -174,7 +180,7 @@ class Shards:
             return
         if not self.pool.is_far:
             for each in ranges:
-                yield *each, sum(map(lines_in, pieces_of(self._origin, *each)))
+                yield *each, sum(map(count_newlines, range_blocks(self._origin, *each)))
             return
         from harpia_formats.conversion.fast.shard_worker import lines_of_range  # noqa: PLC0415 - likewise
         from harpia_formats.workers.ordered import ordered  # noqa: PLC0415 - as above
@@ -183,15 +189,15 @@ class Shards:
         for (begin, end), lines in ordered(self.pool, lines_of_range, job, ranges):
             yield begin, end, lines or 0
 
-    def rows_of(self, work: Range, done: "Done") -> Iterator[bytes]:
+    def rows_of(self, work: LineRange, done: "Done") -> Iterator[bytes]:
         """Yield the rows that a range became, a piece at a time."""
         block = Path(done.file) if done.file else block_of(self._folder, work)
         if block is None or not done.size:
             yield done.rows
             return
-        yield from pieces_of(block, done.begin, done.begin + done.size)
+        yield from range_blocks(block, done.begin, done.begin + done.size)
 
-    def if_right(self, work: Range, done: "Done | None") -> "Done | None":
+    def if_right(self, work: LineRange, done: "Done | None") -> "Done | None":
         """Return what became of a range if it was told the right number of records.
 
         Otherwise it is forgotten, to be done again.

@@ -4,8 +4,8 @@ from typing import Any
 
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.errors import reason_of
-from harpia_formats.io.remote.file import Remote, filesystem_of, version_in
-from harpia_formats.io.remote.http import gives_ranges
+from harpia_formats.io.remote.file import RemoteFile, filesystem_of, version_of
+from harpia_formats.io.remote.http import supports_ranges
 from harpia_formats.io.source import Source
 from harpia_formats.io.urls import masked, scheme_of
 
@@ -68,9 +68,9 @@ def _source(filesystem: Any, url: str, path: str, info: Any) -> Source:
     return Source(name, _file(filesystem, url, path, info))
 
 
-def _file(filesystem: Any, url: str, path: str, info: Any) -> Remote:
+def _file(filesystem: Any, url: str, path: str, info: Any) -> RemoteFile:
     ranged = True
     if scheme_of(url) in {"http", "https"}:
         size = info.get("size")
-        ranged = size is not None and (size == 0 or gives_ranges(filesystem, path))
-    return Remote(url, path, info.get("size"), version_in(info), ranged)
+        ranged = size is not None and (size == 0 or supports_ranges(filesystem, path))
+    return RemoteFile(url, path, info.get("size"), version_of(info), ranged)

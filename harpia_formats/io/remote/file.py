@@ -24,7 +24,7 @@ _told_by_path = {*_web, "s3", "gs", "hf", "memory"}
 
 
 @dataclass(frozen=True, slots=True)
-class Remote:
+class RemoteFile:
     """A remote file as it was found: plain data, the same in every process."""
 
     #: What the file system is made from; it may hold secrets and is not shown.
@@ -40,7 +40,7 @@ class Remote:
 
     def __repr__(self) -> str:
         # Clusters write what failed work was given to their logs.
-        return f"Remote({masked(self.url)!r})"
+        return f"RemoteFile({masked(self.url)!r})"
 
     @property
     def identity(self) -> str:
@@ -103,22 +103,22 @@ def filesystem_of(url: str) -> tuple[Any, str]:
     return filesystem, path
 
 
-def version_in(info: Any) -> str:
+def version_of(info: Any) -> str:
     """Return what changes with the content of a file that `info` tells of."""
     keys = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime")
     return next((str(info[each]) for each in keys if info.get(each)), "")
 
 
-def _version_now(remote: Remote) -> str:
+def _version_now(remote: RemoteFile) -> str:
     filesystem, path = _filesystem(remote)
-    return version_in(filesystem.info(path))
+    return version_of(filesystem.info(path))
 
 
-def _filesystem(remote: Remote) -> tuple[Any, str]:
+def _filesystem(remote: RemoteFile) -> tuple[Any, str]:
     return filesystem_of(remote.url)[0], remote.path
 
 
-def _range_of(remote: Remote, begin: int, end: int) -> bytes:
+def _range_of(remote: RemoteFile, begin: int, end: int) -> bytes:
     filesystem, path = _filesystem(remote)
     if scheme_of(remote.url) in _web:
         from harpia_formats.io.remote.http import web_range  # noqa: PLC0415 - for one kind of file
@@ -138,7 +138,7 @@ def _threads(count: int) -> "ThreadPoolExecutor":
 class _Ranges:
     """The blocks of a file, by a request for each; the next one is under way."""
 
-    remote: Remote
+    remote: RemoteFile
     size: int
     _at: int = 0
     _block: int = FIRST
@@ -180,7 +180,7 @@ class _Ranges:
 class _Stream:
     """The bytes of a file whose server gives no ranges, by a single request."""
 
-    remote: Remote
+    remote: RemoteFile
     _file: Any = None
 
     def block(self) -> bytes:

@@ -24,7 +24,7 @@ def web_range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
     return data
 
 
-def gives_ranges(filesystem: Any, path: str) -> bool:
+def supports_ranges(filesystem: Any, path: str) -> bool:
     """Tell whether the server gives ranges, by asking for one byte."""
     try:
         web_range(filesystem, path, 0, 1)

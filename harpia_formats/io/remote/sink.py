@@ -8,8 +8,8 @@ from typing import IO, Any, Protocol
 
 from harpia_formats.io.remote.errors import reason_of
 from harpia_formats.io.remote.file import filesystem_of
-from harpia_formats.io.sink import SinkError, compressing
-from harpia_formats.io.urls import masked, name_in, scheme_of
+from harpia_formats.io.sink import SinkError, compressing_stream
+from harpia_formats.io.urls import file_name_of, masked, scheme_of
 
 #: Stores whose upload in parts is seen only when it is completed.
 _of_parts = {"s3", "s3a", "gs", "gcs"}
@@ -34,7 +34,7 @@ class RemoteSink:
         self._url = url
         self._upload = self._safely(lambda: _upload_to(url))
         try:
-            self._stream: Any = compressing(name_in(url), self._upload.raw)
+            self._stream: Any = compressing_stream(file_name_of(url), self._upload.raw)
         except ImportError as error:
             self.discard()
             raise SinkError(masked(url), str(error)) from error

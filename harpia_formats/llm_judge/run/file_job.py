@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.conversion.output_files import check_output
-from harpia_formats.io.sink import Sink, StreamSink, sink_for
+from harpia_formats.io.sink import Sink, StreamSink, open_sink
 from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run.bindings import Binding, bindings_for, rows_of
@@ -84,7 +84,7 @@ class FileJob:
         sink: Sink = (
             StreamSink(standard)
             if self.output == STANDARD
-            else sink_for(str(self.output))
+            else open_sink(str(self.output))
         )
         writer = VerdictWriter(sink.write, self.shape)
         try:

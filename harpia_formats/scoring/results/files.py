@@ -6,8 +6,8 @@ from pathlib import Path
 
 from harpia_formats.conversion.options import Output
 from harpia_formats.conversion.output_files import check_output, standard_output
-from harpia_formats.io.sink import Sink, SinkError, StreamSink, sink_for
-from harpia_formats.io.urls import beside, is_url, masked
+from harpia_formats.io.sink import Sink, SinkError, StreamSink, open_sink
+from harpia_formats.io.urls import is_url, masked, sibling_of
 from harpia_formats.scoring.results.format import Write
 
 
@@ -37,7 +37,7 @@ class ResultFiles:
 
     def _opened(self) -> Sink:
         if self.name is not None:
-            return sink_for(self.name)
+            return open_sink(self.name)
         if self._stream is None or isinstance(self._stream, (str, PathLike)):
             return StreamSink(standard_output())
         return StreamSink(self._stream)
@@ -49,9 +49,9 @@ class ResultFiles:
         """
         if self.name is None:
             raise SinkError(name, "has no folder to be in; name a file with --output")
-        place = beside(self.name, name)
+        place = sibling_of(self.name, name)
         check_output(place, overwrite=self._overwrite)
-        sink = self._sinks[place] = sink_for(place)
+        sink = self._sinks[place] = open_sink(place)
         return sink.write
 
     def commit(self) -> tuple[str, ...]:

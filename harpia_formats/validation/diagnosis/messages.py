@@ -8,12 +8,12 @@ from typing import Any
 from harpia_formats.model.problem import Because, Fix, pointer_of
 from harpia_formats.text.describe import (
     LISTED,
-    either,
-    found,
-    literal,
-    name_of,
-    shown,
-    types_in_words,
+    alternatives,
+    describe_types,
+    describe_value,
+    path_text,
+    short_json,
+    short_literal,
 )
 from harpia_formats.text.spelling import nearest
 from harpia_formats.validation.diagnosis.engine_errors import (
@@ -66,11 +66,13 @@ def _absent_reason(violation: Violation, schema: Any) -> str:
     if violation.branch is None:
         return ""
     base = violation.path[: violation.branch.depth]
-    asked = [name_of((*base, *each)) for each in asked_paths(violation.branch, schema)]
+    asked = [
+        path_text((*base, *each)) for each in asked_paths(violation.branch, schema)
+    ]
     if not asked:
         return ""
     them = "it is" if len(asked) == 1 else "they are"
-    return f"the schema asks so by {either(asked)}, and {them} not there"
+    return f"the schema asks so by {alternatives(asked)}, and {them} not there"
 
 
 def _also(violation: Violation, record: Any) -> str:
@@ -81,10 +83,10 @@ def _also(violation: Violation, record: Any) -> str:
 
 def _misspelt(cause: Cause) -> Sentence:
     key = str(cause.path[-1])
-    missing = name_of((*cause.path[:-1], cause.intended))
+    missing = path_text((*cause.path[:-1], cause.intended))
     return Sentence(
-        f"{missing} is missing, and {shown(key)} looks like a misspelling of it",
-        f"rename {shown(key)} to {shown(cause.intended)}",
+        f"{missing} is missing, and {short_json(key)} looks like a misspelling of it",
+        f"rename {short_json(key)} to {short_json(cause.intended)}",
         Fix("rename-key", pointer_of(cause.path), cause.intended),
     )
 
@@ -95,15 +97,17 @@ def _unknown_key(cause: Cause, record: Any, schema: Any) -> Sentence:
     there = value_at(record, owner)
     known = known_keys(schema, cause.violations[0])
     near = nearest(key, sorted(each for each in known if each not in there))
-    of = f" in {name_of(owner)}" if owner else ""
+    of = f" in {path_text(owner)}" if owner else ""
     if near:
         fix = Fix("rename-key", pointer_of(cause.path), near)
         return Sentence(
-            f"{shown(key)} is not a known key{of}", f"did you mean {shown(near)}?", fix
+            f"{short_json(key)} is not a known key{of}",
+            f"did you mean {short_json(near)}?",
+            fix,
         )
     fix = Fix("remove", pointer_of(cause.path))
     return Sentence(
-        f"{shown(key)} is not a known key{of}",
+        f"{short_json(key)} is not a known key{of}",
         "remove it, or move it to where it belongs",
         fix,
     )
@@ -119,7 +123,7 @@ def _null_removed(
         return None, advice
     if key in _required_beside(schema, first):
         return None, advice
-    help_ = f"leave {shown(key)} out: it is optional, but null is not allowed"
+    help_ = f"leave {short_json(key)} out: it is optional, but null is not allowed"
     return Fix("remove", pointer_of(first.path)), help_
 
 
@@ -135,12 +139,12 @@ def _required_beside(schema: Any, violation: Violation) -> set[str]:
 def _required(violation: Violation, _: Any) -> Sentence:
     key = str(violation.detail)
     return Sentence(
-        f"{name_of((*violation.path, key))} is missing", f"add {shown(key)}"
+        f"{path_text((*violation.path, key))} is missing", f"add {short_json(key)}"
     )
 
 
 def _type(violation: Violation, value: Any) -> Sentence:
-    name, wanted = name_of(violation.path), types_in_words(violation.detail)
+    name, wanted = path_text(violation.path), describe_types(violation.detail)
     help_ = ""
     if (
         isinstance(value, str)
@@ -148,7 +152,7 @@ def _type(violation: Violation, value: Any) -> Sentence:
         and {"number", "integer"} & set(violation.detail)
     ):
         help_ = "write the number without quotes"
-    return Sentence(f"{name} must be {wanted}, found {found(value)}", help_)
+    return Sentence(f"{name} must be {wanted}, found {describe_value(value)}", help_)
 
 
 def _is_number(text: str) -> bool:
@@ -158,17 +162,19 @@ def _is_number(text: str) -> bool:
 def _listed(violation: Violation, value: Any) -> Sentence:
     detail = violation.detail
     options = detail if violation.keyword == "enum" else [detail]
-    words = [literal(each) for each in options[:LISTED]]
+    words = [short_literal(each) for each in options[:LISTED]]
     if len(options) > LISTED:
         words.append(f"… ({len(options) - LISTED:,} more)")
     wanted = words[0] if len(words) == 1 else f"one of {', '.join(words)}"
     texts = [each for each in options if isinstance(each, str)]
     near = nearest(value, texts) if isinstance(value, str) else ""
     fix = Fix("replace", pointer_of(violation.path), near) if near else None
-    help_ = f"did you mean {shown(near)}?" if near else ""
+    help_ = f"did you mean {short_json(near)}?" if near else ""
     if not options:
         wanted = "one of no values at all"
-    message = f"{name_of(violation.path)} must be {wanted}, found {literal(value)}"
+    message = (
+        f"{path_text(violation.path)} must be {wanted}, found {short_literal(value)}"
+    )
     return Sentence(message, help_, fix)
 
 
@@ -177,7 +183,9 @@ def _of_kind(words: str) -> Callable[[Violation, Any], Sentence]:
 
     def say(violation: Violation, value: Any) -> Sentence:
         kind = words.format(violation.detail)
-        return Sentence(f"{name_of(violation.path)} must {kind}, found {found(value)}")
+        return Sentence(
+            f"{path_text(violation.path)} must {kind}, found {describe_value(value)}"
+        )
 
     return say
 
@@ -186,8 +194,10 @@ def _bound(words: str) -> Callable[[Violation, Any], Sentence]:
     """Return a sentence maker for a keyword with a bound, `{}` in `words`."""
 
     def say(violation: Violation, value: Any) -> Sentence:
-        bound = words.format(shown(violation.detail))
-        return Sentence(f"{name_of(violation.path)} must {bound}, found {found(value)}")
+        bound = words.format(short_json(violation.detail))
+        return Sentence(
+            f"{path_text(violation.path)} must {bound}, found {describe_value(value)}"
+        )
 
     return say
 
@@ -199,7 +209,7 @@ def _counted(words: str, unit: str) -> Callable[[Violation, Any], Sentence]:
         plural = "" if violation.detail == 1 else "s"
         bound = f"{words} {violation.detail} {unit}{plural}"
         return Sentence(
-            f"{name_of(violation.path)} must have {bound}, found {len(value)}"
+            f"{path_text(violation.path)} must have {bound}, found {len(value)}"
         )
 
     return say
@@ -212,19 +222,21 @@ def _alternatives(violation: Violation, value: Any) -> Sentence:
         for each in firsts
         if each.path == violation.path
     ]
-    name = name_of(violation.path)
+    name = path_text(violation.path)
     listed = list(dict.fromkeys(options))[:LISTED]
     help_ = f"one of these must hold: {'; '.join(listed)}" if listed else ""
-    return Sentence(f"{name} is none of the alternatives, found {found(value)}", help_)
+    return Sentence(
+        f"{name} is none of the alternatives, found {describe_value(value)}", help_
+    )
 
 
 def _several(violation: Violation, _: Any) -> Sentence:
-    name = name_of(violation.path)
+    name = path_text(violation.path)
     return Sentence(f"{name} must be exactly one of the alternatives, but is several")
 
 
 def _refused(violation: Violation, value: Any) -> Sentence:
-    name = name_of(violation.path)
+    name = path_text(violation.path)
     if violation.keyword != "falseSchema":
         return Sentence(f"{name} must not be {_described(violation.detail, value)}")
     if not violation.path:
@@ -237,14 +249,14 @@ def _described(refused: Any, value: Any) -> str:
     """Return what a value is, in the words of the schema that refuses it."""
     keys = refused.get("required") if isinstance(refused, dict) else None
     if isinstance(value, dict) and isinstance(keys, list) and keys:
-        words = [shown(each) for each in keys[:LISTED]]
+        words = [short_json(each) for each in keys[:LISTED]]
         return f"an object that has {' and '.join(words)}"
-    return found(value)
+    return describe_value(value)
 
 
 def _undetermined(violation: Violation, _: Any) -> Sentence:
     return Sentence(
-        f"no verdict on {name_of(violation.path)}: its pattern takes too long here",
+        f"no verdict on {path_text(violation.path)}: its pattern takes too long here",
         "write the pattern of the schema in a simpler way",
     )
 
@@ -253,14 +265,14 @@ def _plain(words: str) -> Callable[[Violation, Any], Sentence]:
     """Return a sentence maker that says `words` of the value's name."""
 
     def say(violation: Violation, _: Any) -> Sentence:
-        return Sentence(f"{name_of(violation.path)} {words}")
+        return Sentence(f"{path_text(violation.path)} {words}")
 
     return say
 
 
 def _key_name(violation: Violation, _: Any) -> Sentence:
-    name = name_of(violation.path)
-    return Sentence(f"{shown(violation.detail)} is not a key that {name} may have")
+    name = path_text(violation.path)
+    return Sentence(f"{short_json(violation.detail)} is not a key that {name} may have")
 
 
 _sentences: dict[str, Callable[[Violation, Any], Sentence]] = {

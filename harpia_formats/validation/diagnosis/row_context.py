@@ -8,7 +8,7 @@ from typing import Any
 
 from harpia_formats.framing.lines import Cursor, code_points
 from harpia_formats.model.problem import Excerpt, Path, Place, pointer_of
-from harpia_formats.parsing.pointer_index import Spans
+from harpia_formats.parsing.pointer_index import PointerIndex
 
 #: Code points of a line that a code frame shows around a place.
 FRAME = 100
@@ -18,7 +18,7 @@ FRAME = 100
 class _Memory:
     """What was found in a row, for the next one that asks."""
 
-    spans: Spans | None = None
+    spans: PointerIndex | None = None
     #: A byte of the row, and where in the file it is.
     at: int = 0
     cursor: Cursor | None = None
@@ -51,7 +51,7 @@ class Row:
         if self.spans is not None:
             return self.spans.get(path[0], (0, 1)) if path else (0, 1)
         memory = self._memory
-        memory.spans = memory.spans or Spans(self.text)
+        memory.spans = memory.spans or PointerIndex(self.text)
         span = memory.spans.of(path)
         if at_key and span.key is not None and span.key_end is not None:
             return span.key, span.key_end

@@ -8,7 +8,7 @@ from harpia_formats.model.problem import Because, Path, Problem, pointer_of
 from harpia_formats.parsing.json_errors import Fault
 from harpia_formats.parsing.locate import Duplicate
 from harpia_formats.rules import Rule
-from harpia_formats.text.describe import name_of, shown
+from harpia_formats.text.describe import path_text, short_json
 from harpia_formats.validation.diagnosis.engine_errors import value_at
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.messages import Sentence, sentence_of
@@ -55,7 +55,7 @@ def _reasons(cause: Cause, row: Row) -> tuple[Because, ...]:
     for path in cause.because:
         start, end = row.bytes_of(path)
         place = row.place(start, end, ())
-        value = shown(value_at(row.value, path))
+        value = short_json(value_at(row.value, path))
         reasons.append(Because(pointer_of(path), value, place.line, place.column))
     return tuple(reasons)
 
@@ -63,10 +63,10 @@ def _reasons(cause: Cause, row: Row) -> tuple[Because, ...]:
 def _repeated(about: Duplicate, row: Row) -> Sentence:
     key = about.path[-1]
     first = row.place(about.first, about.first + 1, ())
-    value = shown(_member_at(row.text, about.first))
+    value = short_json(_member_at(row.text, about.first))
     reason = Because(pointer_of(about.path), value, first.line, first.column)
     return Sentence(
-        f"the key {shown(key)} is there twice in {name_of(about.path[:-1])}",
+        f"the key {short_json(key)} is there twice in {path_text(about.path[:-1])}",
         "keep one of them: a parser keeps one and drops the other without a word",
         because=(reason,),
     )

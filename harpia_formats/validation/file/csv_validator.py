@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from harpia_formats.framing.lines import Cursor
 from harpia_formats.model.format import Dialect, Remark
 from harpia_formats.model.problem import PAUSE, Place, Problem
-from harpia_formats.parsing.csv_records import Piece, TableBlank, TableFault, TableRow
+from harpia_formats.parsing.csv_records import (
+    TableBlank,
+    TableFault,
+    TablePiece,
+    TableRow,
+)
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.row_context import Row
@@ -46,7 +51,7 @@ class TableInspection:
     first_blank: Cursor | None = None
     blanks: int = 0
 
-    def problems(self, pieces: Iterator[Piece]) -> Iterator[Problem]:
+    def problems(self, pieces: Iterator[TablePiece]) -> Iterator[Problem]:
         """Yield the problems that are kept."""
         for piece in pieces:
             if self.has_enough():

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from harpia_formats.dedup.identity import Identity
-from harpia_formats.detection.candidates import Variant, first_sign, variants_of
-from harpia_formats.detection.head import Cut
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.detection.candidates import FormatVariant, first_match, variants_of
+from harpia_formats.detection.head import Framing
 from harpia_formats.model.format import Container, Dialect, Remark, no_advice
 from harpia_formats.model.problem import Path, Severity
 from harpia_formats.registry import all_formats
@@ -24,7 +24,7 @@ _of_schema = ("S1", "C", "V", OTHER_FORMAT)
 
 
 @cache
-def _particular() -> tuple[Variant, ...]:
+def _particular() -> tuple[FormatVariant, ...]:
     """Return all variants but those that nearly everything looks like."""
     variants = variants_of(all_formats().values())
     return tuple(each for each in variants if not each.format.general)
@@ -48,13 +48,13 @@ class Parts:
 
     options: Options
     rules: Mapping[str, Rule]
-    variant: Variant | None
+    variant: FormatVariant | None
     #: The schema of the whole document, or of each row.
     schema: Schema
     #: Reads what tells records apart, if that is asked for.
-    identity: Identity | None
+    identity: IdentityReader | None
 
-    def of_records(self, cut: Cut) -> Part:
+    def of_records(self, cut: Framing) -> Part:
         """Return the part that is all records of a file, cut as told."""
         return self._part(self._records_schema(cut))
 
@@ -67,12 +67,12 @@ class Parts:
         dialect = self.variant.dialect if self.variant else None
         return self._judge(self.schema, remarks=dialect and dialect.header_remarks)
 
-    def _records_schema(self, cut: Cut) -> Schema:
+    def _records_schema(self, cut: Framing) -> Schema:
         """Return the schema of what is judged row by row."""
-        if self.variant is None or cut is Cut.TABLE:
+        if self.variant is None or cut is Framing.TABLE:
             return self.schema
         dialect, strict = self.variant.dialect, self.options.strict
-        if cut is Cut.MEMBERS or dialect.container is Container.ROWS:
+        if cut is Framing.MEMBERS or dialect.container is Container.ROWS:
             return record_schema(dialect, strict=strict)
         return self.schema
 
@@ -145,7 +145,7 @@ class Parts:
             return None
         if isinstance(value, dict) and own.dialect.sniff(value):
             return None
-        found = first_sign(value, _particular())
+        found = first_match(value, _particular())
         if found is None:
             return None
         other, sign = found

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.framing.columns import Slices
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.io.source import Source
 from harpia_formats.model.format import Companion
 from harpia_formats.validation.file.emit import Speaker
@@ -16,11 +16,11 @@ class Judged:
     """A file that was judged, and may be checked against its companion."""
 
     source: Source
-    variant: Variant
+    variant: FormatVariant
     speaker: Speaker
     outcomes: Outcomes
     #: Returns its frames once more.
-    frames: Callable[[], Slices]
+    frames: Callable[[], DocumentFrames]
     #: The number of the last record that was judged.
     until: int
     #: Whether all of them were.

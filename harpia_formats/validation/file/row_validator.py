@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.dedup.identity import Identity
+from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.framing.lines import DEPTH_LIMIT, Chunk, is_blank
 from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
-from harpia_formats.parsing.duplicate_keys import are_kept_whole, have_all_keys
-from harpia_formats.schema.decoder_types import Unsuitable
+from harpia_formats.parsing.duplicate_keys import (
+    has_no_repeated_keys,
+    reencodes_to_same_colons,
+)
+from harpia_formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.typed_decoder import (
+    TypedDecoder,
+    UnknownKeys,
+    typed_decoder_of,
+)
 from harpia_formats.schema.validator import schema_validator_of
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
@@ -103,7 +110,7 @@ class Brief:
     decoder_schema: Schema | None = None
     stranger: Stranger | None = None
     #: Reads what tells records apart, if that is asked for.
-    identity: Identity | None = None
+    identity: IdentityReader | None = None
     #: Whether what the schema says is asked for at all.
     asks_schema: bool = True
     #: Whether the schema's `format` refuses values.
@@ -198,7 +205,7 @@ class Judge:
         """Tell whether no object of the decoded `data` had the same key twice."""
         if not self._brief.repeated_keys:
             return True
-        return have_all_keys(values, data, self.count_members(values, decoder))
+        return has_no_repeated_keys(values, data, self.count_members(values, decoder))
 
     def _judge_rows(self, rows: list[bytes], verdict: Verdict) -> None:
         start = 0
@@ -237,11 +244,14 @@ class Judge:
         texts = [
             row for row, each in zip(rows, values, strict=True) if each is not None
         ]
-        if have_all_keys(accepted, b"\n".join(texts), _members_of(accepted, decoder)):
+        if has_no_repeated_keys(
+            accepted, b"\n".join(texts), _members_of(accepted, decoder)
+        ):
             return values
         return [
             each
-            if each is not None and have_all_keys([each], row, decoder.members(each))
+            if each is not None
+            and has_no_repeated_keys([each], row, decoder.members(each))
             else None
             for row, each in zip(rows, values, strict=True)
         ]
@@ -251,7 +261,7 @@ class Judge:
     ) -> None:
         """Take note of what tells the rows apart that `decoder` accepted."""
         if accepted and decoder is not None and self._identity is not None:
-            verdict.keys += self._identity.of_rows(accepted, decoder)
+            verdict.keys += self._identity.keys_of_rows(accepted, decoder)
 
     def _judge_slowly(self, number: int, text: bytes, verdict: Verdict) -> None:
         if is_blank(text):
@@ -274,7 +284,7 @@ class Judge:
     def _judge_value(
         self, number: int, text: bytes, value: Any, verdict: Verdict
     ) -> None:
-        if self._brief.repeated_keys and not are_kept_whole([value], text):
+        if self._brief.repeated_keys and not reencodes_to_same_colons([value], text):
             from harpia_formats.validation.diagnosis.finding import repeated_keys  # noqa: PLC0415 - as above
 
             verdict.findings += repeated_keys(number, text, value)
@@ -283,7 +293,7 @@ class Judge:
     def judge_decoded(self, number: int, value: Any, verdict: Verdict) -> None:
         """Add to `verdict` what is wrong with a record that was decoded before."""
         if self._identity is not None:
-            verdict.keys += self._identity.of_value(value)
+            verdict.keys += self._identity.keys_of_value(value)
         asks_schema = self._brief.asks_schema or self._brief.remarks is None
         if asks_schema:
             causes = self._reasons and self._reasons.at_once(value)
@@ -367,7 +377,7 @@ class Learner:
     def __init__(self, schema: Schema, *, formats: bool) -> None:
         self.decoder: TypedDecoder | None = None
         self.schema = schema
-        self._survey = Survey()
+        self._survey = UnknownKeys()
         self._rows = 0
         #: Whether keys were seen that the decoder does not know.
         self._news = False
@@ -391,5 +401,5 @@ class Learner:
         self._news = False
         try:
             self.decoder = typed_decoder_of(self.schema, dict(self._survey.extras))
-        except Unsuitable:
+        except UnsupportedSchemaError:
             self._decoders_left = 0

@@ -6,24 +6,29 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.detection.file_name import misleading
-from harpia_formats.detection.head import Cut, begin, cut_of, frames_again
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.file_name import misleading_suffix
+from harpia_formats.detection.head import (
+    Framing,
+    framing_of,
+    reread_frames,
+    sample_file,
+)
 from harpia_formats.detection.recognize import (
     OTHER_SHAPE,
-    Head,
     Recognition,
-    held_strictly,
-    recognise,
-    recognise_as,
+    Sample,
+    recognize,
+    recognize_as,
+    require_documented,
 )
-from harpia_formats.detection.torn import ReadBlocks, whole_frames
-from harpia_formats.framing.columns import Header, Member, Slices
-from harpia_formats.framing.container import Opening, opening_of
+from harpia_formats.detection.torn import ReadBlocks, complete_frames
+from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
+from harpia_formats.framing.container import OpenedContainer, open_container
 from harpia_formats.framing.lines import (
+    ByteBuffer,
     Chunk,
     Cursor,
-    Feed,
     FramingFault,
     is_blank,
     line_rows,
@@ -49,7 +54,7 @@ from harpia_formats.validation.file.tally import Tally
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # what is wrong costs its import only where something is
-    from harpia_formats.dedup.duplicate_ids import Uniqueness
+    from harpia_formats.dedup.duplicate_ids import DuplicateIdFinder
     from harpia_formats.reading.record_stream import RecordStream
     from harpia_formats.validation.diagnosis.finding import Finding
     from harpia_formats.validation.diagnosis.row_context import Row
@@ -65,9 +70,9 @@ _of_files = ("J", "S2", "S3")
 class Rows:
     """Some rows of a file that is known, and what they are judged with."""
 
-    variant: Variant | None
+    variant: FormatVariant | None
     part: Part
-    frames: Slices
+    frames: DocumentFrames
     #: Takes note of what tells them apart, if that is asked for.
     keys: "Keys | None"
 
@@ -98,7 +103,7 @@ class Inspection:
         self._tally = tally
         self._formats = formats
         self._given = schema
-        self._variant: Variant | None = None
+        self._variant: FormatVariant | None = None
         self._blanks: list[Cursor] = []
         self._blank_count = 0
         #: The last chunk that held records, as far as it was judged.
@@ -117,7 +122,7 @@ class Inspection:
         self._lengths: dict[Path, int] = {}
 
     @property
-    def variant(self) -> Variant | None:
+    def variant(self) -> FormatVariant | None:
         """What the file was taken for."""
         return self._variant
 
@@ -145,22 +150,22 @@ class Inspection:
         self._count, self._outcomes = count, Outcomes(count)
         self._blocks = blocks
         self._speaker = Speaker(self._rules, self._tally, count.path)
-        opening = opening_of(blocks)
-        for flaw in opening.flaws:
+        opening = open_container(blocks)
+        for flaw in opening.faults:
             # A source that could not be read says so, and not that it is empty.
             if flaw.kind != "empty" or blocks.error is None:
                 yield from self._flaw(flaw)
         asked = () if self._given is not None else self._formats
         limit, known = self._options.max_row_bytes, tuple(all_formats().values())
-        beginning = begin(opening, limit, asked, count.path, known)
+        beginning = sample_file(opening, limit, asked, count.path, known)
         yield from self._name_note(beginning.head)
         yield from self._recognise(beginning.head)
         if self._stream is not None:
             self._stream.open(self._variant)
-        self.cut = cut = cut_of(self._variant, beginning.head.layout)
+        self.cut = cut = framing_of(self._variant, beginning.head.layout)
         # It outlives this inspection, and so must not hold it.
-        self._again = partial(frames_again, again.blocks, cut, self._variant, limit)
-        self._unique: Uniqueness | Keys | None = self._uniqueness()
+        self._again = partial(reread_frames, again.blocks, cut, self._variant, limit)
+        self._unique: DuplicateIdFinder | Keys | None = self._uniqueness()
         if self._unique is None and self._options.companion is None:
             blocks.drop_copy()
         identity = self._unique.identity if self._unique else None
@@ -168,15 +173,15 @@ class Inspection:
             self._options, self._rules, self._variant, self._schema, identity
         )
         self._part = self._parts.of_records(cut)
-        if cut is Cut.TABLE:
+        if cut is Framing.TABLE:
             yield from self._table(opening, blocks)
         else:
             frames = beginning.frames(cut, self._variant)
-            yield from self._helped(whole_frames(frames, blocks))
+            yield from self._helped(complete_frames(frames, blocks))
         self.stopped |= self._cut_short
         yield from self._blank_note()
-        if cut is not Cut.VALUES and self._holds_nothing(blocks):
-            yield from self._flaw(FramingFault("empty", opening.beginning))
+        if cut is not Framing.VALUES and self._holds_nothing(blocks):
+            yield from self._flaw(FramingFault("empty", opening.content_start))
         if self._unique is not None:
             with closing(self._unique):
                 yield from self._repeated_ids(self._unique)
@@ -198,10 +203,10 @@ class Inspection:
         """Where the first blank line is, and how many there are."""
         return (self._blanks[0] if self._blanks else None), self._blank_count
 
-    def _helped(self, frames: Slices) -> Iterator[Problem]:
+    def _helped(self, frames: DocumentFrames) -> Iterator[Problem]:
         """Judge rows together with whoever helps."""
         known = self._variant is not None or self._given is not None
-        columns = self.cut is Cut.MEMBERS and self._is_in_columns
+        columns = self.cut is Framing.MEMBERS and self._is_in_columns
         if self._pool is None or not known or columns:
             yield from self._frames(frames)
             return
@@ -248,16 +253,16 @@ class Inspection:
         """Take note that some rows are not judged."""
         self._has_gaps = True
 
-    def _frames(self, frames: Slices) -> Iterator[Problem]:
+    def _frames(self, frames: DocumentFrames) -> Iterator[Problem]:
         for frame in frames:
             self.stopped |= self._has_enough()
             if self.stopped:
                 return
             if isinstance(frame, Chunk):
                 yield from self._chunk(frame)
-            elif isinstance(frame, Member):
+            elif isinstance(frame, RowArray):
                 self._next_member(frame.path)
-            elif isinstance(frame, Header):
+            elif isinstance(frame, DocumentHeader):
                 yield from self._header(frame)
             else:
                 yield from self._flaw(frame)
@@ -290,7 +295,7 @@ class Inspection:
         may_be_empty = self._variant.dialect.container is Container.COLUMNS
         return not (may_be_empty or self.stopped or blocks.error is not None)
 
-    def _recognise(self, head: Head) -> Iterator[Problem]:
+    def _recognise(self, head: Sample) -> Iterator[Problem]:
         """Settle the format and the schema, and say so where it is worth a word."""
         count = self._count
         if self._given is not None:
@@ -307,30 +312,30 @@ class Inspection:
             count.dialect = found.variant.dialect.name
         asks_more = any(not each.startswith(_of_files) for each in self._rules)
         self._unjudged = found.variant is None and asks_more
-        for each in found.sayings:
+        for each in found.notes:
             place = self._speaker.place(Cursor())
             yield from self._speaker.say(each.code, each.message, each.help, place)
         # Without the rule nothing would say why findings are not shown.
-        codes = {each.code for each in found.sayings}
+        codes = {each.code for each in found.notes}
         count.folded = OTHER_SHAPE in codes & self._rules.keys()
 
-    def _recognition(self, head: Head) -> Recognition:
+    def _recognition(self, head: Sample) -> Recognition:
         options = self._options
         if options.format is None:
-            found = recognise(head, self._formats)
+            found = recognize(head, self._formats)
         else:
             everything = tuple(all_formats().values())
-            found = recognise_as(
+            found = recognize_as(
                 self._formats, head, everything, options.format, strict=options.strict
             )
-        return held_strictly(found, head) if options.strict else found
+        return require_documented(found, head) if options.strict else found
 
     def of_lines(
         self, blocks: Iterable[bytes], start: Cursor, count: FileCount
     ) -> Iterator[Problem]:
         """Yield what is wrong with further lines of a file whose beginning is known."""
         self._part.records = count.records
-        frames = line_rows(Feed(iter(blocks)), start, self._options.max_row_bytes)
+        frames = line_rows(ByteBuffer(iter(blocks)), start, self._options.max_row_bytes)
         rows = Rows(self._variant, self._part, frames, None)
         yield from self.of_rows(rows, count)
 
@@ -349,13 +354,13 @@ class Inspection:
             whole=not (self.stopped or self._has_gaps or self._blocks.error),
         )
 
-    def _uniqueness(self) -> "Uniqueness | None":
+    def _uniqueness(self) -> "DuplicateIdFinder | None":
         """Return what looks for repeated ids, if it is asked for."""
         if REPEATED_ID not in self._rules or self._count.folded:
             return None
-        from harpia_formats.dedup.duplicate_ids import uniqueness_of  # noqa: PLC0415 - if asked for
+        from harpia_formats.dedup.duplicate_ids import duplicate_id_finder  # noqa: PLC0415 - if asked for
 
-        return uniqueness_of(self._variant, self._again)
+        return duplicate_id_finder(self._variant, self._again)
 
     def _next_member(self, path: Path) -> None:
         """Begin with the items of another member."""
@@ -488,7 +493,7 @@ class Inspection:
             prefix=self._part.path,
         )
 
-    def _header(self, header: Header) -> Iterator[Problem]:
+    def _header(self, header: DocumentHeader) -> Iterator[Problem]:
         """Judge what is left of a document without its records."""
         from harpia_formats.validation.diagnosis.row_context import Row  # noqa: PLC0415 - as above
         from harpia_formats.validation.file.document_header import header_findings  # noqa: PLC0415 - only for wrapped files
@@ -512,7 +517,7 @@ class Inspection:
 
         yield from self._speaker.findings(active, row_of, self._schema)
 
-    def _table(self, opening: Opening, blocks: ReadBlocks) -> Iterator[Problem]:
+    def _table(self, opening: OpenedContainer, blocks: ReadBlocks) -> Iterator[Problem]:
         """Judge the records of a table."""
         from harpia_formats.parsing.csv_records import table_rows  # noqa: PLC0415 - only for tables
         from harpia_formats.validation.file.csv_validator import TableInspection  # noqa: PLC0415
@@ -546,18 +551,18 @@ class Inspection:
         if table.columns and table.first_blank is not None:
             self._blanks, self._blank_count = [table.first_blank], table.blanks
 
-    def _repeated_ids(self, unique: "Uniqueness | Keys") -> Iterator[Problem]:
+    def _repeated_ids(self, unique: "DuplicateIdFinder | Keys") -> Iterator[Problem]:
         """Say which records have an id that was there before."""
         if self._options.fail_fast and self.stopped:
             return
         id_key = self._variant.format.id_key if self._variant else ""
         for each in unique.repeats(self._part.records):
-            from harpia_formats.dedup.duplicate_ids import remark_on  # noqa: PLC0415 - as above
+            from harpia_formats.dedup.duplicate_ids import duplicate_id_remark  # noqa: PLC0415 - as above
             from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - as above
 
             record = each.record
             self._outcomes.note_wrong(record.number)
-            remark = remark_on(each, id_key)
+            remark = duplicate_id_remark(each, id_key)
             finding = Finding(REPEATED_ID, record.row, remark, each.value)
             numbers = Numbers(record.number - record.row - 1, [])
             row_of = partial(self._row, record.chunk, numbers)
@@ -578,9 +583,9 @@ class Inspection:
         place = self._speaker.place(flaw.start, number)
         yield from self._speaker.say(code, message, help_, place)
 
-    def _name_note(self, head: Head) -> Iterator[Problem]:
+    def _name_note(self, head: Sample) -> Iterator[Problem]:
         """Say that the file's name says something else than the file."""
-        found = misleading(self._count.path, head)
+        found = misleading_suffix(self._count.path, head)
         if found is not None:
             yield from self._speaker.say("J203", *found, self._speaker.place(Cursor()))
 

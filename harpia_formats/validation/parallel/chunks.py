@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.framing.byte_range import line_ranges
-from harpia_formats.framing.columns import Header, Member, Slices
+from harpia_formats.framing.byte_ranges import line_ranges
+from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
 from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.validation.parallel.file_job import Site
 from harpia_formats.validation.parallel.messages import Piece, Range
 from harpia_formats.validation.parallel.shared_memory import Shelf
@@ -23,7 +23,7 @@ BUNDLE = 1024 * 1024
 #: Groups whose number of examples is told to whoever looks for more.
 EXEMPLIFIED = 256
 
-Frame = Chunk | FramingFault | Member | Header
+Frame = Chunk | FramingFault | RowArray | DocumentHeader
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Pieces:
     #: Whether the work is done by processes of ours, on this machine.
     here: bool
 
-    def ranges(self, origin: Path | Remote, begin: int) -> Iterator[Item]:
+    def ranges(self, origin: Path | RemoteFile, begin: int) -> Iterator[Item]:
         """Yield the ranges of a file of lines."""
         total = self.site.blocks.reader.total or begin
         size = RANGE_TOLD
@@ -63,16 +63,16 @@ class Pieces:
             # Whoever reads the rest of it says why it cannot.
             yield self._range_in(origin, begin, total)
 
-    def _range_in(self, origin: Path | Remote, begin: int, end: int) -> Item:
+    def _range_in(self, origin: Path | RemoteFile, begin: int, end: int) -> Item:
         given: dict[str, Any] = {"at": begin, "size": end - begin}
-        if isinstance(origin, Remote):
+        if isinstance(origin, RemoteFile):
             given["remote"] = origin
         else:
             # Others have another working folder.
             given["path"] = str(origin.absolute())
         return Item(self._range(begin, end, Cursor(begin), **given))
 
-    def bundles(self, frames: Slices, shelf: Shelf) -> Iterator[Item]:
+    def bundles(self, frames: DocumentFrames, shelf: Shelf) -> Iterator[Item]:
         """Yield what is cut here, rows together as far as they follow each other."""
         held: list[Chunk] = []
         size = 0

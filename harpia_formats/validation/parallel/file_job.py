@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from harpia_formats.dedup.duplicate_ids import Uniqueness
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.detection.head import Cut
+from harpia_formats.dedup.duplicate_ids import DuplicateIdFinder
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.head import Framing
 from harpia_formats.detection.torn import ReadBlocks
-from harpia_formats.framing.columns import Slices
+from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.rules import Rule
@@ -34,16 +34,16 @@ class Site:
     rules: Mapping[str, Rule]
     #: The user's schema with its name, if it is judged by one.
     given: tuple[str, Schema] | None
-    variant: Variant | None
-    cut: Cut
+    variant: FormatVariant | None
+    cut: Framing
     tally: Tally
     speaker: Speaker
     outcomes: Outcomes
     part: Part
-    unique: Uniqueness | Keys | None
+    unique: DuplicateIdFinder | Keys | None
     blocks: ReadBlocks
     #: Judges rows here.
-    judge: Callable[[Slices], Iterator[Problem]]
+    judge: Callable[[DocumentFrames], Iterator[Problem]]
     #: Counts so many further records.
     add: Callable[[int], None]
     #: Takes note of blank lines and of the last line, by the lines before.

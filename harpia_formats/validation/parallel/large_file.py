@@ -9,21 +9,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harpia_formats.detection.torn import ReadBlocks, whole_frames
-from harpia_formats.framing.byte_range import Stretch
-from harpia_formats.framing.columns import Slices
+from harpia_formats.detection.torn import ReadBlocks, complete_frames
+from harpia_formats.framing.byte_ranges import RangeReader
+from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.lines import (
+    ByteBuffer,
     Chunk,
     Cursor,
-    Feed,
     FramingFault,
+    count_newlines,
     is_blank,
     line_rows,
-    lines_in,
 )
-from harpia_formats.io.reader import SourceError, plain
-from harpia_formats.io.remote.file import Remote
-from harpia_formats.io.source import Measured
+from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.remote.file import RemoteFile
+from harpia_formats.io.source import ReadProgress
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.parallel.chunks import BUNDLE, RANGE, Item, Pieces
@@ -65,7 +65,7 @@ class Ranged:
     #: Whether nothing more can be read.
     _broken: bool = False
 
-    def problems(self, frames: Slices) -> Iterator[Problem]:
+    def problems(self, frames: DocumentFrames) -> Iterator[Problem]:
         """Yield the problems that are kept, in order."""
         size, reader = 0, self.site.blocks.reader
         for frame in frames:
@@ -89,7 +89,7 @@ class Ranged:
     def _pieces(self) -> Pieces:
         return Pieces(self.site, here=not self.pool.is_far)
 
-    def _origin_of_lines(self, place: Cursor | None) -> Path | Remote | None:
+    def _origin_of_lines(self, place: Cursor | None) -> Path | RemoteFile | None:
         """Return the file if its lines can be read from `place` on, and are worth it.
 
         `place` is None where no line begins.
@@ -98,9 +98,9 @@ class Ranged:
         origin, size = getattr(reader, "file", None), reader.total
         if place is None or size is None or size - place.offset < WORTH:
             return None
-        found: Path | Remote | None = origin
+        found: Path | RemoteFile | None = origin
         # Of a remote file one connection gives as much as several of one machine.
-        is_unseen = isinstance(found, Remote)
+        is_unseen = isinstance(found, RemoteFile)
         if found is not None and self.pool.is_far:
             is_unseen = self.pool.fingerprint_of(found) is None
         return None if is_unseen else found
@@ -112,28 +112,28 @@ class Ranged:
             return False
         return reader.total - reader.consumed < WORTH
 
-    def _lines(self, origin: Path | Remote, place: Cursor) -> Iterator[Problem]:
+    def _lines(self, origin: Path | RemoteFile, place: Cursor) -> Iterator[Problem]:
         """Yield what is found in the lines of a file from `place` on."""
         site, self._place = self.site, place
         site.count.bytes = place.offset
         read = _Read(site.count.path, site.blocks.reader.total)
         items = self._pieces.ranges(origin, place.offset)
         yield from self._in_turn(items, read, self.pool.fingerprint_of(origin))
-        if isinstance(origin, Remote) and not self._broken:
+        if isinstance(origin, RemoteFile) and not self._broken:
             self._check_unchanged(origin)
 
-    def _check_unchanged(self, remote: Remote) -> None:
+    def _check_unchanged(self, remote: RemoteFile) -> None:
         """Take note if a file is another one than when it was found."""
         try:
             remote.check_unchanged()
         except OSError as error:
             name = self.site.count.path
-            self.site.blocks.error = SourceError(name, plain(error))
+            self.site.blocks.error = SourceError(name, error_reason(error))
 
     def _in_turn(
         self,
         items: Iterator[Item],
-        read: Measured,
+        read: ReadProgress,
         fingerprint: FileFingerprint | None = None,
     ) -> Iterator[Problem]:
         """Yield what is found in items, in order."""
@@ -158,7 +158,7 @@ class Ranged:
 
     def _found(self, item: Item, work: Range, ticket: Ticket) -> Iterator[Problem]:
         """Yield what is found in some rows, wherever they are judged in the end."""
-        stretch = Stretch(work.name, work.begin, work.end, work.origin)
+        stretch = RangeReader(work.name, work.begin, work.end, work.origin)
         try:
             found: Found | None = self.pool.result(ticket)
         except Died:
@@ -186,26 +186,26 @@ class Ranged:
         site.note(found, lines)
         yield from merged(found, site.tally, site.outcomes, records=before, lines=lines)
 
-    def _frames_of(self, item: Item, stretch: Stretch) -> Slices:
+    def _frames_of(self, item: Item, stretch: RangeReader) -> DocumentFrames:
         """Yield the frames of some rows once more, as far as they can be read."""
         if self._place is None:
             yield from item.frames
             return
         blocks = ReadBlocks(stretch, FileCount(stretch.name))
         limit = self.site.options.max_row_bytes
-        lines = line_rows(Feed(iter(blocks)), self._place, limit)
-        yield from whole_frames(lines, blocks)
+        lines = line_rows(ByteBuffer(iter(blocks)), self._place, limit)
+        yield from complete_frames(lines, blocks)
         if blocks.error is not None:
             self.site.blocks.error = blocks.error
             self._broken = True
 
-    def _missed(self, work: Range, frames: Slices) -> Iterator[Problem]:
+    def _missed(self, work: Range, frames: DocumentFrames) -> Iterator[Problem]:
         """Count rows that nobody can judge, and say which they are."""
         site, before = self.site, self.site.part.records
         start, lines = self._place or work.start, 0
         for each in frames:
             if isinstance(each, Chunk):
-                lines += lines_in(each.data)
+                lines += count_newlines(each.data)
                 site.add(sum(not is_blank(row) for row in each.rows))
             elif isinstance(each, FramingFault):
                 site.add(each.record)

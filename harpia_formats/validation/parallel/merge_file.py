@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.detection.head import Cut, frames_again
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.head import Framing, reread_frames
 from harpia_formats.framing.lines import Cursor
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source
@@ -62,23 +62,23 @@ class TakenFile:
             return None
         from harpia_formats.validation.file.result import Judged  # noqa: PLC0415 - only for pairs
 
-        cut, limit = Cut[found.variant[2]], self.options.max_row_bytes
+        cut, limit = Framing[found.variant[2]], self.options.max_row_bytes
         blocks = RereadableSource(self.source).blocks
         return Judged(
             self.source,
             variant,
             self.speaker,
             self.outcomes,
-            partial(frames_again, blocks, cut, variant, limit),
+            partial(reread_frames, blocks, cut, variant, limit),
             until=found.until,
             whole=found.whole,
         )
 
 
-def variant_of(found: FoundFile) -> Variant | None:
+def variant_of(found: FoundFile) -> FormatVariant | None:
     """Return what a file was taken for."""
     if found.variant is None:
         return None
     name, dialect, _ = found.variant
     format_ = all_formats()[name]
-    return Variant(format_, format_.dialects[dialect])
+    return FormatVariant(format_, format_.dialects[dialect])

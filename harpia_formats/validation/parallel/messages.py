@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from harpia_formats.detection.head import Cut
+from harpia_formats.detection.head import Framing
 from harpia_formats.framing.lines import Cursor
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.model.problem import Problem
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.options import Options
@@ -36,7 +36,7 @@ class Job:
     #: Whether it is asked which ids are repeated.
     unique: bool = False
     #: How files are cut into records.
-    cut: Cut = Cut.VALUES
+    cut: Framing = Framing.VALUES
     #: The file as it is seen where work is handed out, if not all need see the same.
     fingerprint: FileFingerprint | None = None
 
@@ -76,10 +76,10 @@ class Range:
     #: Whether no further example is wanted at all.
     enough: bool = False
     #: The remote file to read it from, instead of a path.
-    remote: Remote | None = None
+    remote: RemoteFile | None = None
 
     @property
-    def origin(self) -> Path | Remote | bytes:
+    def origin(self) -> Path | RemoteFile | bytes:
         """What to read the bytes from."""
         return self.remote or (Path(self.path) if self.path else self.data)
 
@@ -91,12 +91,12 @@ class File:
     name: str
     path: str
     #: The remote file, instead of a path.
-    remote: Remote | None = None
+    remote: RemoteFile | None = None
     #: Its bytes, if not all need see the same file.
     size: int | None = None
 
     @property
-    def origin(self) -> Path | Remote:
+    def origin(self) -> Path | RemoteFile:
         """What to read it from."""
         return self.remote or Path(self.path)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from harpia_formats.io.temp_folder import own_folder
+from harpia_formats.io.temp_folder import temporary_folder
 
 #: Where Linux has files in memory.
 MEMORY = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
@@ -30,7 +30,7 @@ class Shelf:
 
     def __enter__(self) -> Self:
         if _has_room(self.slots * self.size):
-            self._folder = self._stack.enter_context(own_folder(MEMORY))
+            self._folder = self._stack.enter_context(temporary_folder(MEMORY))
         return self
 
     def __exit__(self, *_: object) -> None:

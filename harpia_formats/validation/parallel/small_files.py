@@ -6,9 +6,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.detection.splittable import size_in_ranges
+from harpia_formats.detection.splittable import splittable_size
 from harpia_formats.io.reader import SourceError
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.workers.ordered import in_turn
 from harpia_formats.workers.pool import Died, Ticket, Work, WorkerPool
@@ -81,7 +81,7 @@ def _see_first(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
     Of others that they do not see the work is handed back.
     """
     for each in chain.from_iterable(each.sources for each in batches if each.size):
-        if isinstance(each, Source) and isinstance(each.origin, (Path, Remote)):
+        if isinstance(each, Source) and isinstance(each.origin, (Path, RemoteFile)):
             pool.see(each.origin)
             return
 
@@ -116,9 +116,9 @@ def _size_of(source: Source | SourceError, *, is_far: bool) -> int | None:
     """Return what the work on a source amounts to, None if it is no small file."""
     if isinstance(source, SourceError):
         return None
-    size = size_in_ranges(source.origin)
+    size = splittable_size(source.origin)
     # Of a remote file one connection gives as much as several.
-    if size is None or (isinstance(source.origin, Remote) and not is_far):
+    if size is None or (isinstance(source.origin, RemoteFile) and not is_far):
         return None
     return size + FILE if size < (SMALL_FAR if is_far else SMALL) else None
 
@@ -136,8 +136,8 @@ def _file(source: Source | SourceError, *, is_far: bool) -> "File":
     from harpia_formats.validation.parallel.messages import File  # noqa: PLC0415 - likewise
 
     origin = source.origin
-    size = size_in_ranges(origin) if is_far else None
-    if isinstance(origin, Remote):
+    size = splittable_size(origin) if is_far else None
+    if isinstance(origin, RemoteFile):
         return File(source.name, "", origin, size)
     assert isinstance(origin, Path)  # noqa: S101 - so it was measured
     return File(source.name, str(origin.absolute()), None, size)

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 import msgspec
 
-from harpia_formats.dedup.duplicate_ids import identity_of
-from harpia_formats.dedup.identity import Identity
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.detection.splittable import size_in_ranges
-from harpia_formats.framing.byte_range import Stretch
-from harpia_formats.framing.lines import Chunk, Feed, Frames, line_rows
+from harpia_formats.dedup.duplicate_ids import identity_reader_of
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.splittable import splittable_size
+from harpia_formats.framing.byte_ranges import RangeReader
+from harpia_formats.framing.lines import ByteBuffer, Chunk, Frames, line_rows
 from harpia_formats.io.source import Source
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import all_formats, all_rules
@@ -43,9 +43,9 @@ class _Worker:
 
     job: Job
     rules: dict[str, Rule]
-    variant: Variant | None
+    variant: FormatVariant | None
     part: Part
-    identity: Identity | None
+    identity: IdentityReader | None
 
 
 class _Present(threading.local):
@@ -110,18 +110,18 @@ def _range(job: Job, work: Range) -> Found | None:
     )
 
 
-def _stretch(work: Range) -> Stretch:
+def _stretch(work: Range) -> RangeReader:
     origin = work.origin
     if isinstance(origin, bytes):
-        return Stretch(work.name, 0, len(origin), origin)
-    return Stretch(work.name, work.at, work.at + work.size, origin)
+        return RangeReader(work.name, 0, len(origin), origin)
+    return RangeReader(work.name, work.at, work.at + work.size, origin)
 
 
 def _file(job: Job, work: File) -> FoundFile:
     rules = {code: all_rules()[code] for code in job.rules}
     formats = tuple(all_formats()[each] for each in job.formats)
     count, source = FileCount(work.name), Source(work.name, work.origin)
-    if work.size is not None and size_in_ranges(work.origin) != work.size:
+    if work.size is not None and splittable_size(work.origin) != work.size:
         raise OSError("another file is seen here")
     notes = Notes(count, job.options.examples)
     inspection = Inspection(job.options, rules, notes, formats, job.schema)
@@ -157,18 +157,18 @@ def _worker_for(job: Job) -> _Worker:
     variant, schema = None, True if job.schema is None else job.schema[1]
     if job.format:
         format_ = all_formats()[job.format]
-        variant = Variant(format_, format_.dialects[job.dialect])
+        variant = FormatVariant(format_, format_.dialects[job.dialect])
         schema = document_schema(variant.dialect, strict=job.options.strict)
-    identity = identity_of(variant) if job.unique else None
+    identity = identity_reader_of(variant) if job.unique else None
     parts = Parts(job.options, rules, variant, schema, identity)
     part = parts.of_records(job.cut)
     return _Worker(job, rules, variant, part, identity)
 
 
-def _frames(work: Range, stretch: Stretch, limit: int) -> Frames:
+def _frames(work: Range, stretch: RangeReader, limit: int) -> Frames:
     """Yield the rows of a range."""
     if not work.pieces:
-        yield from line_rows(Feed(iter(stretch)), work.start, limit)
+        yield from line_rows(ByteBuffer(iter(stretch)), work.start, limit)
         return
     data, at = b"".join(stretch), 0
     for each in work.pieces:

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from harpia_formats.dedup.digests import digests_of
-from harpia_formats.dedup.duplicate_ids import Repeat
-from harpia_formats.dedup.identity import Identity
+from harpia_formats.dedup.duplicate_ids import DuplicateId
+from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.model.problem import Path, Problem, pointer_of
 from harpia_formats.model.report import FileCount
 from harpia_formats.rules import Rule
@@ -102,7 +102,7 @@ class Notes:
 class Keys:
     """Takes note of what tells records apart, for whoever looks for repeated ones."""
 
-    identity: Identity
+    identity: IdentityReader
     digests: "array[int]" = field(default_factory=lambda: array("Q"))
 
     def add(self, keys: Collection[str]) -> None:
@@ -117,6 +117,6 @@ class Keys:
     def close(self) -> None:
         """Do nothing: what was noted is handed over."""
 
-    def repeats(self, _until: int) -> Iterator[Repeat]:
+    def repeats(self, _until: int) -> Iterator[DuplicateId]:
         """Yield nothing: whether any is repeated is told elsewhere."""
         return iter(())

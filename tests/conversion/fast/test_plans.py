@@ -14,7 +14,7 @@ import pytest
 from harpia_formats.conversion.fast import plans as express
 from harpia_formats.conversion.fast.batch import Bulk, suits_bulk
 from harpia_formats.conversion.losses.counts import Losses
-from harpia_formats.detection.candidates import Variant
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.to_rows import Pairing
@@ -24,7 +24,11 @@ from harpia_formats.model.problem import Place
 from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import Survey, TypedDecoder, typed_decoder_of
+from harpia_formats.schema.typed_decoder import (
+    TypedDecoder,
+    UnknownKeys,
+    typed_decoder_of,
+)
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import copy_of, mutants, slots_of
 from harpia_formats.validation.file.row_validator import Brief, Judge
@@ -63,7 +67,7 @@ Places = dict[Any, tuple[int, Place | None]]
 class Case:
     """Rows of one shape of a format, and the decoder that accepts them."""
 
-    variant: Variant
+    variant: FormatVariant
     schema: Schema
     decoder: TypedDecoder
     #: Each row as its text, and as the decoder decoded it.
@@ -85,7 +89,7 @@ def case_of(name: str, place: int, rows: Iterable[Any]) -> Case:
     dialect = FORMATS[name].dialects[place]
     schema = record_schema(dialect, strict=bool(dialect.strict))
     assert isinstance(schema, dict)
-    schema_validator, survey = schema_validator_of(schema), Survey()
+    schema_validator, survey = schema_validator_of(schema), UnknownKeys()
     valid = [each for each in rows if schema_validator.is_valid(each)]
     for each in valid:
         survey.take(schema, each)
@@ -93,7 +97,7 @@ def case_of(name: str, place: int, rows: Iterable[Any]) -> Case:
     texts = [json.dumps(each).encode() for each in valid]
     pairs = [(each, decoder.accept(each)) for each in texts]
     accepted = [pair for pair in pairs if pair[1] is not None]
-    return Case(Variant(FORMATS[name], dialect), schema, decoder, accepted)
+    return Case(FormatVariant(FORMATS[name], dialect), schema, decoder, accepted)
 
 
 def fixture_rows(name: str) -> Iterator[Any]:

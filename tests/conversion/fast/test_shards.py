@@ -20,9 +20,9 @@ from harpia_formats.conversion.fast.shard_worker import Done, Job, Parts, conver
 from harpia_formats.conversion.losses.counts import Losses
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.run import Conversion
-from harpia_formats.detection.candidates import Variant
-from harpia_formats.framing import split as ranges
-from harpia_formats.framing.split import Range, bytes_of, ranges_of
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing import byte_ranges as ranges
+from harpia_formats.framing.byte_ranges import LineRange, line_ranges, read_range
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.problem import Place
@@ -78,11 +78,11 @@ def job_of(path: Path, target: str = "nemo-output", **given: Any) -> Job:
     )
 
 
-def works_of(path: Path) -> Iterator[Range]:
+def works_of(path: Path) -> Iterator[LineRange]:
     """Yield the ranges of a file with the records before each."""
     before = 0
-    for begin, end in ranges_of(path, 0):
-        yield Range(begin, end, before)
+    for begin, end in line_ranges(path, 0):
+        yield LineRange(begin, end, before)
         before += path.read_bytes()[begin:end].count(b"\n")
 
 
@@ -90,7 +90,9 @@ def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
     """Return the rows for some lines, one record after the other."""
     format_ = record_formats()[job.source]
     pairing = Pairing(adapter_of(record_formats()[job.target]), job.choices)
-    bulk = Bulk(Variant(format_, format_.dialects[0]), adapter_of(format_), pairing)
+    bulk = Bulk(
+        FormatVariant(format_, format_.dialects[0]), adapter_of(format_), pairing
+    )
     rows: list[Any] = []
     losses = Losses()
     for number, line in enumerate(data.splitlines(), 1):
@@ -105,7 +107,7 @@ def place_of(number: int) -> Any:
     return lambda: Place("f", number, 1, 2, 0, number)
 
 
-def whole(job: Job, work: Range) -> Done:
+def whole(job: Job, work: LineRange) -> Done:
     """Return what became of a range that is converted as a whole."""
     parts = converted(job, work)
     assert parts is not None
@@ -157,8 +159,8 @@ def test_ranges_are_whole_lines_and_leave_nothing_out(
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranges, "RANGE", size)
-        found = list(ranges_of(path, 0))
-    parts = [bytes_of(path, begin, end) for begin, end in found]
+        found = list(line_ranges(path, 0))
+    parts = [read_range(path, begin, end) for begin, end in found]
 
     assert b"".join(parts) == data
     assert [begin for begin, _ in found] == [0, *(end for _, end in found)][:-1]
@@ -172,8 +174,8 @@ def test_ranges_begin_where_they_are_told_to(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"ab\ncd\n")
 
-    assert list(ranges_of(path, 3)) == [(3, 6)]
-    assert list(ranges_of(path, 6)) == []
+    assert list(line_ranges(path, 3)) == [(3, 6)]
+    assert list(line_ranges(path, 6)) == []
 
 
 @pytest.mark.usefixtures("small")
@@ -221,7 +223,7 @@ def test_a_range_with_anything_to_say_is_handed_back(
     half = good.index(b"\n", len(good) // 2) + 1
     path.write_bytes(good[:half] + spoiled + good[half:])
     job = job_of(path)
-    results: list[tuple[Range, Done | None]] = []
+    results: list[tuple[LineRange, Done | None]] = []
     losses, plans = Losses(), dict[Any, Any]()
     rows: list[Any] = []
     for work in works_of(path):
@@ -230,7 +232,7 @@ def test_a_range_with_anything_to_say_is_handed_back(
         results += parts
         for part, done in parts:
             if done is not None:
-                data = bytes_of(path, part.begin, part.end)
+                data = read_range(path, part.begin, part.end)
                 assert done.records == done.lines == data.count(b"\n")
                 add_shapes(losses, done, plans, part.before)
                 block = Path(job.folder, f"rows-{part.block}").read_bytes()
@@ -259,7 +261,7 @@ def test_parts_of_a_range_come_with_their_own_rows_where_there_is_no_folder(
         b"".join([*lines[:20], b"{}\n", *lines[20:40], b"7\n", *lines[40:]])
     )
     job = replace(job_of(path), folder="")
-    parts = converted(job, Range(0, path.stat().st_size))
+    parts = converted(job, LineRange(0, path.stat().st_size))
     assert parts is not None
     rows = [
         [json.loads(each) for each in done.rows.splitlines()]
@@ -316,14 +318,14 @@ def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None
         | {"dialect": names.index("instances")}
     )
     losses = Losses()
-    add_shapes(losses, whole(job, Range(0, len(data))), {}, 0)
+    add_shapes(losses, whole(job, LineRange(0, len(data))), {}, 0)
     losses.settled()
 
     assert losses.carried["references"] == 100
     assert losses.carried["prompt"] == 200
 
 
-def dying(job: Job, work: Range) -> Parts | None:
+def dying(job: Job, work: LineRange) -> Parts | None:
     """Convert a range, but for one in the middle, at which the process dies."""
     if work.begin > DEADLY:
         os._exit(1)
@@ -381,7 +383,7 @@ def test_output_is_complete_whatever_becomes_of_processes(
 
     monkeypatch.setattr(order, "ordered", watched)
     monkeypatch.setattr(sharding, "WORTH", 1)
-    monkeypatch.setattr(sharding, "HEAD_BYTES", 4000)
+    monkeypatch.setattr(sharding, "SAMPLE_BYTES", 4000)
     found = outcome_of(path, target, tmp_path / "several", 2)
 
     assert found == expected

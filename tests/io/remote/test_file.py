@@ -16,7 +16,7 @@ from harpia_formats.io.discovery import find_sources
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote import errors as remote_errors
 from harpia_formats.io.remote import file as remote
-from harpia_formats.io.remote.file import Remote
+from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import open_source
 from harpia_formats.model.report import FileCount
 
@@ -261,7 +261,7 @@ def test_no_secret_is_said(web: Any, status: int) -> None:
     report = harpia_formats.validate(url)
 
     assert SECRET not in repr(report)
-    assert SECRET not in repr(Remote(url, url, 1))
+    assert SECRET not in repr(RemoteFile(url, url, 1))
     assert report.files[0].path == f"http://***@{host}/runs.jsonl"
 
 

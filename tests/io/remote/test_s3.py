@@ -10,7 +10,7 @@ import pytest
 
 import harpia_formats
 from harpia_formats.conversion.fast import shards as sharding
-from harpia_formats.framing import split as ranges
+from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.io.remote import file as remote
 from harpia_formats.io.remote.sink import RemoteSink
 from harpia_formats.io.sink import SinkError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.framing.lines import Cursor
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
@@ -379,12 +379,12 @@ WAYS = [
 ]
 
 
-def schema_of(way: Variant) -> Any:
+def schema_of(way: FormatVariant) -> Any:
     """Return the schema of a record, or of a document that is not cut by its layout."""
     return (record_schema if is_whole(way.dialect) else document_schema)(way.dialect)
 
 
-def records_of(way: Variant) -> list[Any]:
+def records_of(way: FormatVariant) -> list[Any]:
     """Return what a format's fixtures hold that its schema allows."""
     texts: list[bytes] = []
     for path in sorted((FIXTURES / way.format.id / "valid").iterdir()):
@@ -396,7 +396,7 @@ def records_of(way: Variant) -> list[Any]:
     return [each for each in rows if schema_validator.is_valid(each)]
 
 
-def laws_hold(way: Variant, records: Iterator[Any]) -> int:
+def laws_hold(way: FormatVariant, records: Iterator[Any]) -> int:
     """Check the laws on each record, and return how many of them are refused."""
     schema, advise = schema_of(way), way.format.advise
     schema_validator, refused = schema_validator_of(schema), 0
@@ -427,7 +427,7 @@ def check_cause(cause: Cause, text: bytes, record: Any, schema: Any) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda each: each.name)
-def test_laws(way: Variant) -> None:
+def test_laws(way: FormatVariant) -> None:
     """Refused records have causes, accepted ones have none, and each can be told."""
     records = islice(mutants(records_of(way), 20_260_214), 500)
 
@@ -436,7 +436,7 @@ def test_laws(way: Variant) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("way", WAYS, ids=lambda each: each.name)
-def test_laws_at_length(way: Variant) -> None:
+def test_laws_at_length(way: FormatVariant) -> None:
     """The laws hold for twenty thousand mutants of each format."""
     records = islice(mutants(records_of(way), 20_260_804), 20_000)
 

@@ -10,7 +10,13 @@ from harpia_formats import Because, Fix, Problem, validate
 from harpia_formats.framing.lines import Cursor
 from harpia_formats.model.problem import Path
 from harpia_formats.reporters import REPORTERS, Options
-from harpia_formats.text.describe import NAME, either, name_of, shown, types_in_words
+from harpia_formats.text.describe import (
+    NAME,
+    alternatives,
+    describe_types,
+    path_text,
+    short_json,
+)
 from harpia_formats.validation.diagnosis.row_context import Row
 
 MANY = [f"option {each}" for each in range(500)]
@@ -395,12 +401,12 @@ def test_long_line_is_told_fast() -> None:
 )
 def test_names_of_paths(path: Path, name: str) -> None:
     """A path is written as people write it, with odd keys in quotes."""
-    assert name_of(path) == name
+    assert path_text(path) == name
 
 
 def test_name_of_a_deep_path_keeps_its_end() -> None:
     """Of a very long name the end is shown, since it says what it is about."""
-    name = name_of(("level",) * 200 + ("score",))
+    name = path_text(("level",) * 200 + ("score",))
 
     assert name.startswith("…")
     assert name.endswith(".level.score")
@@ -413,14 +419,14 @@ def test_name_of_a_deep_path_keeps_its_end() -> None:
 )
 def test_either(words: list[str], joined: str) -> None:
     """Words are joined as alternatives."""
-    assert either(words) == joined
+    assert alternatives(words) == joined
 
 
 def test_types_in_words() -> None:
     """Types are told in a fixed order, null last, and a number takes in integers."""
     types = ["null", "string", "number", "integer", "array"]
 
-    assert types_in_words(types) == "an array, a number, text or null"
+    assert describe_types(types) == "an array, a number, text or null"
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=300))
@@ -443,7 +449,7 @@ def test_excerpt_holds_the_mark(before: str, marked: str, after: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_shown_text_is_json_or_cut(text: str) -> None:
     """Text is shown as JSON, on one line, and short."""
-    value = shown(text)
+    value = short_json(text)
 
     assert "\n" not in value
     assert json.loads(value).rstrip("…") == text[:40].rstrip("…") or len(text) > 40

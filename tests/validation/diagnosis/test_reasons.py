@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.detection.candidates import Variant, variants_of
+from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
 from harpia_formats.registry import all_formats
@@ -136,13 +136,13 @@ def test_memory_changes_no_cause(schema: Any, records: list[Any]) -> None:
     check_memory(schema, advice_by_name, records)
 
 
-def variant_of(identifier: str) -> Variant:
+def variant_of(identifier: str) -> FormatVariant:
     """Return the first variant of the format with this id."""
     formats = variants_of(all_formats().values())
     return next(each for each in formats if each.format.id == identifier)
 
 
-def mutated(variant: Variant, count: int) -> list[Any]:
+def mutated(variant: FormatVariant, count: int) -> list[Any]:
     """Return mutated records of a format's fixtures, some of them alike."""
     texts: list[bytes] = []
     for path in sorted((FIXTURES / variant.format.id / "valid").iterdir()):
@@ -162,7 +162,7 @@ def mutated(variant: Variant, count: int) -> list[Any]:
     ],
     ids=lambda each: each.name,
 )
-def test_memory_changes_no_cause_of_a_format(variant: Variant) -> None:
+def test_memory_changes_no_cause_of_a_format(variant: FormatVariant) -> None:
     """Over mutated records of a format too, with what the format advises."""
     schema_of = record_schema if is_whole(variant.dialect) else document_schema
     records = mutated(variant, 150)

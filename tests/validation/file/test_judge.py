@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import iter_problems, validate
-from harpia_formats.dedup.identity import Identity
+from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.framing.container import frames
 from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.parsing.duplicate_keys import colons
@@ -227,7 +227,7 @@ def outcome_of(rows: list[bytes], size: int, warm: int) -> tuple[Any, list[str]]
         "required": ["n"],
         "properties": {"id": {}, "n": {"type": "integer"}, "free": {}},
     }
-    judge = Judge(schema, Brief(identity=Identity((("id",),))))
+    judge = Judge(schema, Brief(identity=IdentityReader((("id",),))))
     judged(judge, b'{"id": "", "n": 0}\n' * warm)
     found: list[tuple[str, int, Any]] = []
     keys: list[str] = []

@@ -20,8 +20,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.detection import head
-from harpia_formats.framing import array
-from harpia_formats.framing import byte_range as stretches
+from harpia_formats.framing import array, byte_ranges
 from harpia_formats.framing import container as layout
 from harpia_formats.framing import lines as framing
 from harpia_formats.io.source import open_source
@@ -146,7 +145,7 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
         for module in (ranged, batches):
             patch.setattr(module, "WORTH", 0)
         patch.setattr(ranged, "WORTH_UNKNOWN", 0)
-        patch.setattr(stretches, "BLOCK", 700)
+        patch.setattr(byte_ranges, "BLOCK", 700)
         yield
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.framing import byte_range as stretches
-from harpia_formats.framing.byte_range import Stretch, line_ranges
+from harpia_formats.framing import byte_ranges
+from harpia_formats.framing.byte_ranges import RangeReader, line_ranges
 from harpia_formats.io.reader import SourceError
 
 
@@ -26,9 +26,9 @@ def test_ranges_are_whole_lines(
     path = tmp_path / "lines"
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "BLOCK", block)
+        patch.setattr(byte_ranges, "BLOCK", block)
         found = list(line_ranges(path, 0, size))
-        made = [Stretch("f", begin, end, path) for begin, end in found]
+        made = [RangeReader("f", begin, end, path) for begin, end in found]
         parts = [b"".join(each) for each in made]
 
     assert b"".join(parts) == data
@@ -39,17 +39,17 @@ def test_ranges_are_whole_lines(
     assert all(each.consumed == each.total for each in made)
 
 
-def test_a_stretch_of_a_file_that_has_shrunk_is_short(tmp_path: Path) -> None:
+def test_a_range_of_a_file_that_has_shrunk_is_short(tmp_path: Path) -> None:
     """Where a file has become shorter there are fewer bytes, and they are counted."""
     path = tmp_path / "lines"
     path.write_bytes(b"1\n2\n")
-    stretch = Stretch("f", 2, 9, path)
+    reader = RangeReader("f", 2, 9, path)
 
-    assert b"".join(stretch) == b"2\n"
-    assert (stretch.consumed, stretch.total) == (2, 7)
+    assert b"".join(reader) == b"2\n"
+    assert (reader.consumed, reader.total) == (2, 7)
 
 
-def test_a_stretch_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+def test_a_range_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     """A file that is gone is an error of the source, by the name it was called."""
     with pytest.raises(SourceError, match="f: no such file"):
-        list(Stretch("f", 0, 1, tmp_path / "gone"))
+        list(RangeReader("f", 0, 1, tmp_path / "gone"))
