@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # a name is loaded when it is first used
     from msgspec import UNSET, UnsetType
 
-    from harpia_formats.mapping.fields import Table as FieldTable
+    from harpia_formats.mapping.fields import FieldTable
     from harpia_formats.metrics.mean import mean_measure
     from harpia_formats.metrics.metric import (
         Measure,
@@ -33,13 +33,13 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         EMPTY_FOR_NULL,
         NOTHING_FOR_NULL,
         ONE,
-        Altered,
-        Codec,
-        Field,
+        Cardinality,
+        ChangedValue,
+        FieldMapping,
         FormatAdapter,
-        Holds,
-        Many,
         Row,
+        RowCapacity,
+        ValueCodec,
     )
     from harpia_formats.model.field_fates import (
         Fate,
@@ -53,17 +53,17 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         Companion,
         Container,
         Dialect,
+        FileSummary,
         Format,
         Lengths,
         Remark,
         Remarks,
-        Seen,
         Sniff,
     )
     from harpia_formats.model.metric_profile import (
         MetricConfiguration,
+        MetricProfile,
         MetricRequest,
-        Profile,
         ScoreError,
     )
     from harpia_formats.model.problem import (
@@ -93,31 +93,31 @@ __all__ = [
     "UNSET",
     "Advice",
     "Advise",
-    "Altered",
     "Because",
-    "Codec",
+    "Cardinality",
+    "ChangedValue",
     "Companion",
     "Container",
     "Dialect",
     "Excerpt",
     "Fate",
-    "Field",
     "FieldFate",
     "FieldFates",
+    "FieldMapping",
     "FieldTable",
     "FileCount",
+    "FileSummary",
     "Fix",
     "Format",
     "FormatAdapter",
     "Group",
     "Header",
-    "Holds",
     "Lengths",
-    "Many",
     "Measure",
     "Metric",
     "MetricConfiguration",
     "MetricError",
+    "MetricProfile",
     "MetricRequest",
     "Output",
     "Pair",
@@ -125,7 +125,6 @@ __all__ = [
     "Path",
     "Place",
     "Problem",
-    "Profile",
     "Record",
     "Remark",
     "Remarks",
@@ -133,16 +132,17 @@ __all__ = [
     "Reporter",
     "ReporterOptions",
     "Row",
+    "RowCapacity",
     "Rule",
     "Score",
     "ScoreError",
-    "Seen",
     "Severity",
     "Sniff",
     "Statistics",
     "Unconvertible",
     "UnscorableError",
     "UnsetType",
+    "ValueCodec",
     "filled",
     "json_text",
     "mean_measure",
@@ -159,15 +159,15 @@ __all__ = [
 _names_by_module = {
     # Formats: which files there are, how they are recognised and described.
     "harpia_formats.model.format": (
-        "Advice Advise Companion Container Dialect Format Lengths Remark Remarks Seen "
-        "Sniff"
+        "Advice Advise Companion Container Dialect FileSummary Format Lengths Remark "
+        "Remarks Sniff"
     ),
     # Adapters: how the rows of a format become records, and records rows.
     "harpia_formats.model.adapter": (
-        "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL ONE Altered Codec Field "
-        "FormatAdapter Holds Many Row"
+        "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL ONE Cardinality ChangedValue "
+        "FieldMapping FormatAdapter Row RowCapacity ValueCodec"
     ),
-    "harpia_formats.mapping.fields": "FieldTable=Table",
+    "harpia_formats.mapping.fields": "FieldTable",
     "harpia_formats.model.field_fates": "Fate FieldFate FieldFates Unconvertible",
     "harpia_formats.model.record": "Header Output Record Score",
     "msgspec": "UNSET UnsetType",
@@ -182,7 +182,7 @@ _names_by_module = {
     "harpia_formats.metrics.parameters": "Parameters read_parameters",
     "harpia_formats.metrics.references": "score_over_references",
     "harpia_formats.model.metric_profile": (
-        "MetricConfiguration MetricRequest Profile ScoreError"
+        "MetricConfiguration MetricRequest MetricProfile ScoreError"
     ),
     # Reporters, and the report that they print.
     "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",

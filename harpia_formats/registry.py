@@ -19,7 +19,7 @@ from harpia_formats.rules import (
 
 if TYPE_CHECKING:  # most commands convert nothing
     from harpia_formats.model.adapter import FormatAdapter
-    from harpia_formats.model.metric_profile import Profile
+    from harpia_formats.model.metric_profile import MetricProfile
     from harpia_formats.scoring.results.format import ResultFormat
 
 #: Names that stand for several versions; the first is taken where nothing tells.
@@ -100,10 +100,10 @@ def vendor_profiles() -> tuple[str, ...]:
     return tuple(harpia_converters.PROFILES)
 
 
-def vendor_profile(name: str) -> "Profile":
+def vendor_profile(name: str) -> "MetricProfile":
     """Return what a vendor means by the names of metrics."""
     module, _, attribute = harpia_converters.PROFILES[name].partition(":")
-    profile: Profile = getattr(import_module(module), attribute)
+    profile: MetricProfile = getattr(import_module(module), attribute)
     return profile
 
 

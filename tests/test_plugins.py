@@ -14,7 +14,7 @@ EXTENSION = """
 from harpia_formats.plugins import (
     UNSET,
     Dialect,
-    Field,
+    FieldMapping,
     FieldTable,
     Format,
     FormatAdapter,
@@ -33,7 +33,7 @@ FORMAT = Format(
     dialects=(Dialect("notes", lambda row: "`note`" if "note" in row else ""),),
     adapter="extension:ADAPTER",
 )
-TABLE = FieldTable("acme", (Field(("note",), "prompt"),))
+TABLE = FieldTable("acme", (FieldMapping(("note",), "prompt"),))
 ADAPTER = FormatAdapter("acme", TABLE.fields, TABLE.read, TABLE.write)
 RULE = Rule(
     "AC101", "empty-note", Severity.WARNING, "A note must not be empty.", "", b"", b""

@@ -36,7 +36,7 @@ RULES = (
     *haystack.rules.RULES,
 )
 
-#: Where the `Profile` of each name is, as `module:name`, so that it is loaded only to
+#: Where the `MetricProfile` of each name is, as `module:name`, loaded only to
 #: score.
 PROFILES: dict[str, str] = {
     "harpia": "harpia_converters.harpia.profile:HARPIA",

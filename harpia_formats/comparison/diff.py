@@ -72,11 +72,11 @@ class _Side:
         del count
         adapter = adapter_of(variant.format)
         self.adapters.append(adapter)
-        self._tells_models = adapter.carried("outputs.model")
+        self._tells_models = adapter.carries("outputs.model")
 
     def check_model(self, which: str) -> None:
         """Raise `ConversionError` if no answer is of the model that is asked for."""
-        if any(each.carried("outputs.model") for each in self.adapters):
+        if any(each.carries("outputs.model") for each in self.adapters):
             self.models.check(f" in the {which}")
 
     def _receive(self, taken: PlacedRecord) -> None:

@@ -24,7 +24,7 @@ from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.select_model import Models
 from harpia_formats.mapping.targets import fitting, is_told_by_answers, targets_named
 from harpia_formats.mapping.to_rows import Pairing
-from harpia_formats.model.adapter import FormatAdapter, Many, Row
+from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place, Problem
@@ -180,7 +180,7 @@ class RoundTrip:
         )
         self._there = Pairing(adapter, self._options.choices(constants), way_there)
         # What came of one row is one row again, if its format holds a list.
-        has_lists = source.holds.outputs is Many.OF_ONE_MODEL
+        has_lists = source.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
         back = changed(
             self._options,
             model=None,
@@ -210,9 +210,9 @@ class RoundTrip:
         Scores that the other format has come back with it.
         """
         filling = self._filling
-        if filling is None or adapter.holds.scores is not Many.NONE:
+        if filling is None or adapter.capacity.scores is not Cardinality.NONE:
             return filling, None
-        if source.holds.scores is Many.NONE:
+        if source.capacity.scores is Cardinality.NONE:
             message = f"neither {given.id} nor {target.id} has a place for a score"
             raise ConversionError(message)
         return None, filling

@@ -51,11 +51,11 @@ class OrdinaryWay:
         self, taken: PlacedRecord, file: int, prefix: str, destination: Destination
     ) -> None:
         """Convert a record of a file, or keep it for its group."""
-        record, notes = taken.record, FieldFates()
+        record, fates = taken.record, FieldFates()
         self._models.note(record)
         if self._options.prefix_ids and record.id is not UNSET:
             record = replace(record, id=f"{prefix}{record.id}")
-            notes.changed("id", "with the name of its file in front")
+            fates.changed("id", "with the name of its file in front")
         self._account.records += 1
 
         def place() -> Place:
@@ -63,26 +63,26 @@ class OrdinaryWay:
 
         if self._groups is not None:
             # The notes of a group are its own; what became of its rows is told here.
-            self._account.files[file].losses.add((), tuple(notes.said), place)
+            self._account.files[file].losses.add((), tuple(fates.entries), place)
             self._groups.add(record, file, place())
             return
 
-        self._convert(record, notes, place, taken.row.text, file, destination)
+        self._convert(record, fates, place, taken.row.text, file, destination)
 
     def write_groups(self, destination: Destination) -> None:
         """Convert one record for each group, if there are groups."""
         if self._groups is None:
             return
         self._account.records = 0
-        for record, notes, file, place in self._groups:
+        for record, fates, file, place in self._groups:
             self._account.records += 1
             text = encode(record)
-            self._convert(record, notes, partial(_same, place), text, file, destination)
+            self._convert(record, fates, partial(_same, place), text, file, destination)
 
     def _convert(  # noqa: PLR0913, PLR0917 - a record with all that is known of it
         self,
         record: Record,
-        notes: FieldFates,
+        fates: FieldFates,
         place: Callable[[], Place],
         text: bytes,
         file: int,
@@ -90,7 +90,7 @@ class OrdinaryWay:
     ) -> None:
         parts = [("", record)]
         if destination.outputs.is_split:
-            parts = list(by_model(record, notes, self._options.model))
+            parts = list(by_model(record, fates, self._options.model))
         try:
             written = [
                 (model, destination.pairing.written(part, self._account.records))
@@ -101,10 +101,10 @@ class OrdinaryWay:
             return
         for model, each in written:
             destination.add(each.rows, destination.file_of(model))
-            notes.said += each.notes
+            fates.entries += each.fates
         # What is told of a record is told once, whatever it is spread over.
         paths = tuple(dict.fromkeys(path for _, each in written for path in each.paths))
-        said = tuple(dict.fromkeys(notes.said))
+        said = tuple(dict.fromkeys(fates.entries))
         self._account.files[file].losses.add(paths, said, place)
         self._account.stop_at_loss()
 

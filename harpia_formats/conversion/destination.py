@@ -12,7 +12,7 @@ from harpia_formats.mapping.columns import names_in
 from harpia_formats.mapping.constants import constants_for
 from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.to_rows import Pairing, Scorer
-from harpia_formats.model.adapter import Many, Row
+from harpia_formats.model.adapter import Cardinality, Row
 from harpia_formats.model.format import Container, Format
 from harpia_formats.registry import adapter_of
 
@@ -46,7 +46,7 @@ class Destination:
         container = options.container
         if container is not None and target.dialects[0].container is not Container.ROWS:
             raise ConversionError(f"a file of {target.id} is neither array nor lines")
-        if scorer is not None and self.adapter.holds.scores is Many.NONE:
+        if scorer is not None and self.adapter.capacity.scores is Cardinality.NONE:
             raise ConversionError(f"{target.id} has no place for a score")
         self.outputs = Outputs(
             target,
@@ -90,7 +90,7 @@ class Destination:
         of several.
         """
         source = adapter_of(variant.format)
-        may_have_ids = source.carried("id") or source.room is not None
+        may_have_ids = source.carries("id") or source.extras_path is not None
         is_given = "id" in self.constants
         is_split = self.outputs.is_split
         return self.pairing.needs_id and not (may_have_ids or is_given or is_split)

@@ -22,15 +22,15 @@ class Filling:
     name: str
     measure: Measure
 
-    def __call__(self, record: Record, notes: FieldFates) -> Record:
+    def __call__(self, record: Record, fates: FieldFates) -> Record:
         """Return `record` with a score for each answer.
 
         Raises `Unconvertible` where there is nothing to compare an answer with.
         """
-        outputs = [self._scored(record, each, notes) for each in record.outputs]
+        outputs = [self._scored(record, each, fates) for each in record.outputs]
         return replace(record, outputs=outputs)
 
-    def _scored(self, record: Record, output: Output, notes: FieldFates) -> Output:
+    def _scored(self, record: Record, output: Output, fates: FieldFates) -> Output:
         scores = output.scores or [Score()]
         if all(each.value is not UNSET for each in scores):
             return output
@@ -45,17 +45,17 @@ class Filling:
         (value,) = self.measure.scores(
             self.measure.statistics(answer, record.references)
         )
-        notes.defaulted("outputs.scores.value", f"--score {self.name}")
+        fates.defaulted("outputs.scores.value", f"--score {self.name}")
         filled = [
-            each if each.value is not UNSET else self._filled(each, value, notes)
+            each if each.value is not UNSET else self._filled(each, value, fates)
             for each in scores
         ]
         return replace(output, scores=filled)
 
-    def _filled(self, score: Score, value: float | None, notes: FieldFates) -> Score:
+    def _filled(self, score: Score, value: float | None, fates: FieldFates) -> Score:
         changes: dict[str, Any] = {"value": value}
         if score.is_correct is UNSET:
-            notes.defaulted("outputs.scores.is_correct", "whether the score is 1")
+            fates.defaulted("outputs.scores.is_correct", "whether the score is 1")
             changes["is_correct"] = value == 1.0
         for name, given in (
             ("metric", self.name),
@@ -63,7 +63,7 @@ class Filling:
         ):
             if getattr(score, name) is UNSET:
                 path = f"outputs.scores.{name}"
-                notes.defaulted(path, f"--score {self.name}")
+                fates.defaulted(path, f"--score {self.name}")
                 changes[name] = given
         return replace(score, **changes)
 

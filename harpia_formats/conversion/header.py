@@ -21,24 +21,24 @@ def header_row(
     if chosen is None:
         return {}
     file, header = chosen
-    notes = FieldFates()
+    fates = FieldFates()
     row: Row = {}
     names = [
         each for each in header.__struct_fields__ if getattr(header, each) is not UNSET
     ]
     if destination.outputs.headed and not destination.written:
         for name in names:
-            notes.dropped(f"header.{name}", "there is no record to carry it")
+            fates.dropped(f"header.{name}", "there is no record to carry it")
     else:
         adapter = destination.adapter
         if adapter.write_header is not None:
-            row = adapter.write_header(header, notes)
+            row = adapter.write_header(header, fates)
         held = {each.partition(".")[0] for each in adapter.header_fields}
         for name in names:
             if name not in held:
-                notes.dropped(f"header.{name}")
+                fates.dropped(f"header.{name}")
     paths = tuple(f"header.{each}" for each in names)
-    file.losses.add(paths, tuple(notes.said), lambda: None)
+    file.losses.add(paths, tuple(fates.entries), lambda: None)
     return row
 
 

@@ -132,8 +132,8 @@ class Outputs:
             return Table(
                 write,
                 self.adapter.columns,
-                self.adapter.all_columns,
-                self.adapter.beside,
+                self.adapter.required_columns,
+                self.adapter.implied_columns,
                 dict(self.columns),
                 quotes_empty=self.adapter.blank_is_absent,
             )
@@ -148,7 +148,7 @@ class Outputs:
             suffix = suffix_of(masked(fspath(self.output)))
             if suffix in {".json", ".jsonl", ".ndjson"}:
                 return suffix == ".json"
-        return self.adapter.in_array
+        return self.adapter.written_as_array
 
 
 def standard_output() -> BinaryIO:

@@ -83,7 +83,7 @@ def names_in(
     names: dict[str, str] = {}
     for name, column in columns.items():
         path = _paths.get(name, name)
-        own = [each.name for each in adapter.fields if each.hub == path]
+        own = [each.name for each in adapter.fields if each.record_path == path]
         if not own:
             raise MapError(f"{name}={column}", f"{format_} has no column for {name}")
         names |= dict.fromkeys(own, column)

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from harpia_formats.model.adapter import FormatAdapter, Many
+from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.record import Record
 
 #: Fields that are told of as left out.
@@ -37,7 +37,7 @@ class Narrowing:
                 self._leave_out("references but the first")
             changes["references"] = record.references[:1]
         outputs = []
-        if all(each.holds.outputs is not Many.NONE for each in self.adapters):
+        if all(each.capacity.outputs is not Cardinality.NONE for each in self.adapters):
             outputs = [self._narrowed_output(each) for each in record.outputs]
         elif record.outputs:
             self._leave_out("outputs")
@@ -48,7 +48,9 @@ class Narrowing:
     @property
     def _holds_one_reference(self) -> bool:
         """Whether one of the formats has room for no more than one reference."""
-        return any(each.holds.references is Many.ONE for each in self.adapters)
+        return any(
+            each.capacity.references is Cardinality.ONE for each in self.adapters
+        )
 
     @property
     def _of_several_vendors(self) -> bool:
@@ -81,7 +83,9 @@ class Narrowing:
         return replace(output, **changes)
 
     def _narrowed_scores(self, scores: list[Any]) -> Any:
-        if not all(each.holds.scores is not Many.NONE for each in self.adapters):
+        if not all(
+            each.capacity.scores is not Cardinality.NONE for each in self.adapters
+        ):
             self._leave_out("outputs.scores")
             return UNSET
         narrowed = []
@@ -96,7 +100,7 @@ class Narrowing:
         return narrowed
 
     def _is_common(self, path: str) -> bool:
-        common = all(each.carried(path) for each in self.adapters)
+        common = all(each.carries(path) for each in self.adapters)
         if not common:
             self._leave_out(path)
         return common

@@ -25,15 +25,15 @@ def keep(
     parts: Sequence[Record],
     rows: Sequence[Row],
     target: FormatAdapter,
-    notes: FieldFates,
+    fates: FieldFates,
 ) -> None:
     """Put what would be lost of `record` into its rows, and take back the notes.
 
     Each row was made from the part of the record at the same place.
     """
-    if target.room is None:
+    if target.extras_path is None:
         return
-    lost = [each for each in notes.said if each.fate is not Fate.DEFAULTED]
+    lost = [each for each in fates.entries if each.fate is not Fate.DEFAULTED]
     names = dict.fromkeys(each.path.partition(".")[0] for each in lost)
     for part, row in zip(parts, rows, strict=True):
         fragment = {each: getattr(record, each) for each in names}
@@ -41,8 +41,8 @@ def keep(
             # A row that is one answer of several keeps that one only.
             fragment["outputs"] = _own_outputs(record, parts, part)
         _put(row, target, fragment, record.extra)
-    notes.said = [
-        each for each in notes.said if each.fate in {Fate.DEFAULTED, Fate.SPLIT}
+    fates.entries = [
+        each for each in fates.entries if each.fate in {Fate.DEFAULTED, Fate.SPLIT}
     ]
 
 
@@ -59,7 +59,7 @@ def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> N
     given = {name: value for name, value in fragment.items() if value is not UNSET}
     if not given:
         return
-    for each in target.room or ():
+    for each in target.extras_path or ():
         inner = row.get(each)
         if inner == {}:
             given[each] = {}
@@ -69,15 +69,15 @@ def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> N
         # The object may be the record's own.
         row[each] = dict(inner or {})
         row = row[each]
-    row[KEY] = encode(given).decode() if target.room_of_text else given
+    row[KEY] = encode(given).decode() if target.extras_as_text else given
 
 
 def taken_out(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
     """Return `row` without what it keeps, and that; the latter is mostly empty."""
-    if source.room is None:
+    if source.extras_path is None:
         return row, {}
     owners = [row]
-    for each in source.room:
+    for each in source.extras_path:
         inner = owners[-1].get(each)
         if not isinstance(inner, dict):
             return row, {}
@@ -88,7 +88,9 @@ def taken_out(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
     if fragment is None:
         return row, {}
     inner = {key: value for key, value in owners[-1].items() if key != KEY}
-    for each, owner in zip(reversed(source.room), reversed(owners[:-1]), strict=True):
+    for each, owner in zip(
+        reversed(source.extras_path), reversed(owners[:-1]), strict=True
+    ):
         inner = {**owner, each: inner}
         if not inner[each]:
             del inner[each]

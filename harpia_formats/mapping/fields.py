@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.model.adapter import DECLINED, Altered, Field, Row
+from harpia_formats.model.adapter import DECLINED, ChangedValue, FieldMapping, Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score, fits
 
@@ -21,7 +21,7 @@ _OUTPUTS, _SCORES = "outputs.", "outputs.scores."
 class _Leaf:
     """A field in the tree of keys, with where in a record it belongs."""
 
-    field: Field
+    field: FieldMapping
     #: 0 for the record, 1 for its output, 2 for the score of that.
     level: int
     #: The name of the field there.
@@ -32,11 +32,11 @@ _Tree = dict[str, "_Leaf | _Tree"]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FieldTable:
     """The fields of one format, ready to read and to write."""
 
     vendor: str
-    fields: tuple[Field, ...]
+    fields: tuple[FieldMapping, ...]
     #: What each row has, whatever the record.
     constants: Mapping[str, Any] = field(default_factory=dict)
     _tree: _Tree = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Table:
             record["outputs"] = [Output(**output)]
         return Record(**record)
 
-    def write(self, record: Record, notes: FieldFates) -> Row:
+    def write(self, record: Record, fates: FieldFates) -> Row:
         """Return the row for `record`, which has one output and one score at most.
 
         Raises `Unconvertible` where the record lacks what a row must have.
@@ -76,28 +76,28 @@ class Table:
             value = held = UNSET if owner is None else getattr(owner, each.name)
             if value is not UNSET and each.field.codec is not None:
                 value = each.field.codec.write(value)
-            if type(value) is Altered:
-                notes.changed(each.field.hub, value.how)
+            if type(value) is ChangedValue:
+                fates.changed(each.field.record_path, value.how)
                 value, held = value.value, UNSET
             if value is UNSET:
-                value = _lacking(each.field, notes)
+                value = _lacking(each.field, fates)
                 if held is not UNSET and value is UNSET:
-                    notes.changed(each.field.hub, "left out")
+                    fates.changed(each.field.record_path, "left out")
             if value is not UNSET:
                 _put(row, each.field.path, value)
         row = {**row, **self.constants} if self.constants else row
         if record.extra is not UNSET and self.vendor in record.extra:
             kept = record.extra[self.vendor]
             for key in merge(row, kept):
-                notes.dropped(f"extra.{self.vendor}.{key}", "its place is taken")
+                fates.dropped(f"extra.{self.vendor}.{key}", "its place is taken")
         return row
 
 
-def _leaf_of(given: Field) -> _Leaf:
+def _leaf_of(given: FieldMapping) -> _Leaf:
     for level, prefix in ((2, _SCORES), (1, _OUTPUTS), (0, "")):
-        if given.hub.startswith(prefix):
-            return _Leaf(given, level, given.hub.removeprefix(prefix))
-    raise ValueError(given.hub)
+        if given.record_path.startswith(prefix):
+            return _Leaf(given, level, given.record_path.removeprefix(prefix))
+    raise ValueError(given.record_path)
 
 
 def _owners_of(record: Record) -> tuple[Any, Any, Any]:
@@ -114,7 +114,7 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
         if type(place) is _Leaf:
             known, codec = place.field, place.field.codec
             taken = value if codec is None else codec.read(value)
-            if taken is not DECLINED and fits(known.hub, taken):
+            if taken is not DECLINED and fits(known.record_path, taken):
                 levels[place.level][place.name] = taken
                 continue
         elif place is not None and type(value) is dict and value:
@@ -127,14 +127,14 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
     return dict(sorted(rest.items())) if len(rest) > 1 else rest
 
 
-def _lacking(given: Field, notes: FieldFates) -> Any:
+def _lacking(given: FieldMapping, fates: FieldFates) -> Any:
     """Return what is written where a record has nothing for a field."""
     if given.default is not UNSET:
-        notes.defaulted(given.hub, shown_default(given.default))
+        fates.defaulted(given.record_path, shown_default(given.default))
     elif given.required:
         reason = f"the record has nothing for `{given.name}`"
         help_ = f"give it with --set {given.name}=VALUE"
-        raise Unconvertible(given.hub, reason, help_)
+        raise Unconvertible(given.record_path, reason, help_)
     return given.default
 
 

@@ -10,85 +10,89 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
-from harpia_formats.model.adapter import Holds, Many
+from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record
 
 
 def fitted(
-    record: Record, holds: Holds, choices: Choices, notes: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
     """Yield what `record` becomes, one record for each row.
 
     Raises `Unconvertible` where the choices say that something is not to be done.
     """
-    record = _of_model(record, choices, notes)
-    parts = list(_split(record, holds, choices, notes))
+    record = _of_model(record, choices, fates)
+    parts = list(_split(record, capacity, choices, fates))
     if len(parts) > 1 and record.id is not UNSET:
-        yield from _numbered(parts, notes)
+        yield from _numbered(parts, fates)
     else:
         yield from parts
 
 
 def _split(
-    record: Record, holds: Holds, choices: Choices, notes: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
-    for asked in _references(record, holds, choices, notes):
-        for answered in _outputs(asked, holds, choices, notes):
-            for scored in _scores(answered, holds, choices, notes):
-                yield _as_conversation(scored, holds, choices, notes)
+    for asked in _references(record, capacity, choices, fates):
+        for answered in _outputs(asked, capacity, choices, fates):
+            for scored in _scores(answered, capacity, choices, fates):
+                yield _as_conversation(scored, capacity, choices, fates)
 
 
-def _of_model(record: Record, choices: Choices, notes: FieldFates) -> Record:
+def _of_model(record: Record, choices: Choices, fates: FieldFates) -> Record:
     """Keep the answers of the model that is asked for."""
     if choices.model is None:
         return record
     kept = [each for each in record.outputs if each.model == choices.model]
     if len(kept) < len(record.outputs):
-        notes.dropped("outputs", "of another model")
+        fates.dropped("outputs", "of another model")
     return replace(record, outputs=kept)
 
 
 def _references(
-    record: Record, holds: Holds, choices: Choices, notes: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
     references = record.references
-    if references is UNSET or len(references) < 2 or holds.references is not Many.ONE:  # noqa: PLR2004 - several
+    if (
+        references is UNSET
+        or len(references) < 2  # noqa: PLR2004 - several
+        or capacity.references is not Cardinality.ONE
+    ):
         yield record
     elif choices.references is References.FAIL:
         reason = f"there are {len(references)} references, and a row holds one"
         raise Unconvertible("references", reason, "choose with --references")
     elif choices.references is References.FIRST:
-        notes.dropped("references", "all but the first")
+        fates.dropped("references", "all but the first")
         yield replace(record, references=references[:1])
     else:
-        notes.split("references", "one row each")
+        fates.split("references", "one row each")
         for each in references:
             yield replace(record, references=[each])
 
 
 def _outputs(
-    record: Record, holds: Holds, choices: Choices, notes: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
     outputs = record.outputs
-    if len(outputs) < 2 or holds.outputs in {Many.ALL, Many.NONE}:  # noqa: PLR2004 - several
+    if len(outputs) < 2 or capacity.outputs in {Cardinality.MANY, Cardinality.NONE}:  # noqa: PLR2004 - several
         yield record
         return
     if choices.responses is Responses.FAIL:
         reason = f"there are {len(outputs)} answers, and a row holds one"
         raise Unconvertible("outputs", reason, "choose with --responses")
     if choices.responses is Responses.FIRST:
-        notes.dropped("outputs", "all but the first")
+        fates.dropped("outputs", "all but the first")
         yield replace(record, outputs=outputs[:1])
         return
     groups = [[each] for each in outputs]
     if choices.responses is Responses.LIST:
-        if holds.outputs is not Many.OF_ONE_MODEL:
+        if capacity.outputs is not Cardinality.MANY_OF_ONE_MODEL:
             reason = "a row has no place for a list of answers"
             raise Unconvertible("outputs", reason, "choose with --responses")
         groups = _by_model(outputs)
     if len(groups) > 1:
-        notes.split("outputs", "one row each")
+        fates.split("outputs", "one row each")
     for group in groups:
         yield replace(record, outputs=group)
 
@@ -101,22 +105,22 @@ def _by_model(outputs: list[Output]) -> list[list[Output]]:
 
 
 def _scores(
-    record: Record, holds: Holds, choices: Choices, notes: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
-    if holds.scores is not Many.ONE or len(record.outputs) != 1:
+    if capacity.scores is not Cardinality.ONE or len(record.outputs) != 1:
         yield record
         return
     (output,) = record.outputs
     if output.scores is UNSET or len(output.scores) < 2:  # noqa: PLR2004 - several
         yield record
     elif choices.responses is Responses.FIRST:
-        notes.dropped("outputs.scores", "all but the first")
+        fates.dropped("outputs.scores", "all but the first")
         yield _with(record, scores=output.scores[:1])
     elif choices.responses is Responses.FAIL:
         reason = f"there are {len(output.scores)} scores, and a row holds one"
         raise Unconvertible("outputs.scores", reason, "choose with --responses")
     else:
-        notes.split("outputs.scores", "one row each")
+        fates.split("outputs.scores", "one row each")
         for each in output.scores:
             yield _with(record, scores=[each])
 
@@ -126,35 +130,35 @@ def _with(record: Record, **changes: Any) -> Record:
     return replace(record, outputs=[replace(record.outputs[0], **changes)])
 
 
-def _numbered(parts: list[Record], notes: FieldFates) -> Iterator[Record]:
-    notes.changed("id", "with # and a number behind it")
+def _numbered(parts: list[Record], fates: FieldFates) -> Iterator[Record]:
+    fates.changed("id", "with # and a number behind it")
     for number, each in enumerate(parts, 1):
         yield replace(each, id=f"{each.id}#{number}")
 
 
 def _as_conversation(
-    record: Record, holds: Holds, choices: Choices, notes: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Record:
     """Bring a chat or a conversation into the form that a row has room for."""
-    if holds.messages and not holds.turns:
-        return _turns_as_messages(record, notes)
-    if not holds.messages and record.messages is not UNSET:
-        if holds.turns:
-            return _messages_as_turns(record, notes)
-        record = _messages_as_prompt(record, choices, notes)
-    if not holds.turns and not holds.messages:
-        return _turns_as_answer(record, holds, choices, notes)
+    if capacity.messages and not capacity.turns:
+        return _turns_as_messages(record, fates)
+    if not capacity.messages and record.messages is not UNSET:
+        if capacity.turns:
+            return _messages_as_turns(record, fates)
+        record = _messages_as_prompt(record, choices, fates)
+    if not capacity.turns and not capacity.messages:
+        return _turns_as_answer(record, capacity, choices, fates)
     return record
 
 
-def _messages_as_prompt(record: Record, choices: Choices, notes: FieldFates) -> Record:
+def _messages_as_prompt(record: Record, choices: Choices, fates: FieldFates) -> Record:
     messages = record.messages
     assert messages is not UNSET  # noqa: S101 - the caller looked
     if choices.turns is Turns.FAIL:
         reason = "the prompt is a chat, and a row holds one text"
         raise Unconvertible("messages", reason, "choose with --turns")
     if choices.turns is Turns.TRANSCRIPT:
-        notes.changed("messages", "one text, as a transcript")
+        fates.changed("messages", "one text, as a transcript")
         prompt: Any = transcript(messages)
     else:
         prompt = record.prompt
@@ -163,12 +167,12 @@ def _messages_as_prompt(record: Record, choices: Choices, notes: FieldFates) -> 
         if prompt is UNSET:
             reason = "no message is of the user, so nothing is asked"
             raise Unconvertible("messages", reason, "or take --turns transcript")
-        notes.changed("messages", "the last of the user")
-        record = _with_system(record, notes)
-    return _asking(replace(record, messages=UNSET), prompt, "the messages", notes)
+        fates.changed("messages", "the last of the user")
+        record = _with_system(record, fates)
+    return _asking(replace(record, messages=UNSET), prompt, "the messages", fates)
 
 
-def _with_system(record: Record, notes: FieldFates) -> Record:
+def _with_system(record: Record, fates: FieldFates) -> Record:
     """Return `record` with the system message that its chat begins with."""
     messages = record.messages or []
     first = messages[0] if messages else {}
@@ -177,23 +181,23 @@ def _with_system(record: Record, notes: FieldFates) -> Record:
         return record
     if not isinstance(text, str) or not text:
         return record
-    notes.defaulted("system", "of the messages")
+    fates.defaulted("system", "of the messages")
     return replace(record, system=text)
 
 
-def _asking(record: Record, prompt: str, where: str, notes: FieldFates) -> Record:
+def _asking(record: Record, prompt: str, where: str, fates: FieldFates) -> Record:
     """Return `record` with another prompt, which was found in a chat."""
     if record.prompt is UNSET:
-        notes.defaulted("prompt", f"of {where}")
+        fates.defaulted("prompt", f"of {where}")
     elif record.prompt != prompt:
-        notes.changed("prompt", f"that of {where}")
+        fates.changed("prompt", f"that of {where}")
     return replace(record, prompt=prompt)
 
 
 def _turns_as_answer(
-    record: Record, holds: Holds, choices: Choices, notes: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Record:
-    if holds.outputs is Many.NONE or len(record.outputs) != 1:
+    if capacity.outputs is Cardinality.NONE or len(record.outputs) != 1:
         return record
     output = record.outputs[0]
     if not output.turns:
@@ -204,52 +208,52 @@ def _turns_as_answer(
     before, answer = _parted(output.turns)
     if choices.turns is Turns.TRANSCRIPT:
         prompt: Any = transcript(before)
-        notes.changed("outputs.turns", "one text, as a transcript, and the answer")
+        fates.changed("outputs.turns", "one text, as a transcript, and the answer")
     else:
         # What the data set says is asked stays what is asked.
         prompt = UNSET if record.prompt is not UNSET else last_of(before, "user")
-        notes.changed("outputs.turns", "the last answer")
-    record = _answered(record, answer, notes)
+        fates.changed("outputs.turns", "the last answer")
+    record = _answered(record, answer, fates)
     if prompt is UNSET or not before:
         return record
-    return _asking(record, prompt, "the turns", notes)
+    return _asking(record, prompt, "the turns", fates)
 
 
-def _turns_as_messages(record: Record, notes: FieldFates) -> Record:
+def _turns_as_messages(record: Record, fates: FieldFates) -> Record:
     """Take a conversation for the chat before an answer, and the answer."""
     if not any(each.turns for each in record.outputs):
         return record
     if len(record.outputs) != 1:
         # Several conversations have no chat in common, so only their answers stay.
-        answers = [_answer_of(each, notes) for each in record.outputs]
+        answers = [_answer_of(each, fates) for each in record.outputs]
         return replace(record, outputs=answers)
     before, answer = _parted(record.outputs[0].turns or [])
     if not before:
-        return _answered(record, answer, notes)
-    notes.changed("outputs.turns", "messages and the answer")
+        return _answered(record, answer, fates)
+    fates.changed("outputs.turns", "messages and the answer")
     if record.messages is UNSET:
-        notes.defaulted("messages", "of the turns")
+        fates.defaulted("messages", "of the turns")
     elif record.messages != before:
-        notes.changed("messages", "those of the turns")
-    return _answered(replace(record, messages=before), answer, notes)
+        fates.changed("messages", "those of the turns")
+    return _answered(replace(record, messages=before), answer, fates)
 
 
-def _answer_of(output: Output, notes: FieldFates) -> Output:
+def _answer_of(output: Output, fates: FieldFates) -> Output:
     """Return an answer with the last one of its conversation, if it is one."""
     if not output.turns:
         return output
-    notes.changed("outputs.turns", "the last answer")
-    return _told(output, _parted(output.turns)[1], notes)
+    fates.changed("outputs.turns", "the last answer")
+    return _told(output, _parted(output.turns)[1], fates)
 
 
 def _answered(
-    record: Record, answer: dict[str, Any] | None, notes: FieldFates
+    record: Record, answer: dict[str, Any] | None, fates: FieldFates
 ) -> Record:
     """Return `record` with the last turn of its conversation as the answer."""
-    return replace(record, outputs=[_told(record.outputs[0], answer, notes)])
+    return replace(record, outputs=[_told(record.outputs[0], answer, fates)])
 
 
-def _told(output: Output, answer: dict[str, Any] | None, notes: FieldFates) -> Output:
+def _told(output: Output, answer: dict[str, Any] | None, fates: FieldFates) -> Output:
     """Return `output` with a turn for its text and its reasoning."""
     changes: dict[str, Any] = {"turns": UNSET}
     if answer is not None:
@@ -258,12 +262,12 @@ def _told(output: Output, answer: dict[str, Any] | None, notes: FieldFates) -> O
                 not isinstance(getattr(output, name), str)
                 and answer.get(key) is not None
             ):
-                notes.defaulted(f"outputs.{name}", "of the last answer in the turns")
+                fates.defaulted(f"outputs.{name}", "of the last answer in the turns")
                 changes[name] = answer[key]
     return replace(output, **changes)
 
 
-def _messages_as_turns(record: Record, notes: FieldFates) -> Record:
+def _messages_as_turns(record: Record, fates: FieldFates) -> Record:
     """Take a chat and each answer to it for a conversation."""
     messages = record.messages
     assert messages is not UNSET  # noqa: S101 - the caller looked
@@ -276,17 +280,17 @@ def _messages_as_turns(record: Record, notes: FieldFates) -> Record:
         answer: dict[str, Any] = {"role": "assistant", "content": each.text}
         if each.reasoning is not UNSET:
             answer["reasoning"] = each.reasoning
-            notes.merged("outputs.reasoning", "of the last turn")
-        notes.merged("outputs.text", "the last turn")
-        notes.defaulted("outputs.turns", "the messages and the answer")
+            fates.merged("outputs.reasoning", "of the last turn")
+        fates.merged("outputs.text", "the last turn")
+        fates.defaulted("outputs.turns", "the messages and the answer")
         outputs.append(
             replace(
                 each, turns=[*start, *messages, answer], text=UNSET, reasoning=UNSET
             )
         )
     if start:
-        notes.merged("system", "the first turn")
-    notes.merged("messages", "turns before the answer")
+        fates.merged("system", "the first turn")
+    fates.merged("messages", "turns before the answer")
     record = replace(
         record,
         messages=UNSET,
@@ -295,7 +299,7 @@ def _messages_as_turns(record: Record, notes: FieldFates) -> Record:
     )
     prompt = last_of(messages, "user")
     if record.prompt is UNSET and prompt is not UNSET:
-        return _asking(record, prompt, "the messages", notes)
+        return _asking(record, prompt, "the messages", fates)
     return record
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from harpia_formats.model.adapter import Field, FormatAdapter, Many
+from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import KINDS
 
@@ -43,9 +43,11 @@ def check_needs(  # noqa: PLR0913 - two formats, and what is given beside
         return
     names = [each.name for each in missing]
     cures = [f"--set {each.name}=VALUE" for each in missing]
-    if {each.hub for each in missing} & _of_scores and not scored:
+    if {each.record_path for each in missing} & _of_scores and not scored:
         cures = [
-            f"--set {each.name}=VALUE" for each in missing if each.hub not in _of_scores
+            f"--set {each.name}=VALUE"
+            for each in missing
+            if each.record_path not in _of_scores
         ]
         cures.append("--score em or --score f1 for the score")
     raise ConversionError(
@@ -58,28 +60,37 @@ def _missing_answer(
     source: FormatAdapter,
     target: FormatAdapter,
     constants: Collection[str],
-    missing: list[Field],
-) -> list[Field]:
+    missing: list[FieldMapping],
+) -> list[FieldMapping]:
     """Return where the answer goes, if there is none for what rows say of one."""
     asked = any(
-        each.required and each.hub.startswith("outputs.") for each in target.fields
+        each.required and each.record_path.startswith("outputs.")
+        for each in target.fields
     )
     if not asked or holds_answers(source) or "outputs.text" in constants:
         return []
-    answer = (each for each in target.fields if each.hub == "outputs.text")
+    answer = (each for each in target.fields if each.record_path == "outputs.text")
     return [each for each in answer if each not in missing][:1]
 
 
 def _is_missing(
-    given: Field, source: FormatAdapter, constants: Collection[str], *, scored: bool
+    given: FieldMapping,
+    source: FormatAdapter,
+    constants: Collection[str],
+    *,
+    scored: bool,
 ) -> bool:
-    if not given.required or given.hub == "id" or given.hub in constants:
+    if (
+        not given.required
+        or given.record_path == "id"
+        or given.record_path in constants
+    ):
         return False
-    if scored and given.hub in _of_scores:
+    if scored and given.record_path in _of_scores:
         return False
     return not any(
-        source.carried(each) or each in constants
-        for each in (given.hub, *_given_by.get(given.hub, ()))
+        source.carries(each) or each in constants
+        for each in (given.record_path, *_given_by.get(given.record_path, ()))
     )
 
 
@@ -89,7 +100,7 @@ def _listed(names: list[str]) -> str:
 
 def holds_answers(adapter: FormatAdapter) -> bool:
     """Tell whether rows have room for what models answered."""
-    return adapter.holds.outputs is not Many.NONE
+    return adapter.capacity.outputs is not Cardinality.NONE
 
 
 def paths_named(name: str, adapter: FormatAdapter) -> str | None:
@@ -98,14 +109,14 @@ def paths_named(name: str, adapter: FormatAdapter) -> str | None:
     It is a key of the format's rows, the path of a field, or the last part of one.
     """
     for each in adapter.fields:
-        if name in (each.name, each.hub) and each.hub in KINDS:
-            return each.hub
+        if name in (each.name, each.record_path) and each.record_path in KINDS:
+            return each.record_path
     if name in KINDS:
         return name
     for start in ("params.", "metadata."):
         if name.startswith(start):
             return name
-    ends = [each.hub for each in adapter.fields if each.path[-1] == name]
+    ends = [each.record_path for each in adapter.fields if each.path[-1] == name]
     ends += [each for each in KINDS if each.rpartition(".")[2] == name]
     named = {"response": "outputs.text", "score": "outputs.scores.value"}
     return next((each for each in ends if each in KINDS), named.get(name))

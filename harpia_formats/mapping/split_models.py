@@ -9,16 +9,16 @@ from harpia_formats.model.record import Record
 
 
 def by_model(
-    record: Record, notes: FieldFates, wanted: str | None
+    record: Record, fates: FieldFates, wanted: str | None
 ) -> Iterator[tuple[str, Record]]:
     """Yield the answers of each model by themselves, of one model if it is `wanted`."""
     models = dict.fromkeys(each.model or "" for each in record.outputs)
     if wanted is not None:
         if models.keys() - {wanted}:
-            notes.dropped("outputs", "of another model")
+            fates.dropped("outputs", "of another model")
         models = {wanted: None}
     if len(models) > 1:
-        notes.split("outputs", "a file for each model")
+        fates.split("outputs", "a file for each model")
     for model in models or {"": None}:
         kept = [each for each in record.outputs if (each.model or "") == model]
         yield model, replace(record, outputs=kept)

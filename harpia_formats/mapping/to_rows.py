@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.extras import keep
 from harpia_formats.mapping.fit import fitted
-from harpia_formats.model.adapter import FormatAdapter, Many, Row
+from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.record import KINDS, Output, Record, Score, paths_in
 
@@ -29,7 +29,7 @@ class Written:
 
     rows: list[Row]
     paths: tuple[str, ...]
-    notes: tuple[FieldFate, ...]
+    fates: tuple[FieldFate, ...]
 
 
 @dataclass(slots=True)
@@ -46,77 +46,79 @@ class Pairing:
     def __post_init__(self) -> None:
         constants = self.choices.constants.items()
         self._constants = {
-            path: value for path, value in constants if self.target.carried(path)
+            path: value for path, value in constants if self.target.carries(path)
         }
 
     @property
     def needs_id(self) -> bool:
         """Whether a row must have an id."""
-        return any(each.hub == "id" and each.required for each in self.target.fields)
+        return any(
+            each.record_path == "id" and each.required for each in self.target.fields
+        )
 
     def written(self, record: Record, number: int = 0) -> Written:
         """Return the rows of `record`, whose `number` is its id where it needs one.
 
         Raises `Unconvertible` where it cannot be said in the format, or is not to.
         """
-        notes = FieldFates()
+        fates = FieldFates()
         paths = tuple(paths_in(record))
         if self._constants:
-            turns = self.target.holds.turns
-            record = completed(record, self._constants, notes, turns=turns)
+            turns = self.target.capacity.turns
+            record = completed(record, self._constants, fates, turns=turns)
         if number and record.id is UNSET and self.needs_id:
             record = replace(record, id=str(number))
-            notes.defaulted("id", BY_NUMBER)
+            fates.defaulted("id", BY_NUMBER)
         # An id that is not written need not tell rows apart.
         named = record if self._carries("id") else replace(record, id=UNSET)
-        parts = list(fitted(named, self.target.holds, self.choices, notes))
+        parts = list(fitted(named, self.target.capacity, self.choices, fates))
         if self.scorer is not None:
             # An answer is compared with the references that stand beside it.
-            parts = [self.scorer(each, notes) for each in parts]
-        rows = [self.target.write(each, notes) for each in parts]
-        self._note_dropped(paths, notes)
-        if self.target.holds.outputs is Many.NONE and record.outputs:
-            _drop_bare_outputs(paths, notes)
+            parts = [self.scorer(each, fates) for each in parts]
+        rows = [self.target.write(each, fates) for each in parts]
+        self._note_dropped(paths, fates)
+        if self.target.capacity.outputs is Cardinality.NONE and record.outputs:
+            _drop_bare_outputs(paths, fates)
         if self.choices.keep_extra:
-            keep(record, parts, rows, self.target, notes)
-        return Written(rows, paths, tuple(dict.fromkeys(notes.said)))
+            keep(record, parts, rows, self.target, fates)
+        return Written(rows, paths, tuple(dict.fromkeys(fates.entries)))
 
-    def _note_dropped(self, paths: tuple[str, ...], notes: FieldFates) -> None:
+    def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note what has no place, and forget what was filled in for nothing."""
         lost = {Fate.DROPPED, Fate.MERGED}
         passed_by = {
             each.path
-            for each in notes.said
+            for each in fates.entries
             if each.fate in lost and each.path not in paths and each.path in _told_whole
         }
-        notes.said = [
+        fates.entries = [
             each
-            for each in notes.said
+            for each in fates.entries
             if each.path not in passed_by
             and (each.fate is not Fate.DEFAULTED or self._carries(each.path))
         ]
-        told = {each.path for each in notes.said}
+        told = {each.path for each in fates.entries}
         for path in paths:
             if path not in told and not self._carries(path):
-                notes.dropped(path)
+                fates.dropped(path)
 
     def _carries(self, path: str) -> bool:
         known = self._carried.get(path)
         if known is None:
-            known = self.target.carried(path)
+            known = self.target.carries(path)
             if len(self._carried) < 10_000:  # noqa: PLR2004 - keys may be anything
                 self._carried[path] = known
         return known
 
 
-def _drop_bare_outputs(paths: tuple[str, ...], notes: FieldFates) -> None:
+def _drop_bare_outputs(paths: tuple[str, ...], fates: FieldFates) -> None:
     """Note that answers are dropped of which nothing else says so."""
     if not any(each.startswith("outputs.") for each in paths):
-        notes.dropped("outputs")
+        fates.dropped("outputs")
 
 
 def completed(
-    record: Record, constants: Mapping[str, Any], notes: FieldFates, *, turns: bool
+    record: Record, constants: Mapping[str, Any], fates: FieldFates, *, turns: bool
 ) -> Record:
     """Return `record` with constants for the fields that it lacks.
 
@@ -131,29 +133,29 @@ def completed(
         elif path.startswith("outputs."):
             of_outputs[path.removeprefix("outputs.")] = value
         elif path.partition(".")[0] in {"params", "metadata"}:
-            _complete_member(record, own, path, value, notes)
+            _complete_member(record, own, path, value, fates)
         elif getattr(record, path) is UNSET or getattr(record, path) == []:
-            own[path] = _said(path, value, notes)
+            own[path] = _said(path, value, fates)
     outputs = record.outputs
     if not outputs and "text" in of_outputs:
-        notes.defaulted("outputs", "--set")
+        fates.defaulted("outputs", "--set")
         outputs = [Output()]
     if of_outputs or of_scores:
         outputs = [
-            _completed_output(each, of_outputs, of_scores, notes, turns=turns)
+            _completed_output(each, of_outputs, of_scores, fates, turns=turns)
             for each in outputs
         ]
     return replace(record, **own, outputs=outputs)
 
 
 def _complete_member(
-    record: Record, own: dict[str, Any], path: str, value: Any, notes: FieldFates
+    record: Record, own: dict[str, Any], path: str, value: Any, fates: FieldFates
 ) -> None:
     name, _, key = path.partition(".")
     members = own.get(name, getattr(record, name))
     if members is UNSET or key not in members:
         own[name] = {**({} if members is UNSET else members), key: value}
-        notes.defaulted(path, "--set")
+        fates.defaulted(path, "--set")
 
 
 def _is_answered(output: Output) -> bool:
@@ -166,34 +168,34 @@ def _completed_output(
     output: Output,
     own: Mapping[str, Any],
     of_scores: Mapping[str, Any],
-    notes: FieldFates,
+    fates: FieldFates,
     *,
     turns: bool,
 ) -> Output:
     # A conversation is an answer without a text of its own.
     answered = {"text"} if output.turns and (turns or _is_answered(output)) else set()
     changes = {
-        name: _said(f"outputs.{name}", value, notes)
+        name: _said(f"outputs.{name}", value, fates)
         for name, value in own.items()
         if getattr(output, name) is UNSET and name not in answered
     }
     if of_scores:
         scores = output.scores or [Score()]
         changes["scores"] = [
-            _completed_score(each, of_scores, notes) for each in scores
+            _completed_score(each, of_scores, fates) for each in scores
         ]
     return replace(output, **changes)
 
 
-def _completed_score(score: Score, own: Mapping[str, Any], notes: FieldFates) -> Score:
+def _completed_score(score: Score, own: Mapping[str, Any], fates: FieldFates) -> Score:
     changes = {
-        name: _said(f"outputs.scores.{name}", value, notes)
+        name: _said(f"outputs.scores.{name}", value, fates)
         for name, value in own.items()
         if getattr(score, name) is UNSET
     }
     return replace(score, **changes)
 
 
-def _said(path: str, value: Any, notes: FieldFates) -> Any:
-    notes.defaulted(path, "--set")
+def _said(path: str, value: Any, fates: FieldFates) -> Any:
+    fates.defaulted(path, "--set")
     return value

@@ -14,23 +14,23 @@ from harpia_formats.model.record import Header, Record
 Row = dict[str, Any]
 
 
-class Many(Enum):
+class Cardinality(Enum):
     """How many of something a row can hold."""
 
     NONE = auto()
     ONE = auto()
     #: Several answers, but of one model only.
-    OF_ONE_MODEL = auto()
-    ALL = auto()
+    MANY_OF_ONE_MODEL = auto()
+    MANY = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class RowCapacity:
     """What a row of a format has room for."""
 
-    references: Many = Many.ONE
-    outputs: Many = Many.ONE
-    scores: Many = Many.NONE
+    references: Cardinality = Cardinality.ONE
+    outputs: Cardinality = Cardinality.ONE
+    scores: Cardinality = Cardinality.NONE
     #: Whether what is asked can be a chat.
     messages: bool = False
     #: Whether what comes of it can be a conversation.
@@ -42,7 +42,7 @@ DECLINED: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Altered:
+class ChangedValue:
     """A value that is written in the place of another one."""
 
     value: Any
@@ -51,10 +51,10 @@ class Altered:
 
 
 @dataclass(frozen=True, slots=True)
-class Codec:
+class ValueCodec:
     """How a value in a row and a field of a record become each other.
 
-    `read` may return `DECLINED`, and `write` an `Altered` value.
+    `read` may return `DECLINED`, and `write` an `ChangedValue` value.
     """
 
     read: Callable[[Any], Any]
@@ -69,12 +69,12 @@ def _one(value: Any) -> Any:
 
 def _first(texts: list[str]) -> Any:
     if len(texts) > 1:
-        return Altered(texts[0], "the first of several")
+        return ChangedValue(texts[0], "the first of several")
     return texts[0] if texts else UNSET
 
 
 #: One text for a list that holds one.
-ONE = Codec(_one, _first, "as a list of one")
+ONE = ValueCodec(_one, _first, "as a list of one")
 
 
 def _as_is(value: Any) -> Any:
@@ -82,27 +82,27 @@ def _as_is(value: Any) -> Any:
 
 
 def _empty_for_null(value: Any) -> Any:
-    return Altered("", "empty text for null") if value is None else value
+    return ChangedValue("", "empty text for null") if value is None else value
 
 
 def _nothing_for_null(value: Any) -> Any:
-    return Altered(UNSET, "left out for null") if value is None else value
+    return ChangedValue(UNSET, "left out for null") if value is None else value
 
 
 #: Text that a row must have, where a record may say that there is none.
-EMPTY_FOR_NULL = Codec(_as_is, _empty_for_null, "null becomes empty text")
+EMPTY_FOR_NULL = ValueCodec(_as_is, _empty_for_null, "null becomes empty text")
 #: Text that a row may leave out, likewise.
-NOTHING_FOR_NULL = Codec(_as_is, _nothing_for_null, "null is left out")
+NOTHING_FOR_NULL = ValueCodec(_as_is, _nothing_for_null, "null is left out")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldMapping:
     """One place in a row, and the field of a record that it holds."""
 
     path: tuple[str, ...]
     #: The path of the field, such as `prompt` or `outputs.scores.value`.
-    hub: str
-    codec: Codec | None = None
+    record_path: str
+    codec: ValueCodec | None = None
     #: Whether a row must have it.
     required: bool = False
     #: What is written where a record has nothing for it.
@@ -121,54 +121,56 @@ class FormatAdapter:
     """How rows of a format become records, and records rows.
 
     `read` takes a row in the form that is documented first. `write` takes a record
-    that `holds` has room for; of what it alters it leaves a note. What neither knows
+    that `capacity` has room for; of what it alters it leaves a note. What neither knows
     is dropped, and noted by whoever calls.
     """
 
     vendor: str
-    fields: tuple[Field, ...]
+    fields: tuple[FieldMapping, ...]
     read: Callable[[Row], Record]
     write: Callable[[Record, FieldFates], Row]
-    holds: Holds = field(default_factory=Holds)
+    capacity: RowCapacity = field(default_factory=RowCapacity)
     #: Where a row has room for what it has no place for, if it has.
-    room: tuple[str, ...] | None = None
+    extras_path: tuple[str, ...] | None = None
     #: Whether what is put there must be text.
-    room_of_text: bool = False
+    extras_as_text: bool = False
     #: Given the document without its rows, and what is written around rows.
     read_header: Callable[[Row], Header] | None = None
     write_header: Callable[[Header, FieldFates], Row] | None = None
     #: Paths of the header that `write_header` carries.
     header_fields: tuple[str, ...] = ()
     #: The form that is documented first, of a row in another dialect, by its name.
-    straight: Mapping[str, Callable[[Row], Row]] = field(default_factory=dict)
+    dialect_normalizers: Mapping[str, Callable[[Row], Row]] = field(
+        default_factory=dict
+    )
     #: Whether rows are documented as an array, and not as lines.
-    in_array: bool = False
+    written_as_array: bool = False
     #: Whether a cell of a table with nothing in it, not even quotes, is not there.
     blank_is_absent: bool = False
     #: Columns of a table in their order, and those that it always has.
     columns: tuple[str, ...] = ()
-    all_columns: tuple[str, ...] = ()
+    required_columns: tuple[str, ...] = ()
     #: Columns that it has wherever it has another one, by that.
-    beside: Mapping[str, str] = field(default_factory=dict)
+    implied_columns: Mapping[str, str] = field(default_factory=dict)
     #: Places in rows whose text decides on more than itself, such as a kind; "*" stands
     #: for the items of a list.
-    sensitive: frozenset[tuple[str, ...]] = frozenset()
+    discriminators: frozenset[tuple[str, ...]] = frozenset()
     #: Keys of lists inside of the items of a list whose lengths decide, too.
-    opened: frozenset[str] = frozenset()
+    nested_lists: frozenset[str] = frozenset()
     #: Further paths of records that are carried, without a place of their own.
-    carries: frozenset[str] = frozenset()
+    other_paths: frozenset[str] = frozenset()
 
-    def carried(self, path: str) -> bool:
+    def carries(self, path: str) -> bool:
         """Tell whether rows have a place for the field at `path`."""
         return any(
-            path == each or path.startswith(f"{each}.") for each in self.all_carried
+            path == each or path.startswith(f"{each}.") for each in self.carried_paths
         )
 
     @property
-    def all_carried(self) -> frozenset[str]:
+    def carried_paths(self) -> frozenset[str]:
         """Every path that is carried; what is below it is too."""
-        own = {each.hub for each in self.fields}
-        return self.carries | own | {f"extra.{self.vendor}"}
+        own = {each.record_path for each in self.fields}
+        return self.other_paths | own | {f"extra.{self.vendor}"}
 
 
 def at_path(owner: Any, path: Path) -> Any:

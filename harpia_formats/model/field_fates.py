@@ -29,27 +29,27 @@ class FieldFate:
 class FieldFates:
     """The notes on one record."""
 
-    said: list[FieldFate] = field(default_factory=list)
+    entries: list[FieldFate] = field(default_factory=list)
 
     def dropped(self, path: str, how: str = "") -> None:
         """Note that a field is not carried."""
-        self.said.append(FieldFate(Fate.DROPPED, path, how))
+        self.entries.append(FieldFate(Fate.DROPPED, path, how))
 
     def changed(self, path: str, how: str) -> None:
         """Note that a field arrives as another value."""
-        self.said.append(FieldFate(Fate.CHANGED, path, how))
+        self.entries.append(FieldFate(Fate.CHANGED, path, how))
 
     def defaulted(self, path: str, how: str) -> None:
         """Note that a field was absent and is not any more."""
-        self.said.append(FieldFate(Fate.DEFAULTED, path, how))
+        self.entries.append(FieldFate(Fate.DEFAULTED, path, how))
 
     def split(self, path: str, how: str) -> None:
         """Note that a field is spread over several rows."""
-        self.said.append(FieldFate(Fate.SPLIT, path, how))
+        self.entries.append(FieldFate(Fate.SPLIT, path, how))
 
     def merged(self, path: str, how: str) -> None:
         """Note that a field arrives as a part of another one."""
-        self.said.append(FieldFate(Fate.MERGED, path, how))
+        self.entries.append(FieldFate(Fate.MERGED, path, how))
 
 
 class Unconvertible(Exception):  # noqa: N818 - an answer, not an error

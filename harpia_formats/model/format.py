@@ -63,7 +63,7 @@ def no_advice(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: A
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FileSummary:
     """What a file came to that is checked against another."""
 
     records: int
@@ -84,7 +84,7 @@ class Companion:
     #: Given what is expected and a record: where they disagree.
     remarks: Callable[[Any, Mapping[str, Any]], Iterator[Remark]]
     #: Given what is expected and what was seen of all records: the same for the file.
-    closing: Callable[[Any, Seen], Iterator[Remark]]
+    closing: Callable[[Any, FileSummary], Iterator[Remark]]
     #: Whether the paths of the latter are places in the other file.
     closing_there: bool = False
     #: Given a record: what it is about.

@@ -46,7 +46,7 @@ class MetricConfiguration:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class MetricProfile:
     """The definitions that a vendor means."""
 
     id: str

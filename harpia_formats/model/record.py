@@ -154,13 +154,13 @@ def as_row(struct: Any) -> dict[str, Any]:
     return row
 
 
-def fits(hub: str, value: Any) -> bool:
-    """Tell whether `value` may be the field at the path `hub` of a record."""
-    if type(value) not in KINDS[hub]:
+def fits(path: str, value: Any) -> bool:
+    """Tell whether `value` may be the field at the path `record_path` of a record."""
+    if type(value) not in KINDS[path]:
         return False
-    if hub in TEXTS:
+    if path in TEXTS:
         return all(type(each) is str for each in value)
-    if KINDS[hub] is _objects and hub != "outputs.attribution":
+    if KINDS[path] is _objects and path != "outputs.attribution":
         return all(type(each) is dict for each in value)
     return True
 

@@ -224,9 +224,9 @@ def _stretches(
 
 def read_record(value: Row, adapter: FormatAdapter, variant: FormatVariant) -> Record:
     """Return the record that a row of `variant` is."""
-    straight = adapter.straight.get(variant.dialect.name)
-    if straight is not None:
-        value = straight(value)
+    dialect_normalizers = adapter.dialect_normalizers.get(variant.dialect.name)
+    if dialect_normalizers is not None:
+        value = dialect_normalizers(value)
     bare, kept = taken_out(value, adapter)
     record = adapter.read(bare)
     return restored(record, kept) if kept else record

@@ -1,21 +1,21 @@
 """Which profiles there are: ours, and those of vendors."""
 
 from harpia_formats.metrics import METRICS
-from harpia_formats.model.metric_profile import MetricRequest, Profile, ScoreError
+from harpia_formats.model.metric_profile import MetricProfile, MetricRequest, ScoreError
 from harpia_formats.registry import vendor_profile, vendor_profiles
 from harpia_formats.text.spelling import nearest
 
 _squad = {"normalisation": "squad", "references": "max"}
 
 #: Every metric of the core by its name, as it is defined without parameters.
-DEFAULT = Profile(
+DEFAULT = MetricProfile(
     id="default",
     summary="The field's usual definitions, the best over all references; BLEU is "
     "sacrebleu's corpus BLEU on a scale from 0 to 100.",
     metrics={name: (MetricRequest(name),) for name in METRICS},
     usual=("em", "f1"),
 )
-SQUAD = Profile(
+SQUAD = MetricProfile(
     id="squad",
     summary="SQuAD v1.1: the best over all references, on a scale from 0 to 100.",
     metrics={
@@ -36,7 +36,7 @@ def profile_names() -> tuple[str, ...]:
     return (*_ours, *vendor_profiles())
 
 
-def profile_named(name: str) -> Profile:
+def profile_named(name: str) -> MetricProfile:
     """Return the profile of this name; raises `ScoreError`."""
     if name in _ours:
         return _ours[name]

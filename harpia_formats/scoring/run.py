@@ -10,7 +10,7 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.mapping.select_model import Models
-from harpia_formats.model.adapter import Many
+from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
@@ -169,8 +169,8 @@ class Scoring:
                 f"{variant.format.id} holds no answers, so there is nothing to score"
             )
         self._source = self._source or variant.format
-        holds = adapter_of(variant.format).holds.outputs
-        self._answers.holds_models = holds is Many.ALL
+        holds = adapter_of(variant.format).capacity.outputs
+        self._answers.holds_models = holds is Cardinality.MANY
         # What cannot be written is told before work starts.
         self._opened()
 

@@ -10,8 +10,8 @@ from harpia_formats.metrics import METRICS, Measure, MetricError, measure_of
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
+    MetricProfile,
     MetricRequest,
-    Profile,
     ScoreError,
 )
 from harpia_formats.model.record import Header
@@ -35,13 +35,13 @@ class SelectedMetrics:
 class MetricSelection:
     """Where it is said which metrics are computed."""
 
-    profile: Profile
+    profile: MetricProfile
     options: ScoreOptions
     #: What a vendor's configuration asks for, if there is one.
     configured: MetricConfiguration | None = None
 
     @classmethod
-    def of(cls, profile: Profile, options: ScoreOptions) -> "MetricSelection":
+    def of(cls, profile: MetricProfile, options: ScoreOptions) -> "MetricSelection":
         """Return the choice of `options`; raises `ScoreError`."""
         if options.config is None:
             return cls(profile, options)
@@ -96,7 +96,7 @@ def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
 
 
 def named(
-    profile: Profile, names: Iterable[str]
+    profile: MetricProfile, names: Iterable[str]
 ) -> tuple[list[MetricRequest], list[str]]:
     """Return what a profile means by names of metrics, and what is to be said of it.
 

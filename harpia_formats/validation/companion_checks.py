@@ -20,7 +20,7 @@ from harpia_formats.framing.numbered import (
 )
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source, open_source
-from harpia_formats.model.format import Companion, Container, Remark, Seen
+from harpia_formats.model.format import Companion, Container, FileSummary, Remark
 from harpia_formats.model.problem import Problem
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.load import Schema
@@ -151,7 +151,7 @@ class _Check:
 
     def closing(self) -> Iterator[Problem]:
         """Yield where the file as a whole does."""
-        seen = Seen(self.count, tuple(self.names), self._digest())
+        seen = FileSummary(self.count, tuple(self.names), self._digest())
         speaker = self.judged.speaker
         for remark in self.companion.closing(self.expected, seen):
             if self.companion.closing_there:

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from harpia_formats.conversion.grouping.expanded_ids import expanded_id
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.fit import fitted, last_of, transcript
-from harpia_formats.model.adapter import Holds, Many
+from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
-ONE = Holds()
-ALL = Holds(Many.ALL, Many.ALL, Many.ALL, messages=True, turns=True)
+ONE = RowCapacity()
+ALL = RowCapacity(
+    Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
+)
 CHAT = [
     {"role": "system", "content": "s"},
     {"role": "user", "content": "q1"},
@@ -24,12 +26,12 @@ CHAT = [
 
 
 def parts_of(
-    record: Record, holds: Holds = ONE, **choices: Any
+    record: Record, capacity: RowCapacity = ONE, **choices: Any
 ) -> tuple[list[Record], set[tuple[Fate, str]]]:
     """Return what a record becomes, and what is noted."""
-    notes = FieldFates()
-    parts = list(fitted(record, holds, Choices(**choices), notes))
-    return parts, {(each.fate, each.path) for each in notes.said}
+    fates = FieldFates()
+    parts = list(fitted(record, capacity, Choices(**choices), fates))
+    return parts, {(each.fate, each.path) for each in fates.entries}
 
 
 def test_what_has_room_is_as_it_was() -> None:
@@ -103,8 +105,8 @@ def test_answers_of_one_model_are_a_list_where_there_is_room() -> None:
     record = Record(
         outputs=[Output(model=each, text="x") for each in ("m", "n", "m")],
     )
-    holds = Holds(outputs=Many.OF_ONE_MODEL)
-    parts, _ = parts_of(record, holds, responses=Responses.LIST)
+    capacity = RowCapacity(outputs=Cardinality.MANY_OF_ONE_MODEL)
+    parts, _ = parts_of(record, capacity, responses=Responses.LIST)
 
     assert [[one.model for one in each.outputs] for each in parts] == [
         ["m", "m"],
@@ -116,7 +118,9 @@ def test_the_first_answer_can_be_all() -> None:
     """With first the other answers are dropped, and so are further scores."""
     scores = [Score(value=1), Score(value=2)]
     record = Record(outputs=[Output(text="x", scores=scores), Output(text="y")])
-    (part,), said = parts_of(record, Holds(scores=Many.ONE), responses=Responses.FIRST)
+    (part,), said = parts_of(
+        record, RowCapacity(scores=Cardinality.ONE), responses=Responses.FIRST
+    )
 
     assert part.outputs == [Output(text="x", scores=scores[:1])]
     assert said == {(Fate.DROPPED, "outputs"), (Fate.DROPPED, "outputs.scores")}
@@ -125,7 +129,7 @@ def test_the_first_answer_can_be_all() -> None:
 def test_scores_are_a_row_each() -> None:
     """Several scores of one answer are several rows where a row holds one."""
     record = Record(outputs=[Output(text="x", scores=[Score(value=1), Score(value=2)])])
-    parts, said = parts_of(record, Holds(scores=Many.ONE))
+    parts, said = parts_of(record, RowCapacity(scores=Cardinality.ONE))
 
     assert [each.outputs[0].scores for each in parts] == [
         [Score(value=1)],

@@ -316,15 +316,15 @@ def test_huge_texts_are_not_kept() -> None:
 def test_a_score_says_how_it_was_worked_out() -> None:
     """What is filled in has the metric, its signature, and whether it is right."""
     record = Record(references=["r"], outputs=[Output(text="R"), Output(text="x")])
-    notes = FieldFates()
-    filled = filling_of("em")(record, notes)
+    fates = FieldFates()
+    filled = filling_of("em")(record, fates)
     scores = [each.scores for each in filled.outputs]
 
     assert scores == [
         [Score(metric="em", value=1.0, is_correct=True, signature=signature("em"))],
         [Score(metric="em", value=0.0, is_correct=False, signature=signature("em"))],
     ]
-    assert {each.path for each in notes.said} == {
+    assert {each.path for each in fates.entries} == {
         "outputs.scores.value",
         "outputs.scores.is_correct",
         "outputs.scores.metric",

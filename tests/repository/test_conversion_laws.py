@@ -18,8 +18,10 @@ from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import filled, records
 
 TARGETS = list(record_formats())
-ROOMS = [
-    name for name in TARGETS if adapter_of(record_formats()[name]).room is not None
+WITH_EXTRAS = [
+    name
+    for name in TARGETS
+    if adapter_of(record_formats()[name]).extras_path is not None
 ]
 #: One row from each record, so that it can be compared with what comes back.
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
@@ -72,7 +74,7 @@ def test_what_differs_is_what_was_declared(
     (row,) = written.rows
     back = adapter.read(row)
     found = {each.path for each in differences(filled(record), back)}
-    noted = {each.path for each in written.notes}
+    noted = {each.path for each in written.fates}
 
     assert {each for each in found if not any(covers(n, each) for n in noted)} == set()
     assert {each for each in noted if not any(covers(each, f) for f in found)} == set()
@@ -102,7 +104,7 @@ def test_what_is_written_is_valid(target: str, record: Record) -> None:
         assert errors == []
 
 
-@pytest.mark.parametrize("target", ROOMS)
+@pytest.mark.parametrize("target", WITH_EXTRAS)
 @settings(suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_what_is_kept_comes_back(target: str, record: Record) -> None:
@@ -124,7 +126,7 @@ def test_what_is_kept_comes_back(target: str, record: Record) -> None:
     (row,) = written.rows
     bare, fragment = taken_out(row, adapter)
     back = restored(adapter.read(bare), fragment)
-    defaulted = {each.path for each in written.notes if each.fate is Fate.DEFAULTED}
+    defaulted = {each.path for each in written.fates if each.fate is Fate.DEFAULTED}
     found = {each.path for each in differences(record, back) if each.left is not UNSET}
 
     assert {

@@ -52,25 +52,25 @@ def output_of(outputs: list[Output], form: Form) -> Row:
     return row
 
 
-def fitting_answers(record: Record, form: Form, notes: FieldFates) -> Record:
+def fitting_answers(record: Record, form: Form, fates: FieldFates) -> Record:
     """Return `record` with answers that a row can hold exactly."""
     if not record.outputs:
         return record
     if len(record.outputs) > 1:
-        outputs = _fitting_several(record.outputs, form, notes)
+        outputs = _fitting_several(record.outputs, form, fates)
     else:
-        outputs = [_fitting_one(record.outputs[0], form, notes)]
+        outputs = [_fitting_one(record.outputs[0], form, fates)]
     return replace(record, outputs=outputs)
 
 
-def _fitting_one(output: Output, form: Form, notes: FieldFates) -> Output:
+def _fitting_one(output: Output, form: Form, fates: FieldFates) -> Output:
     kind = _kind_of(output)
-    _note_kind(output, kind, notes)
+    _note_kind(output, kind, fates)
     if output.index is not UNSET and form.has_lists:
-        notes.dropped("outputs.index")
+        fates.dropped("outputs.index")
     if kind == SINGLE:
-        return _as_text(output, form, notes)
-    _note_text(output, notes)
+        return _as_text(output, form, fates)
+    _note_text(output, fates)
     return replace(output, interaction_type=kind, text=UNSET, reasoning=UNSET)
 
 
@@ -90,15 +90,15 @@ def _kind_of(output: Output) -> str:
     return AGENTIC if has_tools else MULTI
 
 
-def _note_kind(output: Output, kind: str, notes: FieldFates) -> None:
+def _note_kind(output: Output, kind: str, fates: FieldFates) -> None:
     path = "outputs.interaction_type"
     if output.interaction_type is UNSET:
-        notes.defaulted(path, f"is {kind}, by the turns")
+        fates.defaulted(path, f"is {kind}, by the turns")
     elif output.interaction_type != kind:
-        notes.changed(path, f"is {kind}, by the turns")
+        fates.changed(path, f"is {kind}, by the turns")
 
 
-def _note_text(output: Output, notes: FieldFates) -> None:
+def _note_text(output: Output, fates: FieldFates) -> None:
     """Note that a conversation leaves no room for the text of an answer."""
     answers = [each for each in output.turns or () if each.get("role") == "assistant"]
     last = answers[-1] if answers else {}
@@ -107,12 +107,12 @@ def _note_text(output: Output, notes: FieldFates) -> None:
         if value is UNSET:
             continue
         if value is not None and value == last.get(key):
-            notes.merged(f"outputs.{name}", "in the last turn of the assistant")
+            fates.merged(f"outputs.{name}", "in the last turn of the assistant")
         else:
-            notes.dropped(f"outputs.{name}", "a conversation has only turns")
+            fates.dropped(f"outputs.{name}", "a conversation has only turns")
 
 
-def _as_text(output: Output, form: Form, notes: FieldFates) -> Output:
+def _as_text(output: Output, form: Form, fates: FieldFates) -> Output:
     """Return an output that is one text, and no conversation."""
     text, reasoning = output.text, output.reasoning
     if text is UNSET:
@@ -121,12 +121,12 @@ def _as_text(output: Output, form: Form, notes: FieldFates) -> Output:
             "outputs.text", reason, "give it with --set output.raw=VALUE"
         )
     if output.turns is not UNSET:
-        notes.dropped("outputs.turns", f"{SINGLE} has none")
+        fates.dropped("outputs.turns", f"{SINGLE} has none")
     if text is None and not form.has_lists:
-        notes.changed("outputs.text", "empty text for null")
+        fates.changed("outputs.text", "empty text for null")
         text = ""
     if reasoning is None and form.has_lists and not form.is_closed:
-        notes.changed("outputs.reasoning", "left out for null")
+        fates.changed("outputs.reasoning", "left out for null")
         reasoning = UNSET
     return replace(
         output, interaction_type=SINGLE, text=text, reasoning=reasoning, turns=UNSET
@@ -134,44 +134,44 @@ def _as_text(output: Output, form: Form, notes: FieldFates) -> Output:
 
 
 def _fitting_several(
-    outputs: list[Output], form: Form, notes: FieldFates
+    outputs: list[Output], form: Form, fates: FieldFates
 ) -> list[Output]:
     """Return several answers of one model as a row can list them."""
     if any(each.text is UNSET for each in outputs):
         reason = "one of several answers has no text, so they are no list"
         raise Unconvertible("outputs.text", reason, "take --responses expand")
     first = outputs[0]
-    _note_kind(first, SINGLE, notes)
+    _note_kind(first, SINGLE, fates)
     if first.turns is not UNSET:
-        notes.dropped("outputs.turns", f"{SINGLE} has none")
+        fates.dropped("outputs.turns", f"{SINGLE} has none")
     if first.scores is not UNSET and len(first.scores) > 1:
-        notes.dropped("outputs.scores", "all but the first")
+        fates.dropped("outputs.scores", "all but the first")
     for path in paths_in(Record(outputs=outputs[1:])):
         if path not in _own and not path.startswith("outputs.extra."):
-            notes.dropped(path, "of all answers but the first")
-    _note_places(outputs, notes)
+            fates.dropped(path, "of all answers but the first")
+    _note_places(outputs, fates)
     texts = [each.text if each.text is not None else "" for each in outputs]
     if any(each.text is None for each in outputs):
-        notes.changed("outputs.text", "empty text for null")
+        fates.changed("outputs.text", "empty text for null")
     own = {"interaction_type": SINGLE, "turns": UNSET}
     return [
         replace(each, text=text, reasoning=reasoning, **own)
         for each, text, reasoning in zip(
-            outputs, texts, _reasonings(outputs, form, notes), strict=True
+            outputs, texts, _reasonings(outputs, form, fates), strict=True
         )
     ]
 
 
-def _note_places(outputs: list[Output], notes: FieldFates) -> None:
+def _note_places(outputs: list[Output], fates: FieldFates) -> None:
     """Note where answers get another index than they have: their place."""
     given = [each.index for each in outputs]
     if all(each is UNSET for each in given):
-        notes.defaulted("outputs.index", "their place in the list")
+        fates.defaulted("outputs.index", "their place in the list")
     elif given != list(range(len(outputs))):
-        notes.changed("outputs.index", "their place in the list")
+        fates.changed("outputs.index", "their place in the list")
 
 
-def _reasonings(outputs: list[Output], form: Form, notes: FieldFates) -> list[Any]:
+def _reasonings(outputs: list[Output], form: Form, fates: FieldFates) -> list[Any]:
     """Return the reasoning of each answer, without gaps between them."""
     given: list[Any] = [each.reasoning for each in outputs]
     nothing: list[Any] = [UNSET] * len(given)
@@ -183,5 +183,5 @@ def _reasonings(outputs: list[Output], form: Form, notes: FieldFates) -> list[An
     mended = [each if isinstance(each, str) else "" for each in given[:count]]
     mended += nothing[count:]
     if mended != given:
-        notes.changed("outputs.reasoning", "empty text for none, left out behind all")
+        fates.changed("outputs.reasoning", "empty text for none, left out behind all")
     return mended

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from harpia_converters.eee.form import Form, is_count
-from harpia_formats.model.adapter import DECLINED, Altered
+from harpia_formats.model.adapter import DECLINED, ChangedValue
 
 _of_record = "turns["
 _literal = re.compile(r"/*turns\[")
@@ -36,9 +36,9 @@ def write_attribution(given: list[Any], form: Form) -> Any:
         {**each, "source": _written_source(each["source"], form)} for each in kept
     ]
     if len(kept) < len(given):
-        return Altered(written, "without steps that are not complete")
+        return ChangedValue(written, "without steps that are not complete")
     if any(each["source"].startswith(f"{form.turns}[") for each in given):
-        return Altered(written, "a source names a turn by the key of the row")
+        return ChangedValue(written, "a source names a turn by the key of the row")
     return written
 
 

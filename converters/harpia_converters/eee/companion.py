@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.model.format import Companion, Remark, Seen
+from harpia_formats.model.format import Companion, FileSummary, Remark
 
 EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
 
@@ -170,7 +170,7 @@ def _texts(owners: Any, key: str) -> frozenset[str]:
     return frozenset(each for each in texts if each)
 
 
-def _closing(expected: Expected, seen: Seen) -> Iterator[Remark]:
+def _closing(expected: Expected, seen: FileSummary) -> Iterator[Remark]:
     return file_remarks(expected, seen.records, seen.digest)
 
 

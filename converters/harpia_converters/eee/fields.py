@@ -9,7 +9,7 @@ from harpia_converters.eee.attribution import read_attribution, write_attributio
 from harpia_converters.eee.form import Form, as_text
 from harpia_converters.eee.measures import write_performance, write_usage
 from harpia_converters.eee.turns import read_turns, write_turns
-from harpia_formats.model.adapter import ONE, Altered, Codec, Field
+from harpia_formats.model.adapter import ONE, ChangedValue, FieldMapping, ValueCodec
 
 
 def _as_is(value: Any) -> Any:
@@ -21,7 +21,7 @@ def _as_list(value: Any) -> Any:
 
 
 def _write_id(value: Any) -> Any:
-    return value if type(value) is str else Altered(as_text(value), "as text")
+    return value if type(value) is str else ChangedValue(as_text(value), "as text")
 
 
 def _write_score(value: Any) -> Any:
@@ -31,84 +31,92 @@ def _write_score(value: Any) -> Any:
 
 def _write_number(value: Any) -> Any:
     if type(value) is bool:
-        return Altered(float(value), "1.0 for true, 0.0 for false")
+        return ChangedValue(float(value), "1.0 for true, 0.0 for false")
     return _write_score(value)
 
 
-_text_id = Codec(_as_is, _write_id, "an integer becomes text")
-_score = Codec(_as_is, _write_score, "null is no score")
-_number = Codec(_as_is, _write_number, "true becomes 1.0, false 0.0")
-_references = Codec(_as_list, _as_is, "text alone is a list of one")
-_usage = Codec(_as_is, write_usage, "left out if one of the three counts lacks")
+_text_id = ValueCodec(_as_is, _write_id, "an integer becomes text")
+_score = ValueCodec(_as_is, _write_score, "null is no score")
+_number = ValueCodec(_as_is, _write_number, "true becomes 1.0, false 0.0")
+_references = ValueCodec(_as_list, _as_is, "text alone is a list of one")
+_usage = ValueCodec(_as_is, write_usage, "left out if one of the three counts lacks")
 
 
-def _conversation(form: Form) -> Codec:
+def _conversation(form: Form) -> ValueCodec:
     write = partial(write_turns, form=form)
-    return Codec(read_turns, write, "without turn_idx where it is the place")
+    return ValueCodec(read_turns, write, "without turn_idx where it is the place")
 
 
-def _attribution(form: Form) -> Codec:
+def _attribution(form: Form) -> ValueCodec:
     read = partial(read_attribution, form=form)
     write = partial(write_attribution, form=form)
-    return Codec(read, write, f"a source in {form.turns}[N] is one in turns[N]")
+    return ValueCodec(read, write, f"a source in {form.turns}[N] is one in turns[N]")
 
 
-def _times(form: Form) -> Codec:
+def _times(form: Form) -> ValueCodec:
     write = partial(write_performance, form=form)
-    return Codec(_as_is, write, "only numbers from 0")
+    return ValueCodec(_as_is, write, "only numbers from 0")
 
 
-def answer_fields(form: Form) -> tuple[Field, ...]:
+def answer_fields(form: Form) -> tuple[FieldMapping, ...]:
     """Return the fields of the answer of a row that is `single_turn`."""
     note = "a list of several is several answers of the model" if form.has_lists else ""
     return (
-        Field(("output", "raw"), "outputs.text", note=note),
-        Field(("output", "reasoning_trace"), "outputs.reasoning", note=note),
+        FieldMapping(("output", "raw"), "outputs.text", note=note),
+        FieldMapping(("output", "reasoning_trace"), "outputs.reasoning", note=note),
     )
 
 
-def question_fields(form: Form) -> tuple[Field, ...]:
+def question_fields(form: Form) -> tuple[FieldMapping, ...]:
     """Return the fields of what is asked, and of where it is from."""
-    reference = Field(("input", "reference"), "references", ONE, required=True)
+    reference = FieldMapping(("input", "reference"), "references", ONE, required=True)
     if form.has_lists:
-        reference = Field(("input", "reference"), "references", _references, default=[])
+        reference = FieldMapping(
+            ("input", "reference"), "references", _references, default=[]
+        )
     return (
-        Field(("evaluation_id",), "outputs.scores.evaluation_id", required=True),
-        Field(("model_id",), "outputs.model", required=True),
-        Field(("evaluation_name",), "outputs.scores.evaluation_name", required=True),
-        Field(("evaluation_result_id",), "outputs.scores.result_id"),
-        Field(
+        FieldMapping(("evaluation_id",), "outputs.scores.evaluation_id", required=True),
+        FieldMapping(("model_id",), "outputs.model", required=True),
+        FieldMapping(
+            ("evaluation_name",), "outputs.scores.evaluation_name", required=True
+        ),
+        FieldMapping(("evaluation_result_id",), "outputs.scores.result_id"),
+        FieldMapping(
             ("sample_id",), "id", _text_id if form.is_closed else None, required=True
         ),
-        Field(
+        FieldMapping(
             ("interaction_type",),
             "outputs.interaction_type",
             note="told by the turns where a record does not say it",
         ),
-        Field(("input", "raw"), "prompt", required=True),
-        Field(("input", "formatted"), "outputs.formatted_prompt"),
+        FieldMapping(("input", "raw"), "prompt", required=True),
+        FieldMapping(("input", "formatted"), "outputs.formatted_prompt"),
         reference,
-        Field(("input", "choices"), "choices"),
+        FieldMapping(("input", "choices"), "choices"),
     )
 
 
-def other_fields(form: Form) -> tuple[Field, ...]:
+def other_fields(form: Form) -> tuple[FieldMapping, ...]:
     """Return the fields of the conversation, and of what is said of the answer."""
     score = _number if form.is_closed else _score
     return (
-        Field((form.turns,), "outputs.turns", _conversation(form)),
-        Field(
+        FieldMapping((form.turns,), "outputs.turns", _conversation(form)),
+        FieldMapping(
             ("answer_attribution",),
             "outputs.attribution",
             _attribution(form),
             default=[],
         ),
-        Field(("evaluation", "score"), "outputs.scores.value", score, required=True),
-        Field(("evaluation", "is_correct"), "outputs.scores.is_correct", required=True),
-        Field(("token_usage",), "outputs.token_usage", _usage),
-        Field(("performance",), "outputs.performance", _times(form)),
-        Field(("error",), "outputs.error"),
-        Field(
+        FieldMapping(
+            ("evaluation", "score"), "outputs.scores.value", score, required=True
+        ),
+        FieldMapping(
+            ("evaluation", "is_correct"), "outputs.scores.is_correct", required=True
+        ),
+        FieldMapping(("token_usage",), "outputs.token_usage", _usage),
+        FieldMapping(("performance",), "outputs.performance", _times(form)),
+        FieldMapping(("error",), "outputs.error"),
+        FieldMapping(
             ("metadata",),
             "metadata",
             note="values that are not text become JSON text" if form.is_closed else "",

@@ -17,8 +17,8 @@ from harpia_converters.eee.fields import (
 from harpia_converters.eee.form import Form, is_whole_float
 from harpia_converters.eee.measures import written_metadata
 from harpia_converters.eee.remainder import TURNS, VENDOR, kept_of, put_back
-from harpia_formats.mapping.fields import Table
-from harpia_formats.model.adapter import FormatAdapter, Holds, Many, Row
+from harpia_formats.mapping.fields import FieldTable
+from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, RowCapacity
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 
@@ -31,7 +31,7 @@ _in_closed_only = frozenset({"evaluation_result_id"})
 _input = ("raw", "formatted", "reference", "choices")
 
 
-def _read(row: Row, table: Table, form: Form) -> Record:
+def _read(row: Row, table: FieldTable, form: Form) -> Record:
     row = dict(row)
     output = row.pop("output", UNSET)
     if row.get("schema_version") == form.label:
@@ -59,16 +59,20 @@ def _with_answers(record: Record, output: Any) -> Record:
 
 
 def _write(
-    record: Record, notes: FieldFates, table: Table, form: Form, order: Sequence[str]
+    record: Record,
+    fates: FieldFates,
+    table: FieldTable,
+    form: Form,
+    order: Sequence[str],
 ) -> Row:
     record, kept = _with_own_id(record, kept_of(record.extra), form)
-    record = fitting_answers(record, form, notes)
-    metadata = written_metadata(record.metadata, form, notes)
+    record = fitting_answers(record, form, fates)
+    metadata = written_metadata(record.metadata, form, fates)
     bare = replace(record, metadata=metadata, extra=UNSET)
-    row = {"schema_version": form.label, **table.write(bare, notes)}
+    row = {"schema_version": form.label, **table.write(bare, fates)}
     if form.turns not in row:
         row["output"] = output_of(record.outputs, form)
-    put_back(row, kept, form, notes)
+    put_back(row, kept, form, fates)
     row["input"] = _ordered(row["input"], _input)
     return _ordered(row, order)
 
@@ -97,13 +101,13 @@ def _order_of(form: Form) -> tuple[str, ...]:
     return tuple(each for each in _root if each not in unknown)
 
 
-def _adapter(form: Form, holds: Holds) -> FormatAdapter:
+def _adapter(form: Form, holds: RowCapacity) -> FormatAdapter:
     question, rest = question_fields(form), other_fields(form)
-    table = Table(VENDOR, (*question, *rest))
+    table = FieldTable(VENDOR, (*question, *rest))
     return FormatAdapter(
         vendor=VENDOR,
         fields=(*question, *answer_fields(form), *rest),
-        sensitive=frozenset(
+        discriminators=frozenset(
             {
                 ("interaction_type",),
                 ("schema_version",),
@@ -112,16 +116,19 @@ def _adapter(form: Form, holds: Holds) -> FormatAdapter:
         ),
         read=partial(_read, table=table, form=form),
         write=partial(_write, table=table, form=form, order=_order_of(form)),
-        holds=holds,
-        room=("metadata",),
-        room_of_text=True,
-        carries=frozenset({"outputs.index"}) if form.has_lists else frozenset(),
+        capacity=holds,
+        extras_path=("metadata",),
+        extras_as_text=True,
+        other_paths=frozenset({"outputs.index"}) if form.has_lists else frozenset(),
     )
 
 
-_lists = Holds(
-    references=Many.ALL, outputs=Many.OF_ONE_MODEL, scores=Many.ONE, turns=True
+_lists = RowCapacity(
+    references=Cardinality.MANY,
+    outputs=Cardinality.MANY_OF_ONE_MODEL,
+    scores=Cardinality.ONE,
+    turns=True,
 )
-SEED = _adapter(forms.SEED, Holds(scores=Many.ONE, turns=True))
+SEED = _adapter(forms.SEED, RowCapacity(scores=Cardinality.ONE, turns=True))
 TAG = _adapter(forms.TAG, _lists)
 CURRENT = _adapter(forms.CURRENT, _lists)

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from harpia_converters.eee.form import Form, as_text, is_amount, is_count
 from harpia_converters.eee.turns import texts_in
-from harpia_formats.model.adapter import Altered
+from harpia_formats.model.adapter import ChangedValue
 from harpia_formats.model.field_fates import FieldFates
 
 _counts = ("input_tokens", "output_tokens", "total_tokens")
@@ -23,7 +23,7 @@ def write_usage(usage: dict[str, Any]) -> Any:
     """Return the tokens that were used, if all counts are there that must be."""
     for each in _counts:
         if not is_count(usage.get(each)):
-            return Altered(UNSET, f"left out: it has no count of {each}")
+            return ChangedValue(UNSET, f"left out: it has no count of {each}")
     return _without(usage, [each for each in _more_counts if not _may_be(usage, each)])
 
 
@@ -35,7 +35,7 @@ def _without(members: dict[str, Any], keys: list[str]) -> Any:
     if not keys:
         return members
     left = {key: value for key, value in members.items() if key not in keys}
-    return Altered(left, f"without {', '.join(keys)}")
+    return ChangedValue(left, f"without {', '.join(keys)}")
 
 
 def write_performance(times: dict[str, Any], form: Form) -> Any:
@@ -52,19 +52,19 @@ def write_performance(times: dict[str, Any], form: Form) -> Any:
         return _without(times, [*wrong, _details])
     if wrong or texts_in(details) is not details:
         times = {**times, _details: texts_in(details)}
-        return Altered(
+        return ChangedValue(
             {key: value for key, value in times.items() if key not in wrong},
             f"{_details} as text",
         )
     return times
 
 
-def written_metadata(metadata: Any, form: Form, notes: FieldFates) -> Any:
+def written_metadata(metadata: Any, form: Form, fates: FieldFates) -> Any:
     """Return the metadata of a record, as text where the shape asks for it."""
     if metadata is UNSET or not form.is_closed:
         # A copy, since more may be put into that of the row.
         return metadata if metadata is UNSET else dict(metadata)
     for key, value in metadata.items():
         if type(value) is not str:
-            notes.changed(f"metadata.{key}", "as JSON text")
+            fates.changed(f"metadata.{key}", "as JSON text")
     return {key: as_text(value) for key, value in metadata.items()}

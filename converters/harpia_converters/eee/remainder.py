@@ -85,25 +85,25 @@ _closed: Mapping[str, Mapping[str, Check]] = {
 }
 
 
-def put_back(row: Row, kept: Row, form: Form, notes: FieldFates) -> None:
+def put_back(row: Row, kept: Row, form: Form, fates: FieldFates) -> None:
     """Put what was kept of a row back into it, and note what has no place."""
     for key, value in kept.items():
         path = f"extra.{VENDOR}.{key}"
         if key == _VERSION:
-            _put_version(row, value, form, notes, path)
+            _put_version(row, value, form, fates, path)
         elif not _is_put(row, key, value, form):
-            notes.dropped(path, "no place for it in this shape")
+            fates.dropped(path, "no place for it in this shape")
     if _HASH in kept and row.get(_HASH) is not None:
-        _renew_hash(row, form, notes)
+        _renew_hash(row, form, fates)
 
 
 def _put_version(
-    row: Row, value: Any, form: Form, notes: FieldFates, path: str
+    row: Row, value: Any, form: Form, fates: FieldFates, path: str
 ) -> None:
     if value != form.label and type(value) is str and value in form.labels:
         row[_VERSION] = value
     else:
-        notes.changed(path, f"is {form.label}")
+        fates.changed(path, f"is {form.label}")
 
 
 def _is_put(row: Row, key: str, value: Any, form: Form) -> bool:
@@ -176,16 +176,16 @@ def _is_trace_put(output: Row, surplus: Any, form: Form) -> bool:
     return True
 
 
-def _renew_hash(row: Row, form: Form, notes: FieldFates) -> None:
+def _renew_hash(row: Row, form: Form, fates: FieldFates) -> None:
     """Work out a hash again that was one of references that were left behind."""
-    if not any(each.path in {"references", "prompt"} for each in notes.said):
+    if not any(each.path in {"references", "prompt"} for each in fates.entries):
         return
     raw, references = row["input"]["raw"], row["input"]["reference"]
     listed = references if form.has_lists else [references]
     if recipe_of(row[_HASH], raw, listed) or not (listed or form.is_closed):
         return
     row[_HASH] = RECIPES["A" if form.is_closed else "C"](raw, listed)
-    notes.changed(f"extra.{VENDOR}.{_HASH}", "worked out again, of what is written")
+    fates.changed(f"extra.{VENDOR}.{_HASH}", "worked out again, of what is written")
 
 
 def kept_of(extra: Any) -> Row:

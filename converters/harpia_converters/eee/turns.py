@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.eee.form import Form, as_text, is_count, is_texts
-from harpia_formats.model.adapter import DECLINED, Altered
+from harpia_formats.model.adapter import DECLINED, ChangedValue
 
 Turn = dict[str, Any]
 
@@ -42,9 +42,9 @@ def write_turns(turns: list[Turn], form: Form) -> Any:
     written, is_altered = [], False
     for place, turn in enumerate(turns):
         one = _write_turn(place, turn, form)
-        is_altered |= type(one) is Altered
-        written.append(one.value if type(one) is Altered else one)
-    return Altered(written, "as turns may be there") if is_altered else written
+        is_altered |= type(one) is ChangedValue
+        written.append(one.value if type(one) is ChangedValue else one)
+    return ChangedValue(written, "as turns may be there") if is_altered else written
 
 
 def _write_turn(place: int, turn: Turn, form: Form) -> Any:
@@ -59,7 +59,7 @@ def _write_turn(place: int, turn: Turn, form: Form) -> Any:
             own[_swapped.get(key, key)] = known
     if "role" not in own:
         own["role"], is_altered = "", True
-    return Altered(own, "") if is_altered else own
+    return ChangedValue(own, "") if is_altered else own
 
 
 def _mended(key: str, value: Any, form: Form) -> Any:

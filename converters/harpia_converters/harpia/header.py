@@ -52,27 +52,27 @@ def _is_switch(value: Any) -> bool:
     return type(value) is bool or value in ("true", "false")
 
 
-def write_header(header: Header, notes: FieldFates) -> Row:
+def write_header(header: Header, fates: FieldFates) -> Row:
     """Return what an input says beside its instances."""
     row: Row = {}
     if header.metrics is not UNSET:
         row[_metrics] = [each for each in header.metrics if _is_metric(each)]
         if len(row[_metrics]) < len(header.metrics):
-            notes.changed("header.metrics", "without those that have no `id`")
+            fates.changed("header.metrics", "without those that have no `id`")
     for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
         if vendor == _vendor:
-            _put_back(kept, row, notes)
+            _put_back(kept, row, fates)
         else:
-            notes.dropped(f"header.extra.{vendor}")
+            fates.dropped(f"header.extra.{vendor}")
     return row
 
 
-def _put_back(kept: Row, row: Row, notes: FieldFates) -> None:
+def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
     """Put what was kept into `row`, but for what would be read as something else."""
     for key, value in kept.items():
         is_list_of_metrics = key.casefold() in METRICS and _are_metrics(value)
         is_read = is_list_of_metrics and _metrics not in row
         if key in row or key == _instances or is_read:
-            notes.dropped(f"header.extra.{_vendor}.{key}", "the key is taken")
+            fates.dropped(f"header.extra.{_vendor}.{key}", "the key is taken")
         else:
             row[key] = value

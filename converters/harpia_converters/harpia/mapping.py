@@ -7,15 +7,15 @@ from msgspec.structs import replace
 
 from harpia_converters.harpia.header import read_header, write_header
 from harpia_converters.harpia.keys import ANSWER, REFERENCES, key_in
-from harpia_formats.mapping.fields import Table
+from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
-    Codec,
-    Field,
+    Cardinality,
+    FieldMapping,
     FormatAdapter,
-    Holds,
-    Many,
     Row,
+    RowCapacity,
+    ValueCodec,
 )
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
@@ -37,17 +37,17 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-_table = Table(
+_table = FieldTable(
     _vendor,
     (
-        Field(("id",), "id", required=True),
-        Field(("input",), "prompt", required=True),
-        Field(
+        FieldMapping(("id",), "id", required=True),
+        FieldMapping(("input",), "prompt", required=True),
+        FieldMapping(
             (_references,),
             "references",
-            Codec(_listed, _as_is, "one text is a list of one"),
+            ValueCodec(_listed, _as_is, "one text is a list of one"),
         ),
-        Field(
+        FieldMapping(
             (_answer,),
             "outputs.text",
             EMPTY_FOR_NULL,
@@ -88,20 +88,20 @@ def kept_of(owner: Record | Output) -> Row:
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
-def _write(record: Record, notes: FieldFates) -> Row:
+def _write(record: Record, fates: FieldFates) -> Row:
     kept = dict(kept_of(record))
     given = record.id
     if given is UNSET and is_whole(kept.get("id")):
         given = kept.pop("id")
-    answers = _answers(record, notes)
+    answers = _answers(record, fates)
     bare = replace(record, id=given, extra=UNSET, outputs=answers[:1])
-    row = _table.write(bare, notes)
+    row = _table.write(bare, fates)
     if len(answers) > 1:
-        row[_answer] = _texts(answers, notes)
+        row[_answer] = _texts(answers, fates)
     elif answers and kept_of(answers[0]).get(_in_a_list) is True:
         row[_answer] = [row[_answer]]
-    _note_kept(answers, row, notes)
-    _put_back(kept, row, notes)
+    _note_kept(answers, row, fates)
+    _put_back(kept, row, fates)
     return row
 
 
@@ -110,44 +110,44 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
-def _answers(record: Record, notes: FieldFates) -> list[Output]:
+def _answers(record: Record, fates: FieldFates) -> list[Output]:
     """Return the answers that have a text, and note what becomes of their places."""
     answers = [each for each in record.outputs if each.text is not UNSET]
     if len(answers) < len(record.outputs):
-        notes.dropped("outputs", "without a text")
+        fates.dropped("outputs", "without a text")
     for place, each in enumerate(answers):
         if len(answers) == 1:
             if each.index is not UNSET:
-                notes.dropped("outputs.index", "one answer has no place in a list")
+                fates.dropped("outputs.index", "one answer has no place in a list")
         elif each.index is UNSET:
-            notes.defaulted("outputs.index", "the place in the list")
+            fates.defaulted("outputs.index", "the place in the list")
         elif each.index != place:
-            notes.changed("outputs.index", "the place in the list")
+            fates.changed("outputs.index", "the place in the list")
     return answers
 
 
-def _note_kept(answers: list[Output], row: Row, notes: FieldFates) -> None:
+def _note_kept(answers: list[Output], row: Row, fates: FieldFates) -> None:
     """Note what answers keep, but for what says that one stands in a list."""
     is_alone = len(answers) == 1 and type(row[_answer]) is list
     for each in answers:
         for key in kept_of(each):
             if not is_alone or key != _in_a_list:
-                notes.dropped(f"outputs.extra.{_vendor}.{key}")
+                fates.dropped(f"outputs.extra.{_vendor}.{key}")
 
 
-def _texts(answers: list[Output], notes: FieldFates) -> list[str]:
+def _texts(answers: list[Output], fates: FieldFates) -> list[str]:
     if any(each.text is None for each in answers):
-        notes.changed("outputs.text", "empty text for null")
+        fates.changed("outputs.text", "empty text for null")
     return [each.text or "" for each in answers]
 
 
-def _put_back(kept: Row, row: Row, notes: FieldFates) -> None:
+def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
     """Put what was kept into `row`, but for what would be read as a field."""
     for key, value in kept.items():
         if key not in _known or _is_beside(key, value, row):
             row[key] = value
         else:
-            notes.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
+            fates.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
 
 
 def _is_beside(key: str, value: Any, row: Row) -> bool:
@@ -164,9 +164,11 @@ LAB_INPUT = FormatAdapter(
     fields=_table.fields,
     read=_read,
     write=_write,
-    holds=Holds(references=Many.ALL, outputs=Many.OF_ONE_MODEL),
+    capacity=RowCapacity(
+        references=Cardinality.MANY, outputs=Cardinality.MANY_OF_ONE_MODEL
+    ),
     read_header=read_header,
     write_header=write_header,
     header_fields=("metrics", f"extra.{_vendor}"),
-    carries=frozenset({"outputs.index", f"outputs.extra.{_vendor}"}),
+    other_paths=frozenset({"outputs.index", f"outputs.extra.{_vendor}"}),
 )

@@ -16,7 +16,7 @@ from harpia_converters.harpia.companion import (
     unknown_instance_remark,
 )
 from harpia_converters.harpia.signs import KEYED, sign_of
-from harpia_formats.model.format import Companion, Remark, Seen
+from harpia_formats.model.format import Companion, FileSummary, Remark
 
 #: The metrics of an input, None if it says nothing of metrics.
 _Metrics = tuple[Metric, ...] | None
@@ -52,13 +52,13 @@ def _names(record: Mapping[str, Any]) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-def _closing(metrics: _Metrics, seen: Seen) -> Iterator[Remark]:
+def _closing(metrics: _Metrics, seen: FileSummary) -> Iterator[Remark]:
     if metrics is not None:
         yield from map(missing_remark, missing(metrics, seen.names))
         yield from map(repeated_remark, repeated(metrics, seen.names))
 
 
-def _nothing(metrics: _Metrics, seen: Seen) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Companion.closing`
+def _nothing(metrics: _Metrics, seen: FileSummary) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Companion.closing`
     yield from ()
 
 

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from harpia_converters.harpia.companion import Metric, metrics_of
 from harpia_converters.harpia.metrics import HF_BERTSCORE, NLTK_BLEU
-from harpia_formats.model.metric_profile import MetricRequest, Profile
+from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 from harpia_formats.model.record import Header
 
 #: Words in the id of a metric that do not make another metric of it.
@@ -127,7 +127,7 @@ def _not_ours(parameters: Mapping[str, Any], id_: str) -> str:
     return ""
 
 
-HARPIA = Profile(
+HARPIA = MetricProfile(
     id="harpia",
     summary="The metrics that HarpIA's input enables, with its own parameters; the "
     "best over all references.",

@@ -6,17 +6,17 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.mapping.extras import KEY
-from harpia_formats.mapping.fields import Table
+from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     NOTHING_FOR_NULL,
     ONE,
-    Altered,
-    Codec,
-    Field,
+    Cardinality,
+    ChangedValue,
+    FieldMapping,
     FormatAdapter,
-    Holds,
-    Many,
     Row,
+    RowCapacity,
+    ValueCodec,
 )
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
@@ -29,25 +29,27 @@ _column = "column"
 
 
 def _first(texts: list[str]) -> Any:
-    return ONE.write(texts) if texts else Altered(UNSET, "left out for none")
+    return ONE.write(texts) if texts else ChangedValue(UNSET, "left out for none")
 
 
 _asked = (
-    Field(("query_id",), "id"),
-    Field(("questions",), "prompt"),
-    Field(("contexts",), "contexts"),
-    Field(("ground_truth_answers",), "references", Codec(ONE.read, _first, ONE.words)),
+    FieldMapping(("query_id",), "id"),
+    FieldMapping(("questions",), "prompt"),
+    FieldMapping(("contexts",), "contexts"),
+    FieldMapping(
+        ("ground_truth_answers",), "references", ValueCodec(ONE.read, _first, ONE.words)
+    ),
 )
 
 
-def _answered(column: str, note: str) -> Field:
-    return Field((column,), "outputs.text", NOTHING_FOR_NULL, note=note)
+def _answered(column: str, note: str) -> FieldMapping:
+    return FieldMapping((column,), "outputs.text", NOTHING_FOR_NULL, note=note)
 
 
 _of_predicted = _answered(_predicted, "unless `responses` is a text, too")
 _of_responses = _answered(_responses, "where the file had it so")
-_in_predicted = Table(_vendor, (*_asked, _of_predicted))
-_in_responses = Table(_vendor, (*_asked, _of_responses))
+_in_predicted = FieldTable(_vendor, (*_asked, _of_predicted))
+_in_responses = FieldTable(_vendor, (*_asked, _of_responses))
 _fields = (*_asked, _of_predicted, _of_responses)
 #: Columns in which null says no more than that other rows have an item there.
 _known = frozenset({KEY, *(each.name for each in _fields)})
@@ -77,24 +79,24 @@ def _kept_of(owner: Record | Output | Header) -> Row:
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
-def _write(record: Record, notes: FieldFates) -> Row:
+def _write(record: Record, fates: FieldFates) -> Row:
     answer = record.outputs[0] if record.outputs else None
     named = {} if answer is None else _kept_of(answer)
     table = _in_responses if named.get(_column) == _responses else _in_predicted
-    row = table.write(replace(record, extra=UNSET), notes)
+    row = table.write(replace(record, extra=UNSET), fates)
     if answer is not None and answer.text is UNSET:
-        notes.dropped("outputs", "without a text")
+        fates.dropped("outputs", "without a text")
     for key in named:
         if key != _column or _responses not in row:
-            notes.dropped(f"outputs.extra.{_vendor}.{key}")
-    _put_back(_kept_of(record), row, notes)
+            fates.dropped(f"outputs.extra.{_vendor}.{key}")
+    _put_back(_kept_of(record), row, fates)
     if not row:
         reason = "the record has nothing for any column"
         raise Unconvertible("prompt", reason, "give it with --set questions=VALUE")
     return row
 
 
-def _put_back(kept: Row, row: Row, notes: FieldFates) -> None:
+def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
     """Put what was kept into `row`, but for what would be read as a field."""
     nulls = [key for key, each in kept.items() if each is None and key in _known]
     for key, value in kept.items():
@@ -103,10 +105,10 @@ def _put_back(kept: Row, row: Row, notes: FieldFates) -> None:
         if key not in row and _stays(key, value, row):
             row[key] = value
         else:
-            notes.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
+            fates.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
     if row:
         for key in nulls:
-            notes.dropped(f"extra.{_vendor}.{key}", "null beside other columns")
+            fates.dropped(f"extra.{_vendor}.{key}", "null beside other columns")
     else:
         row.update(dict.fromkeys(nulls))
 
@@ -124,13 +126,13 @@ def _read_header(document: Row) -> Header:
     return Header(extra={_vendor: document} if document else UNSET)
 
 
-def _write_header(header: Header, notes: FieldFates) -> Row:
+def _write_header(header: Header, fates: FieldFates) -> Row:
     component = _kept_of(header).get("component")
     is_named = type(component) is str
     for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
         for key in kept:
             if (vendor, key) != (_vendor, "component") or not is_named:
-                notes.dropped(f"header.extra.{vendor}.{key}")
+                fates.dropped(f"header.extra.{vendor}.{key}")
     return {"component": component} if is_named else {}
 
 
@@ -139,10 +141,10 @@ COLUMNS = FormatAdapter(
     fields=_fields,
     read=_read,
     write=_write,
-    holds=Holds(references=Many.ONE, outputs=Many.ONE),
-    room=(),
+    capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.ONE),
+    extras_path=(),
     read_header=_read_header,
     write_header=_write_header,
     header_fields=(f"extra.{_vendor}",),
-    carries=frozenset({f"outputs.extra.{_vendor}"}),
+    other_paths=frozenset({f"outputs.extra.{_vendor}"}),
 )

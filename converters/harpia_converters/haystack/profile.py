@@ -1,9 +1,9 @@
 """What Haystack means by the names of metrics."""
 
-from harpia_formats.model.metric_profile import MetricRequest, Profile
+from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 
 #: AnswerExactMatchEvaluator compares with `==`, and with one answer for each row.
-PROFILE = Profile(
+PROFILE = MetricProfile(
     id="haystack",
     summary="Haystack's exact match: an answer equals the first reference, character "
     "by character.",

@@ -3,7 +3,13 @@
 import msgspec
 from msgspec import UNSET
 
-from harpia_formats.model.adapter import Field, FormatAdapter, Holds, Many, Row
+from harpia_formats.model.adapter import (
+    Cardinality,
+    FieldMapping,
+    FormatAdapter,
+    Row,
+    RowCapacity,
+)
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import KINDS, Header, Output, Record, Score, as_row
 
@@ -22,7 +28,7 @@ def _output(given: Row) -> Output:
     return Output(**{**given, "scores": scores})
 
 
-def _write(record: Record, notes: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
+def _write(record: Record, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
     return as_row(record)
 
 
@@ -30,18 +36,20 @@ def _read_header(document: Row) -> Header:
     return msgspec.convert(document, Header)
 
 
-def _write_header(header: Header, notes: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
+def _write_header(header: Header, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
     return as_row(header)
 
 
 RECORD = FormatAdapter(
     vendor="record",
-    fields=tuple(Field(tuple(each.split(".")), each) for each in KINDS),
+    fields=tuple(FieldMapping(tuple(each.split(".")), each) for each in KINDS),
     read=_read,
     write=_write,
-    holds=Holds(Many.ALL, Many.ALL, Many.ALL, messages=True, turns=True),
+    capacity=RowCapacity(
+        Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
+    ),
     read_header=_read_header,
     write_header=_write_header,
     header_fields=("metrics", "task", "evaluation", "extra"),
-    carries=frozenset({"extra", "outputs.extra", "outputs.scores"}),
+    other_paths=frozenset({"extra", "outputs.extra", "outputs.scores"}),
 )

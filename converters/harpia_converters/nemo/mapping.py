@@ -1,45 +1,45 @@
 """Which field of a record each key of NeMo's questions and answers is."""
 
-from harpia_formats.mapping.fields import Table
+from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     ONE,
-    Field,
+    Cardinality,
+    FieldMapping,
     FormatAdapter,
-    Holds,
-    Many,
     Row,
+    RowCapacity,
 )
 
 _vendor = "nemo"
 
 
-def _question(*owner: str) -> tuple[Field, ...]:
+def _question(*owner: str) -> tuple[FieldMapping, ...]:
     """Return the fields of a question that stands in `owner`."""
     return (
-        Field((*owner, "prompt"), "prompt", required=True),
-        Field((*owner, "ideal_response"), "references", ONE, required=True),
-        Field((*owner, "category"), "category", default=""),
-        Field((*owner, "source"), "source", default=""),
+        FieldMapping((*owner, "prompt"), "prompt", required=True),
+        FieldMapping((*owner, "ideal_response"), "references", ONE, required=True),
+        FieldMapping((*owner, "category"), "category", default=""),
+        FieldMapping((*owner, "source"), "source", default=""),
     )
 
 
-_input = Table(_vendor, _question())
+_input = FieldTable(_vendor, _question())
 INPUT = FormatAdapter(
     vendor=_vendor,
     fields=_input.fields,
     read=_input.read,
     write=_input.write,
-    holds=Holds(references=Many.ONE, outputs=Many.NONE),
-    in_array=True,
+    capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
+    written_as_array=True,
 )
 
-_output = Table(
+_output = FieldTable(
     _vendor,
     (
         *_question("input"),
-        Field(("response",), "outputs.text", EMPTY_FOR_NULL, required=True),
-        Field(("llm_name",), "outputs.model", default="offline"),
+        FieldMapping(("response",), "outputs.text", EMPTY_FOR_NULL, required=True),
+        FieldMapping(("llm_name",), "outputs.model", default="offline"),
     ),
 )
 
@@ -71,7 +71,7 @@ OUTPUT = FormatAdapter(
     fields=_output.fields,
     read=_output.read,
     write=_output.write,
-    holds=Holds(references=Many.ONE, outputs=Many.ONE),
-    in_array=True,
-    straight={"flat": _nested, "reference": _renamed},
+    capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.ONE),
+    written_as_array=True,
+    dialect_normalizers={"flat": _nested, "reference": _renamed},
 )

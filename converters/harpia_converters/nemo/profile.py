@@ -9,9 +9,9 @@ from harpia_converters.nemo.definitions import (
     SDK,
     SIMILARITY,
 )
-from harpia_formats.model.metric_profile import Profile
+from harpia_formats.model.metric_profile import MetricProfile
 
-NEMO = Profile(
+NEMO = MetricProfile(
     id="nemo",
     summary="Similarity metrics of NVIDIA's microservice, from 0 to 1, by the first "
     "reference; accuracy, em and BLEU are our reading of its samples.",
@@ -19,7 +19,7 @@ NEMO = Profile(
     usual=tuple(SIMILARITY.metrics),
     of_config=partial(configured, other=CUSTOM),
 )
-NEMO_CUSTOM = Profile(
+NEMO_CUSTOM = MetricProfile(
     id="nemo-custom",
     summary="Custom evaluations of NVIDIA's microservice: BLEU of sentences and of the "
     "corpus from 0 to 100, and string-check.",
@@ -27,7 +27,7 @@ NEMO_CUSTOM = Profile(
     usual=("string-check", "bleu"),
     of_config=partial(configured, other=CUSTOM),
 )
-NEMO_SDK = Profile(
+NEMO_SDK = MetricProfile(
     id="nemo-sdk",
     summary="NVIDIA's open nemo_evaluator_sdk: BLEU of sentences and of the corpus "
     "from 0 to 100, the latter by the first reference only.",

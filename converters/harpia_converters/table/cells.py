@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from harpia_formats.model.adapter import DECLINED, Altered, Codec
+from harpia_formats.model.adapter import DECLINED, ChangedValue, ValueCodec
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.record import fits
 from harpia_formats.parsing.locate import duplicates
@@ -43,12 +43,12 @@ def _as_is(text: str) -> Any:
 
 
 def _plain_or_nothing(text: str | None) -> Any:
-    return Altered(UNSET, "left out for null") if text is None else text
+    return ChangedValue(UNSET, "left out for null") if text is None else text
 
 
 def _plain_or_digits(given: int | str) -> Any:
     if isinstance(given, int):
-        return Altered(json_of(given), "an integer as text")
+        return ChangedValue(json_of(given), "an integer as text")
     return given
 
 
@@ -57,9 +57,9 @@ def _texts(text: str) -> Any:
     return value if fits("references", value) else [text]
 
 
-TEXT = Codec(_as_is, _as_is, "")
-MAYBE = Codec(_as_is, _plain_or_nothing, "null is left out")
-ID = Codec(_as_is, _plain_or_digits, "an integer becomes text")
-LIST = Codec(_texts, json_of, "a list as JSON; other text is a list of one")
-JSON = Codec(as_json, json_of, "as JSON")
-OBJECTS = Codec(as_objects, json_of, "as JSON")
+TEXT = ValueCodec(_as_is, _as_is, "")
+MAYBE = ValueCodec(_as_is, _plain_or_nothing, "null is left out")
+ID = ValueCodec(_as_is, _plain_or_digits, "an integer becomes text")
+LIST = ValueCodec(_texts, json_of, "a list as JSON; other text is a list of one")
+JSON = ValueCodec(as_json, json_of, "as JSON")
+OBJECTS = ValueCodec(as_objects, json_of, "as JSON")

@@ -15,15 +15,15 @@ from harpia_converters.table.cells import (
     as_objects,
     json_of,
 )
-from harpia_formats.mapping.fields import Table
+from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     DECLINED,
-    Codec,
-    Field,
+    Cardinality,
+    FieldMapping,
     FormatAdapter,
-    Holds,
-    Many,
     Row,
+    RowCapacity,
+    ValueCodec,
 )
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
@@ -33,10 +33,10 @@ _vendor = "csv"
 _extra = "extra"
 
 
-def _fields(owner: str, **codecs: Codec) -> tuple[Field, ...]:
+def _fields(owner: str, **codecs: ValueCodec) -> tuple[FieldMapping, ...]:
     """Return a field of `owner` for each column, which is called as the field is."""
     return tuple(
-        Field((name,), f"{owner}{name}", codec) for name, codec in codecs.items()
+        FieldMapping((name,), f"{owner}{name}", codec) for name, codec in codecs.items()
     )
 
 
@@ -57,20 +57,22 @@ _of_record = _fields(
 )
 _of_output = (
     *_fields("outputs.", model=TEXT, index=JSON, formatted_prompt=TEXT),
-    Field(("response",), "outputs.text", MAYBE),
+    FieldMapping(("response",), "outputs.text", MAYBE),
     *_fields("outputs.", reasoning=MAYBE, turns=JSON),
     *_fields("outputs.", interaction_type=TEXT, attribution=JSON),
     *_fields("outputs.scores.", metric=TEXT),
-    Field(("score",), "outputs.scores.value", JSON),
+    FieldMapping(("score",), "outputs.scores.value", JSON),
     *_fields("outputs.scores.", is_correct=JSON, evaluation_id=TEXT),
     *_fields("outputs.scores.", evaluation_name=TEXT, result_id=TEXT, signature=TEXT),
     *_fields("outputs.", token_usage=JSON, performance=JSON, error=MAYBE),
-    Field(("output_extra",), "outputs.extra", OBJECTS),
+    FieldMapping(("output_extra",), "outputs.extra", OBJECTS),
 )
-_table = Table(_vendor, (*_of_record, *_of_output))
+_table = FieldTable(_vendor, (*_of_record, *_of_output))
 _all = (
     *_table.fields,
-    Field((_extra,), _extra, OBJECTS, note="a text that is unknown has its own column"),
+    FieldMapping(
+        (_extra,), _extra, OBJECTS, note="a text that is unknown has its own column"
+    ),
 )
 _known = frozenset(each.name for each in _all)
 
@@ -88,10 +90,10 @@ def _read(row: Row) -> Record:
     return replace(record, extra=given)
 
 
-def _write(record: Record, notes: FieldFates) -> Row:
-    row = _table.write(replace(record, extra=UNSET), notes)
+def _write(record: Record, fates: FieldFates) -> Row:
+    row = _table.write(replace(record, extra=UNSET), fates)
     if record.outputs and not any(each.name in row for each in _of_output):
-        notes.dropped("outputs", "without anything that is known of it")
+        fates.dropped("outputs", "without anything that is known of it")
     if record.extra is not UNSET:
         _put_back(record.extra, row)
     if not row:
@@ -135,9 +137,11 @@ TABLE = FormatAdapter(
     fields=_all,
     read=_read,
     write=_write,
-    holds=Holds(Many.ALL, Many.ONE, Many.ONE, messages=True, turns=True),
+    capacity=RowCapacity(
+        Cardinality.MANY, Cardinality.ONE, Cardinality.ONE, messages=True, turns=True
+    ),
     blank_is_absent=True,
     # Without it a table of answers looks like one of expected answers.
-    beside={"response": "model"},
+    implied_columns={"response": "model"},
     columns=tuple(each.name for each in _all),
 )

@@ -49,7 +49,7 @@ def _output(entry: Row, response: Row, index: Any) -> Output:
     )
 
 
-def write_answers(outputs: list[Output], notes: FieldFates) -> list[Row]:
+def write_answers(outputs: list[Output], fates: FieldFates) -> list[Row]:
     """Return the entries for `outputs`, one for answers of a model in succession.
 
     Raises `Unconvertible` where an answer is not known, or whose it is.
@@ -59,54 +59,54 @@ def write_answers(outputs: list[Output], notes: FieldFates) -> list[Row]:
         if model is UNSET:
             raise _lacking("outputs.model", "model_name")
         answers = list(run)
-        _note_places(answers, notes)
-        entries.extend(_entries(model, answers, notes))
+        _note_places(answers, fates)
+        entries.extend(_entries(model, answers, fates))
     return entries
 
 
-def _note_places(answers: list[Output], notes: FieldFates) -> None:
+def _note_places(answers: list[Output], fates: FieldFates) -> None:
     for index, each in zip(_places(answers), answers, strict=True):
         if each.index == index:
             continue
         if each.index is UNSET:
-            notes.defaulted("outputs.index", "the place among answers of the model")
+            fates.defaulted("outputs.index", "the place among answers of the model")
         elif index is UNSET:
-            notes.dropped("outputs.index", "the only answer of the model there")
+            fates.dropped("outputs.index", "the only answer of the model there")
         else:
-            notes.changed("outputs.index", "the place among answers of the model")
+            fates.changed("outputs.index", "the place among answers of the model")
 
 
-def _entries(model: str, answers: list[Output], notes: FieldFates) -> Iterator[Row]:
+def _entries(model: str, answers: list[Output], fates: FieldFates) -> Iterator[Row]:
     """Yield an entry for answers that have the same beside their responses."""
-    parts = [_parted(each, notes) for each in answers]
+    parts = [_parted(each, fates) for each in answers]
     for _, run in groupby(parts, key=lambda part: encode(part[0])):
         members = list(run)
         responses = [response for _, response in members]
         yield {"model_name": model, "responses": responses, **members[0][0]}
 
 
-def _parted(output: Output, notes: FieldFates) -> tuple[Row, Row]:
+def _parted(output: Output, fates: FieldFates) -> tuple[Row, Row]:
     """Return what the entry of an answer has beside what we know, and its response."""
     rest = kept_of(output)
     inner: Row = {}
     if isinstance(rest.get("responses"), dict) and rest["responses"]:
         inner = rest.pop("responses")
-    beside = put_back({}, rest, _of_entry, _extra, notes)
-    return beside, _response(output, inner, notes)
+    beside = put_back({}, rest, _of_entry, _extra, fates)
+    return beside, _response(output, inner, fates)
 
 
-def _response(output: Output, rest: Row, notes: FieldFates) -> Row:
+def _response(output: Output, rest: Row, fates: FieldFates) -> Row:
     if output.text is UNSET:
         raise _lacking("outputs.text", "content")
     if output.text is None:
-        notes.changed("outputs.text", "empty text for null")
+        fates.changed("outputs.text", "empty text for null")
     response: Row = {"content": output.text or ""}
     if output.reasoning is None:
-        notes.changed("outputs.reasoning", "left out for null")
+        fates.changed("outputs.reasoning", "left out for null")
     elif output.reasoning is not UNSET:
         response["reasoning_content"] = output.reasoning
     if rest.keys() & _of_response:
-        notes.dropped(f"{_extra}.tencent.responses", "the keys are other fields'")
+        fates.dropped(f"{_extra}.tencent.responses", "the keys are other fields'")
         return response
     return {**response, **rest}
 

@@ -43,29 +43,29 @@ def with_text(message: Row) -> Row:
 
 
 def note_asked(
-    record: Record, back: Row, done: Sequence[str], notes: FieldFates
+    record: Record, back: Row, done: Sequence[str], fates: FieldFates
 ) -> None:
     """Note where the fields that a row will be read as are not those of `record`.
 
     `back` holds them, and `done` is what was done to the messages, in a few words.
     """
     for name in _roles:
-        _note_text(name, record, back, notes)
-    _note_messages(record, back, done, notes)
+        _note_text(name, record, back, fates)
+    _note_messages(record, back, done, fates)
 
 
-def _note_text(name: str, record: Record, back: Row, notes: FieldFates) -> None:
+def _note_text(name: str, record: Record, back: Row, fates: FieldFates) -> None:
     mine, theirs = getattr(record, name), back.get(name, UNSET)
     if mine == theirs:
         return
     if mine is UNSET:
-        notes.defaulted(name, "of the messages")
+        fates.defaulted(name, "of the messages")
     elif theirs is not UNSET:
-        notes.changed(name, "that of the messages")
+        fates.changed(name, "that of the messages")
     elif _is_said(mine, _roles[name], back["messages"]):
-        notes.merged(name, f"a message of the {_roles[name]}")
+        fates.merged(name, f"a message of the {_roles[name]}")
     else:
-        notes.dropped(name, "the messages are taken instead")
+        fates.dropped(name, "the messages are taken instead")
 
 
 def _is_said(text: str, role: str, messages: list[Row]) -> bool:
@@ -73,40 +73,40 @@ def _is_said(text: str, role: str, messages: list[Row]) -> bool:
 
 
 def _note_messages(
-    record: Record, back: Row, done: Sequence[str], notes: FieldFates
+    record: Record, back: Row, done: Sequence[str], fates: FieldFates
 ) -> None:
     mine, theirs = record.messages, back.get("messages", UNSET)
     if mine == theirs and same(mine, theirs):  # the order of keys counts as well
         return
     if theirs is not UNSET:
-        notes.changed("messages", "; ".join(done))
+        fates.changed("messages", "; ".join(done))
     elif not mine:
-        notes.dropped("messages", "there are none")
-    elif _of_the_turns in notes.said:
+        fates.dropped("messages", "there are none")
+    elif _of_the_turns in fates.entries:
         # They were not there before, and are not now.
-        notes.said.remove(_of_the_turns)
+        fates.entries.remove(_of_the_turns)
     elif CUT in done:
-        notes.changed("messages", CUT)
+        fates.changed("messages", CUT)
     else:
-        notes.merged("messages", "; ".join(["the prompt", *done]))
+        fates.merged("messages", "; ".join(["the prompt", *done]))
 
 
-def expected_answer(record: Record, key: str, notes: FieldFates) -> str:
+def expected_answer(record: Record, key: str, fates: FieldFates) -> str:
     """Return the answer that a row expects: the reference, or else gt.
 
     Raises `Unconvertible` where there is neither.
     """
     if record.references:
         if record.gt is not UNSET:
-            notes.dropped("gt", "the reference is taken instead")
+            fates.dropped("gt", "the reference is taken instead")
         return record.references[0]
     if record.gt is UNSET:
         reason = f"the record has nothing for `{key}`"
         help_ = f"give it with --set {key}=VALUE"
         raise Unconvertible("references", reason, help_)
-    notes.merged("gt", "the expected answer")
+    fates.merged("gt", "the expected answer")
     if record.references is UNSET:
-        notes.defaulted("references", "of gt")
+        fates.defaulted("references", "of gt")
     else:
-        notes.changed("references", "gt, where there are none")
+        fates.changed("references", "gt, where there are none")
     return record.gt

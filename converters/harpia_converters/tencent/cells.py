@@ -28,7 +28,7 @@ def read_cells(row: Row) -> Record:
     )
 
 
-def write_cells(record: Record, notes: FieldFates) -> Row:
+def write_cells(record: Record, fates: FieldFates) -> Row:
     """Return the row for `record`, with text in every cell.
 
     Raises `Unconvertible` where nothing is asked, or no answer is expected.
@@ -36,20 +36,20 @@ def write_cells(record: Record, notes: FieldFates) -> Row:
     if record.prompt is UNSET:
         raise nothing_asked()
     if record.system == "":
-        notes.changed("system", "a blank cell says that there is none")
+        fates.changed("system", "a blank cell says that there is none")
     row = {
         "system": record.system or "",
         "prompt": record.prompt,
-        "response": expected_answer(record, "response", notes),
+        "response": expected_answer(record, "response", fates),
     }
-    return put_back(row, _texts_of(record, notes), COLUMNS, "extra", notes)
+    return put_back(row, _texts_of(record, fates), COLUMNS, "extra", fates)
 
 
-def _texts_of(record: Record, notes: FieldFates) -> Row:
+def _texts_of(record: Record, fates: FieldFates) -> Row:
     """Return what is kept for a record, as far as a cell can hold it."""
     rest = kept_of(record)
     for key in [key for key, value in rest.items() if not isinstance(value, str)]:
-        notes.dropped(f"extra.{KEY}.{key}", "a cell holds text only")
+        fates.dropped(f"extra.{KEY}.{key}", "a cell holds text only")
         del rest[key]
     return rest
 

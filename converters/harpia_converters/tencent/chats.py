@@ -35,7 +35,7 @@ def _question(messages: list[Row]) -> Row:
     return dict(zip(names, texts, strict=True))
 
 
-def write_chat(record: Record, rest: Row, notes: FieldFates) -> list[Row]:
+def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
     """Return the chat for `record`; what it uses of `rest` is taken from there.
 
     Raises `Unconvertible` where nothing is asked.
@@ -49,10 +49,10 @@ def write_chat(record: Record, rest: Row, notes: FieldFates) -> list[Row]:
     back, beside = read_chat(chat)
     if record.gt is UNSET and "gt" in back:
         done.append("the last as gt")
-        notes.defaulted("gt", "the last message, of the assistant")
+        fates.defaulted("gt", "the last message, of the assistant")
         if beside:
-            notes.defaulted(f"extra.{KEY}.messages", "of the last message")
-    note_asked(record, back, done, notes)
+            fates.defaulted(f"extra.{KEY}.messages", "of the last message")
+    note_asked(record, back, done, fates)
     return chat
 
 

@@ -27,12 +27,12 @@ def kept_of(owner: Record | Output) -> Row:
 
 
 def put_back(
-    row: Row, rest: Row, known: Collection[str], where: str, notes: FieldFates
+    row: Row, rest: Row, known: Collection[str], where: str, fates: FieldFates
 ) -> Row:
     """Return `row` with what was kept at the path `where`, but for keys it knows."""
     for key, value in rest.items():
         if key in known:
-            notes.dropped(f"{where}.{KEY}.{key}", "the key is another field's")
+            fates.dropped(f"{where}.{KEY}.{key}", "the key is another field's")
         else:
             row[key] = value
     return row

@@ -18,11 +18,11 @@ from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     NOTHING_FOR_NULL,
     ONE,
-    Field,
+    Cardinality,
+    FieldMapping,
     FormatAdapter,
-    Holds,
-    Many,
     Row,
+    RowCapacity,
 )
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record, fits
@@ -33,37 +33,51 @@ _settings = ("max_tokens", "temperature", "top_p", "top_k")
 _own = frozenset({"messages", "ref_answer", "model_outputs"})
 
 _of_asked = (
-    Field(("messages",), "messages", note="without an assistant's last one"),
-    Field(("messages",), "prompt", note="the user's message, where it is the only one"),
-    Field(("messages",), "system", note="the message in front of a single prompt"),
-    Field(("messages",), "gt", note="the last message, if it is the assistant's"),
-    Field(("ref_answer",), "references", ONE),
-    Field(("id",), "id"),
-    *(Field((each,), f"params.{each}") for each in _settings),
+    FieldMapping(("messages",), "messages", note="without an assistant's last one"),
+    FieldMapping(
+        ("messages",), "prompt", note="the user's message, where it is the only one"
+    ),
+    FieldMapping(
+        ("messages",), "system", note="the message in front of a single prompt"
+    ),
+    FieldMapping(
+        ("messages",), "gt", note="the last message, if it is the assistant's"
+    ),
+    FieldMapping(("ref_answer",), "references", ONE),
+    FieldMapping(("id",), "id"),
+    *(FieldMapping((each,), f"params.{each}") for each in _settings),
 )
 _entry = ("model_outputs",)
 _response = ("model_outputs", "responses")
 _of_answers = (
-    Field((*_entry, "model_name"), "outputs.model", required=True),
-    Field(_response, "outputs.index", note="the place, where a model has several"),
-    Field((*_response, "content"), "outputs.text", EMPTY_FOR_NULL, required=True),
-    Field((*_response, "reasoning_content"), "outputs.reasoning", NOTHING_FOR_NULL),
+    FieldMapping((*_entry, "model_name"), "outputs.model", required=True),
+    FieldMapping(
+        _response, "outputs.index", note="the place, where a model has several"
+    ),
+    FieldMapping(
+        (*_response, "content"), "outputs.text", EMPTY_FOR_NULL, required=True
+    ),
+    FieldMapping(
+        (*_response, "reasoning_content"), "outputs.reasoning", NOTHING_FOR_NULL
+    ),
 )
 _turn = ("conversation",)
 _of_turns = (
-    Field(("system",), "system", note="or the first of the messages"),
-    Field((*_turn, "prompt"), "prompt", required=True, note="where there is one turn"),
-    Field(
+    FieldMapping(("system",), "system", note="or the first of the messages"),
+    FieldMapping(
+        (*_turn, "prompt"), "prompt", required=True, note="where there is one turn"
+    ),
+    FieldMapping(
         (*_turn, "response"), "references", ONE, required=True, note="of the last turn"
     ),
-    Field((*_turn, "response"), "gt", note="where there are no references"),
-    Field(_turn, "messages", note="several turns, up to the last prompt"),
+    FieldMapping((*_turn, "response"), "gt", note="where there are no references"),
+    FieldMapping(_turn, "messages", note="several turns, up to the last prompt"),
 )
 _of_cells = (
-    Field(("system",), "system", note="a blank cell is none"),
-    Field(("prompt",), "prompt", required=True),
-    Field(("response",), "references", ONE, required=True),
-    Field(("response",), "gt", note="where there are no references"),
+    FieldMapping(("system",), "system", note="a blank cell is none"),
+    FieldMapping(("prompt",), "prompt", required=True),
+    FieldMapping(("response",), "references", ONE, required=True),
+    FieldMapping(("response",), "gt", note="where there are no references"),
 )
 
 
@@ -88,28 +102,28 @@ def _read(row: Row) -> Record:
     return Record(**fields, **as_extra(rest))
 
 
-def _write(record: Record, notes: FieldFates) -> Row:
+def _write(record: Record, fates: FieldFates) -> Row:
     """Return the row for `record`, without answers of models."""
-    return _with_rest({}, record, notes)
+    return _with_rest({}, record, fates)
 
 
-def _write_with_answers(record: Record, notes: FieldFates) -> Row:
+def _write_with_answers(record: Record, fates: FieldFates) -> Row:
     """Return the row for `record`, with all answers of models."""
-    answers = write_answers(record.outputs, notes)
-    return _with_rest({"model_outputs": answers}, record, notes)
+    answers = write_answers(record.outputs, fates)
+    return _with_rest({"model_outputs": answers}, record, fates)
 
 
-def _with_rest(answers: Row, record: Record, notes: FieldFates) -> Row:
+def _with_rest(answers: Row, record: Record, fates: FieldFates) -> Row:
     rest = kept_of(record)
-    row: Row = {"messages": write_chat(record, rest, notes)}
-    row |= _reference(record, notes) | _settled(record) | answers
-    _note_taken(row, rest, notes)
-    return put_back(row, rest, _own | row.keys(), "extra", notes)
+    row: Row = {"messages": write_chat(record, rest, fates)}
+    row |= _reference(record, fates) | _settled(record) | answers
+    _note_taken(row, rest, fates)
+    return put_back(row, rest, _own | row.keys(), "extra", fates)
 
 
-def _reference(record: Record, notes: FieldFates) -> Row:
+def _reference(record: Record, fates: FieldFates) -> Row:
     if record.references == []:
-        notes.dropped("references", "there are none")
+        fates.dropped("references", "there are none")
     return {"ref_answer": record.references[0]} if record.references else {}
 
 
@@ -120,13 +134,13 @@ def _settled(record: Record) -> Row:
     return fields | {key: each for key, each in settings.items() if key in _settings}
 
 
-def _note_taken(row: Row, rest: Row, notes: FieldFates) -> None:
+def _note_taken(row: Row, rest: Row, fates: FieldFates) -> None:
     """Note what was kept of a row in which it was no field, and is one in this row."""
     for key, value in rest.items():
-        hub = f"params.{key}" if key in _settings else key
+        record_path = f"params.{key}" if key in _settings else key
         if key not in row and (key in _settings or (key == "id" and fits("id", value))):
-            notes.merged(f"extra.{KEY}.{key}", f"the field {hub}")
-            notes.defaulted(hub, f"of extra.{KEY}")
+            fates.merged(f"extra.{KEY}.{key}", f"the field {record_path}")
+            fates.defaulted(record_path, f"of extra.{KEY}")
 
 
 #: Who says something decides on what field it is.
@@ -137,9 +151,11 @@ MESSAGES = FormatAdapter(
     fields=_of_asked,
     read=_read,
     write=_write,
-    holds=Holds(references=Many.ONE, outputs=Many.NONE, messages=True),
-    room=(),
-    sensitive=_speakers,
+    capacity=RowCapacity(
+        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
+    ),
+    extras_path=(),
+    discriminators=_speakers,
 )
 
 OUTPUTS = FormatAdapter(
@@ -147,11 +163,13 @@ OUTPUTS = FormatAdapter(
     fields=(*_of_asked, *_of_answers),
     read=_read,
     write=_write_with_answers,
-    holds=Holds(references=Many.ONE, outputs=Many.ALL, messages=True),
-    room=(),
-    carries=frozenset({f"outputs.extra.{KEY}"}),
-    opened=frozenset({"responses"}),
-    sensitive=_speakers,
+    capacity=RowCapacity(
+        references=Cardinality.ONE, outputs=Cardinality.MANY, messages=True
+    ),
+    extras_path=(),
+    other_paths=frozenset({f"outputs.extra.{KEY}"}),
+    nested_lists=frozenset({"responses"}),
+    discriminators=_speakers,
 )
 
 MANUAL = FormatAdapter(
@@ -159,8 +177,10 @@ MANUAL = FormatAdapter(
     fields=_of_turns,
     read=read_turns,
     write=write_turns,
-    holds=Holds(references=Many.ONE, outputs=Many.NONE, messages=True),
-    room=(),
+    capacity=RowCapacity(
+        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
+    ),
+    extras_path=(),
 )
 
 TABLE = FormatAdapter(
@@ -168,8 +188,8 @@ TABLE = FormatAdapter(
     fields=_of_cells,
     read=read_cells,
     write=write_cells,
-    holds=Holds(references=Many.ONE, outputs=Many.NONE),
-    straight={"answer": with_response},
+    capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
+    dialect_normalizers={"answer": with_response},
     columns=COLUMNS,
-    all_columns=COLUMNS,
+    required_columns=COLUMNS,
 )

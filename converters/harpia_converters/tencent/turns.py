@@ -48,23 +48,23 @@ def _asked(system: str | UnsetType, turns: list[Row]) -> Row:
     return {"messages": messages[:-1]}
 
 
-def write_turns(record: Record, notes: FieldFates) -> Row:
+def write_turns(record: Record, fates: FieldFates) -> Row:
     """Return the row for `record`; a chat that does not alternate is cut to a prompt.
 
     Raises `Unconvertible` where nothing is asked, or no answer is expected.
     """
     system, chat, done = _parted(record)
     texts: list[str] = [each["content"] for each in chat]
-    texts.append(expected_answer(record, "response", notes))
+    texts.append(expected_answer(record, "response", fates))
     turns: list[Row] = [
         {"prompt": prompt, "response": response}
         for prompt, response in zip(texts[::2], texts[1::2], strict=True)
     ]
-    note_asked(record, _asked(system, turns), done, notes)
+    note_asked(record, _asked(system, turns), done, fates)
     rest = kept_of(record)
     row: Row = {} if system is UNSET else {"system": system}
     row["conversation"] = _with_others(turns, rest)
-    return put_back(row, rest, _of_row, "extra", notes)
+    return put_back(row, rest, _of_row, "extra", fates)
 
 
 def _parted(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:

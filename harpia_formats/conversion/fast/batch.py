@@ -136,7 +136,7 @@ class Bulk:
                 made = None
             if made is None:
                 try:
-                    found, paths, notes = self.ordinary(
+                    found, paths, fates = self.ordinary(
                         msgspec.to_builtins(value), number
                     )
                 except Unconvertible:
@@ -144,12 +144,12 @@ class Bulk:
                     for each in followed:
                         each.count -= 1
                     raise
-                told.append((paths, notes, number - before - 1, 1))
+                told.append((paths, fates, number - before - 1, 1))
                 rows += found
                 continue
             if plan.count == 0:
                 # Said at once, so that the first record is known; counted at the end.
-                told.append((plan.paths, plan.notes, number - before - 1, 0))
+                told.append((plan.paths, plan.fates, number - before - 1, 0))
             plan.count += 1
             followed.append(plan)
             rows += made
@@ -161,7 +161,7 @@ class Bulk:
         self._settled = []
         for plan in self.express.all_plans() if self.express is not None else ():
             if plan.count:
-                yield plan.paths, plan.notes, plan.count
+                yield plan.paths, plan.fates, plan.count
                 plan.count = 0
 
     def ordinary(
@@ -170,20 +170,20 @@ class Bulk:
         """Return the rows of one row, the paths of its fields and the notes on them."""
         record = read_record(value, self.source, self.variant)
         written = self.pairing.written(record, number)
-        return written.rows, written.paths, written.notes
+        return written.rows, written.paths, written.fates
 
 
 def suits_bulk(source: FormatAdapter, target: FormatAdapter, choices: Choices) -> bool:
     """Tell whether plans can say all that is to be said of rows of `source`."""
-    if target.vendor == source.vendor or target.carried("extra"):
+    if target.vendor == source.vendor or target.carries("extra"):
         return False
     # What is kept of other vendors may decide on anything.
-    if source.carried("extra") or source.carried("outputs.extra"):
+    if source.carries("extra") or source.carries("outputs.extra"):
         return False
     if choices.keep_extra or choices.model is not None:
         return False
-    hubs = {each.hub for each in source.fields}
-    if any(target.carried(each) for each in hubs & _deep):
+    record_paths = {each.record_path for each in source.fields}
+    if any(target.carries(each) for each in record_paths & _deep):
         return False
-    is_chat = target.holds.messages or target.holds.turns
-    return not (is_chat and hubs & _structured)
+    is_chat = target.capacity.messages or target.capacity.turns
+    return not (is_chat and record_paths & _structured)

@@ -60,14 +60,14 @@ class QuickWay:
         if made is None:
             return False
         path = account.counts[-1].path
-        for paths, notes, first, times in made.shapes:
+        for paths, fates, first, times in made.shapes:
 
             def place(first: int = first) -> RowPlace:
                 start = chunk.start_of(first)
                 row = PlacedRow(path, chunk.rows[first], start, numbers.of(first))
                 return row.place(0, 1, ())
 
-            account.losses.add(paths, notes, place, times)
+            account.losses.add(paths, fates, place, times)
         account.records += len(values)
         if made.rows:
             destination.add(made.rows)
@@ -144,10 +144,10 @@ class QuickWay:
         assert self.destination is not None  # noqa: S101 - without it there are no jobs
         account = self._account
         path, losses = account.counts[-1].path, account.losses
-        for paths, notes, (offset, line, record), counted in done.shapes:
+        for paths, fates, (offset, line, record), counted in done.shapes:
             times = counted if isinstance(counted, int) else 0
             if not isinstance(counted, int):
-                self._plans[counted] = paths, notes
+                self._plans[counted] = paths, fates
 
             def place(
                 offset: int = offset, line: int = line, record: int = record
@@ -156,7 +156,7 @@ class QuickWay:
                 number = before + record + 1
                 return RowPlace(path, at.line, 1, 2, at.offset, number)
 
-            losses.add(paths, notes, place, times)
+            losses.add(paths, fates, place, times)
         for plan, times in done.plans:
             self._followed[plan] += times
         self.destination.add_block(rows, done.count, done.keys)
@@ -166,8 +166,8 @@ class QuickWay:
         """Count what plans were followed for in the present file, and forget them."""
         counted = list(self._bulk.counted()) if self._bulk is not None else []
         counted += [(*self._plans[key], times) for key, times in self._followed.items()]
-        for paths, notes, times in counted:
-            self._account.losses.add(paths, notes, lambda: None, times)
+        for paths, fates, times in counted:
+            self._account.losses.add(paths, fates, lambda: None, times)
         self._bulk = self._judge = None
         self._plans.clear()
         self._followed.clear()

@@ -29,7 +29,7 @@ class Plan:
     #: Returns the rows of a row and of the number of its record, None if it must not.
     make: Callable[[Any, int], list[Row] | None] = lambda _row, _number: None
     paths: tuple[str, ...] = ()
-    notes: tuple[FieldFate, ...] = ()
+    fates: tuple[FieldFate, ...] = ()
     #: The members of a row that its shape tells of.
     members: int = 0
     #: Rows that it was followed for, and not yet counted.
@@ -55,7 +55,7 @@ def planned(
         return None
     number, _ = NUMBERS
     try:
-        rows, paths, notes = ordinary(value, number)
+        rows, paths, fates = ordinary(value, number)
         writer = _PlanWriter(decoder, source, value)
         texts = writer.rows(ordinary)
         blanks = [place for place in writer.texts if not _at(value, place)]
@@ -71,14 +71,14 @@ def planned(
     if conditions:
         body = f"{body} if {' and '.join(conditions)} else None"
     make = compiled(f"lambda r, n: {body}", **writer.names)
-    plan = Plan(make, paths, notes)
+    plan = Plan(make, paths, fates)
     return plan if make(row, number) == rows else None
 
 
 def _keeps(value: Row, source: FormatAdapter) -> bool:
     """Tell whether a row keeps a part of a record, of which anything may come."""
-    room = UNSET if source.room is None else at_path(value, source.room)
-    return isinstance(room, dict) and KEY in room
+    extras = UNSET if source.extras_path is None else at_path(value, source.extras_path)
+    return isinstance(extras, dict) and KEY in extras
 
 
 @dataclass(slots=True)
@@ -173,10 +173,12 @@ class _PlanWriter:
             f"({text} := {self._place(place)})" for place, text in self.texts.items()
         ]
         for each in self.source.fields:
-            if each.hub == "id" and isinstance(at_path(self.value, each.path), str):
+            if each.record_path == "id" and isinstance(
+                at_path(self.value, each.path), str
+            ):
                 # Something is said of it even where a row has no place for an id.
                 conditions.append(f"'#' not in {self._place(each.path)}")
-            if each.hub == "prompt" and "prompt" in paths:
+            if each.record_path == "prompt" and "prompt" in paths:
                 conditions += self._same_prompt(each.path)
         return conditions
 

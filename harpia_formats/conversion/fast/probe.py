@@ -30,7 +30,7 @@ class Traced:
 
         def other(each: Any, place: Key) -> Any:
             names = tuple(part if isinstance(part, str) else "*" for part in place)
-            if names in source.sensitive or place in kept:
+            if names in source.discriminators or place in kept:
                 return each
             if isinstance(each, dict):
                 return {key: other(item, (*place, key)) for key, item in each.items()}

@@ -98,17 +98,19 @@ class _ShapeWriter:
     def _of_member(
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
     ) -> None:
-        hubs = {each.hub for each in self.source.fields if each.path == place}
-        if place in self.source.sensitive:
+        record_paths = {
+            each.record_path for each in self.source.fields if each.path == place
+        }
+        if place in self.source.discriminators:
             self._of_rest("{}", place, value)
-        elif place in self.decoder.attributes and not hubs:
+        elif place in self.decoder.attributes and not record_paths:
             self._of_inner(node, place, value, fixed=fixed)
-        elif hubs & _of_objects or self._holds_fields(place):
+        elif record_paths & _of_objects or self._holds_fields(place):
             self._of_items(node, place, value, fixed=fixed)
-        elif hubs & FREE:
+        elif record_paths & FREE:
             keys = "(tuple({0}) if type({0}) is dict else type({0}))"
             self._of_rest(keys, place, value)
-        elif (hubs & _of_texts or not hubs) and _may_be_list(node):
+        elif (record_paths & _of_texts or not record_paths) and _may_be_list(node):
             # A list that is no field may be one in another spelling.
             kind = "(len({0}) if type({0}) is list else type({0}))"
             self._of_rest("len({0})" if fixed else kind, place, value)
@@ -204,8 +206,8 @@ class _ShapeWriter:
         for key, attribute in self.decoder.attributes[location].items():
             inner = properties.get(key, True)
             value, place = f"{name}.{attribute}", (*location, key)
-            is_opened = key in self.source.opened
-            if place in self.source.sensitive:
+            is_opened = key in self.source.nested_lists
+            if place in self.source.discriminators:
                 self._of_rest("{}", place, value)
             elif is_opened and (*place, "*") in self.decoder.attributes:
                 self._of_items(inner, place, value, fixed=key in required)
@@ -218,7 +220,7 @@ class _ShapeWriter:
         attributes = self.decoder.attributes[*place, "*"]
         for each in self.source.fields:
             *owner, key = each.path
-            if each.hub == "outputs.model" and tuple(owner) == place:
+            if each.record_path == "outputs.model" and tuple(owner) == place:
                 return attributes.get(key, "")
         return ""
 

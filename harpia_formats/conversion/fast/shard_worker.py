@@ -232,14 +232,14 @@ class _Worker:
         if made is None:
             return False
         found, told = made
-        for paths, notes, row, times in told:
+        for paths, fates, row, times in told:
             start = chunk.start_of(row)
             offset = start.offset - part.start.offset
             line = start.line - part.start.line
             key = times or self._new_plan(paths)
             if key is not None:
                 place = offset, line, part.records + row
-                part.shapes.append((paths, notes, place, key))
+                part.shapes.append((paths, fates, place, key))
         if not block.write(ended(found, self.job.separator)):
             raise _TooMuch
         part.keys += self._keys(found)
@@ -287,11 +287,11 @@ class _Worker:
         shapes = []
         try:
             for number, text in enumerate(chunk.rows):
-                found, paths, notes = self.bulk.ordinary(
+                found, paths, fates = self.bulk.ordinary(
                     decode(text), before + number + 1
                 )
                 rows += found
-                shapes.append((paths, notes, number, 1))
+                shapes.append((paths, fates, number, 1))
         except Unconvertible:
             return None
         return rows, shapes

@@ -36,7 +36,7 @@ class Grouped:
     record: Record
     #: Where the first of them was, as it was given.
     place: bytes
-    notes: FieldFates
+    fates: FieldFates
 
 
 @dataclass(slots=True)
@@ -66,8 +66,8 @@ class Grouping:
         flows = [_items(each) for each in runs]
         for _, place, text in merged_by_order(*flows, key=lambda each: each[0]):
             members = [_record_of(each) for each in decode(text)]
-            notes = FieldFates()
-            yield Grouped(_merged(members, notes, self.key), place, notes)
+            fates = FieldFates()
+            yield Grouped(_merged(members, fates, self.key), place, fates)
 
     def _key_of(self, record: Record) -> str:
         if self.key == "id":
@@ -122,7 +122,7 @@ def _record_of(value: Any) -> Record:
     return msgspec.convert(value, Record)
 
 
-def _merged(members: list[Record], notes: FieldFates, key: str) -> Record:
+def _merged(members: list[Record], fates: FieldFates, key: str) -> Record:
     first = members[0]
     if len(members) == 1:
         return first
@@ -134,8 +134,8 @@ def _merged(members: list[Record], notes: FieldFates, key: str) -> Record:
         if name == "id" and key == "id":
             changes["id"] = expanded_id(first.id) or first.id
         elif any(encode_or_none(each) != encode_or_none(values[0]) for each in values):
-            notes.dropped(name, "differs among rows that became one")
-    notes.merged("outputs", "rows that became one")
+            fates.dropped(name, "differs among rows that became one")
+    fates.merged("outputs", "rows that became one")
     return replace(first, **changes)
 
 

@@ -16,7 +16,7 @@ class Group(NamedTuple):
     """One record for all of a group, with the file and the place of the first."""
 
     record: Record
-    notes: FieldFates
+    fates: FieldFates
     file: int
     place: Place
 
@@ -44,4 +44,4 @@ class RecordGroups:
     def __iter__(self) -> Iterator[Group]:
         for each in self._grouping.groups():
             file, place = pickle.loads(each.place)  # noqa: S301 - written by ourselves a moment ago
-            yield Group(each.record, each.notes, file, place)
+            yield Group(each.record, each.fates, file, place)

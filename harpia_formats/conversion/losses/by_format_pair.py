@@ -6,14 +6,14 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 from harpia_formats.mapping.requirements import ConversionError, check_needs
-from harpia_formats.model.adapter import FormatAdapter, Many
+from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.registry import adapter_of, record_formats
 
 #: What stands for keys of rows, and of answers, that no field of a record is for.
 OTHER_KEYS, REST_OF_ANSWERS = "other keys", "rest of answers"
 _header = "header"
-_several = frozenset({Many.ALL, Many.OF_ONE_MODEL})
+_several = frozenset({Cardinality.MANY, Cardinality.MANY_OF_ONE_MODEL})
 _chats, _conversations = "messages", "outputs.turns"
 #: Whether a row that holds chats also holds answers, and what a conversation becomes.
 _as_chat = {
@@ -26,7 +26,7 @@ class Spot(NamedTuple):
     """Something that rows have, and the path of the field of a record that it is."""
 
     path: tuple[str, ...]
-    hub: str
+    record_path: str
 
     @property
     def name(self) -> str:
@@ -76,7 +76,7 @@ def pair_of(source: Format, target: Format) -> Pair:
     lost = [
         each
         for each in spots
-        if each.hub not in changed and not _arrives(each, ours, theirs)
+        if each.record_path not in changed and not _arrives(each, ours, theirs)
     ]
     labels = _labels(spots)
     words = {each: f"{labels[each]}{_part(each, theirs)}" for each in lost}
@@ -85,35 +85,40 @@ def pair_of(source: Format, target: Format) -> Pair:
         source=source.id,
         target=target.id,
         dropped=tuple(words.values()),
-        paths=tuple(each.hub for each in lost),
+        paths=tuple(each.record_path for each in lost),
         summary=_summary(_apart(spots, header=False), words),
         header=_summary(_apart(spots, header=True), words),
         changed=tuple(changed.values()),
         needs=tuple(needs.values()),
         needed=", ".join(_grouped(spots_of(theirs), needs)),
-        keeps_extra=theirs.room is not None,
+        keeps_extra=theirs.extras_path is not None,
     )
 
 
 def spots_of(adapter: FormatAdapter) -> list[Spot]:
     """Return the fields of rows, what is carried without one, and the header's."""
     # What a row always has at a place is read as one field, however it is written.
-    taken = {each.path: each.hub for each in reversed(adapter.fields) if each.required}
+    taken = {
+        each.path: each.record_path
+        for each in reversed(adapter.fields)
+        if each.required
+    }
     spots = [
-        Spot(each.path, each.hub)
+        Spot(each.path, each.record_path)
         for each in adapter.fields
-        if taken.get(each.path, each.hub) == each.hub
+        if taken.get(each.path, each.record_path) == each.record_path
     ]
-    known = [each.hub for each in spots]
+    known = [each.record_path for each in spots]
     spots += [
         Spot((each,), each)
-        for each in sorted(adapter.carries)
-        if "extra" not in each and not any(hub.startswith(each) for hub in known)
+        for each in sorted(adapter.other_paths)
+        if "extra" not in each
+        and not any(record_path.startswith(each) for record_path in known)
     ]
-    if not adapter.carried("extra"):
+    if not adapter.carries("extra"):
         spots.append(Spot((OTHER_KEYS,), f"extra.{adapter.vendor}"))
     of_answers = f"outputs.extra.{adapter.vendor}"
-    if of_answers in adapter.carries:
+    if of_answers in adapter.other_paths:
         spots.append(Spot((REST_OF_ANSWERS,), of_answers))
     return spots + [
         Spot((_header, each.partition(".")[0]), f"{_header}.{each}")
@@ -128,8 +133,8 @@ def _apart(spots: Sequence[Spot], *, header: bool) -> list[Spot]:
 
 def _arrives(spot: Spot, source: FormatAdapter, target: FormatAdapter) -> bool:
     if spot.path[0] != _header:
-        return target.carried(spot.hub)
-    asked = spot.hub.removeprefix(f"{_header}.")
+        return target.carries(spot.record_path)
+    asked = spot.record_path.removeprefix(f"{_header}.")
     if asked == "extra":
         return "extra" in target.header_fields
     held = target.header_fields
@@ -138,18 +143,21 @@ def _arrives(spot: Spot, source: FormatAdapter, target: FormatAdapter) -> bool:
 
 def _changes(source: FormatAdapter, target: FormatAdapter) -> Iterator[tuple[str, str]]:
     """Yield each field that does not arrive as it is, and what it becomes."""
-    ours, theirs = source.holds, target.holds
-    if ours.references is Many.ALL and theirs.references is Many.ONE:
+    ours, theirs = source.capacity, target.capacity
+    if ours.references is Cardinality.MANY and theirs.references is Cardinality.ONE:
         yield "references of several", "references: the first"
-    if ours.outputs in _several and theirs.outputs in {Many.ONE, Many.OF_ONE_MODEL}:
+    if ours.outputs in _several and theirs.outputs in {
+        Cardinality.ONE,
+        Cardinality.MANY_OF_ONE_MODEL,
+    }:
         yield "outputs of several", "answers: one row each"
-    if ours.scores is Many.ALL and theirs.scores is Many.ONE:
+    if ours.scores is Cardinality.MANY and theirs.scores is Cardinality.ONE:
         yield "scores of several", "scores: one row each"
-    if source.carried(_chats) and not theirs.messages:
+    if source.carries(_chats) and not theirs.messages:
         how = "turns before the answer" if theirs.turns else "the last question"
         yield _chats, f"chats: {how}"
-    if source.carried(_conversations) and not theirs.turns:
-        has_answers = theirs.outputs is not Many.NONE
+    if source.carries(_conversations) and not theirs.turns:
+        has_answers = theirs.outputs is not Cardinality.NONE
         if theirs.messages:
             yield _conversations, _as_chat[has_answers]
         elif has_answers:
@@ -164,13 +172,13 @@ def _needed(source: Format, target: Format) -> Iterator[Spot]:
         try:
             check_needs(source, ours, target, one, (), scored=False)
         except ConversionError:
-            yield Spot(each.path, each.hub)
+            yield Spot(each.path, each.record_path)
 
 
 def _part(spot: Spot, target: FormatAdapter) -> str:
     """Return a word on a field of which the target has a place for some members."""
-    inner = f"{spot.hub}."
-    is_partly = any(each.startswith(inner) for each in target.all_carried)
+    inner = f"{spot.record_path}."
+    is_partly = any(each.startswith(inner) for each in target.carried_paths)
     return " (in part)" if is_partly else ""
 
 
@@ -178,7 +186,7 @@ def _labels(spots: Sequence[Spot]) -> dict[Spot, str]:
     """Return what each spot is called, apart from others at the same place."""
     names = [each.name for each in spots]
     return {
-        each: f"{each.name} ({each.hub})"
+        each: f"{each.name} ({each.record_path})"
         if names.count(each.name) > 1
         or any(name.startswith(f"{each.name}.") for name in names)
         else each.name
@@ -225,7 +233,7 @@ def _at(
     if len(here) == 1:
         yield words[here[0]]
     elif here:
-        yield f"{here[0].name} ({', '.join(each.hub for each in here)})"
+        yield f"{here[0].name} ({', '.join(each.record_path for each in here)})"
 
 
 def line_of(pair: Pair) -> str:

@@ -38,19 +38,19 @@ class Losses:
     def add(
         self,
         paths: tuple[str, ...],
-        notes: tuple[FieldFate, ...],
+        fates: tuple[FieldFate, ...],
         place: Callable[[], Place | None],
         times: int = 1,
     ) -> None:
-        """Count records with fields at `paths` of which `notes` were made."""
-        shape = (paths, notes)
+        """Count records with fields at `paths` of which `fates` were made."""
+        shape = (paths, fates)
         if shape in self._shapes:
             self._shapes[shape] += times
             return
         if len(self._shapes) >= MEMBERS:
             self._settle()
         self._shapes[shape] = times
-        for each in notes:
+        for each in fates:
             self._loss(each, place)
 
     def settled(self) -> "Losses":
@@ -59,11 +59,11 @@ class Losses:
         return self
 
     def _settle(self) -> None:
-        for (paths, notes), times in self._shapes.items():
+        for (paths, fates), times in self._shapes.items():
             for path in dict.fromkeys(paths):
                 self._carry(path, times)
             met = set()
-            for each in dict.fromkeys(notes):
+            for each in dict.fromkeys(fates):
                 loss = self._loss(each, lambda: None)
                 loss.count += times
                 met.add((each.fate, loss.note.path))

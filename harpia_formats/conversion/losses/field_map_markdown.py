@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from harpia_formats.mapping.extras import KEY
 from harpia_formats.mapping.fields import shown_default
-from harpia_formats.model.adapter import Field, FormatAdapter, Many
+from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.registry import adapter_of, record_formats
 
@@ -21,22 +21,22 @@ with `--set`, or with `--score`, where a record lacks it.
 """
 _columns = ("key", "field", "must it be there", "how")
 _references = {
-    Many.NONE: "no reference",
-    Many.ONE: "one reference",
-    Many.OF_ONE_MODEL: "several references",
-    Many.ALL: "several references",
+    Cardinality.NONE: "no reference",
+    Cardinality.ONE: "one reference",
+    Cardinality.MANY_OF_ONE_MODEL: "several references",
+    Cardinality.MANY: "several references",
 }
 _outputs = {
-    Many.NONE: "no answer",
-    Many.ONE: "one answer",
-    Many.OF_ONE_MODEL: "several answers of one model",
-    Many.ALL: "several answers of several models",
+    Cardinality.NONE: "no answer",
+    Cardinality.ONE: "one answer",
+    Cardinality.MANY_OF_ONE_MODEL: "several answers of one model",
+    Cardinality.MANY: "several answers of several models",
 }
 _scores = {
-    Many.NONE: "no score",
-    Many.ONE: "one score",
-    Many.OF_ONE_MODEL: "several scores",
-    Many.ALL: "several scores",
+    Cardinality.NONE: "no score",
+    Cardinality.ONE: "one score",
+    Cardinality.MANY_OF_ONE_MODEL: "several scores",
+    Cardinality.MANY: "several scores",
 }
 
 
@@ -61,21 +61,21 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(escaped)} |"
 
 
-def _cells(field: Field) -> tuple[str, ...]:
+def _cells(field: FieldMapping) -> tuple[str, ...]:
     key = f"`{field.name}`"
-    return key, f"`{field.hub}`", _demand(field), "; ".join(_words(field))
+    return key, f"`{field.record_path}`", _demand(field), "; ".join(_words(field))
 
 
-def _demand(field: Field) -> str:
+def _demand(field: FieldMapping) -> str:
     """Return what a row has where a record has nothing for it."""
     if field.default is not UNSET:
         return f"`{shown_default(field.default).removeprefix('is ')}` if unknown"
-    if field.required and field.hub == "id":
+    if field.required and field.record_path == "id":
         return "the number of the record if unknown"
     return "required" if field.required else ""
 
 
-def _words(field: Field) -> Iterator[str]:
+def _words(field: FieldMapping) -> Iterator[str]:
     if field.codec is not None:
         yield field.codec.words
     if field.note:
@@ -84,15 +84,15 @@ def _words(field: Field) -> Iterator[str]:
 
 def _about(adapter: FormatAdapter) -> Iterator[str]:
     """Yield what else is to be known of rows of a format."""
-    holds = adapter.holds
-    parts = [_references[holds.references], _outputs[holds.outputs]]
-    if holds.outputs is not Many.NONE:
-        parts.append(f"{_scores[holds.scores]} of an answer")
+    capacity = adapter.capacity
+    parts = [_references[capacity.references], _outputs[capacity.outputs]]
+    if capacity.outputs is not Cardinality.NONE:
+        parts.append(f"{_scores[capacity.scores]} of an answer")
     yield f"A row holds {_listed(parts)}."
-    if holds.messages or holds.turns:
-        asked = "may be a chat" if holds.messages else "is one text"
-        came = "may be a conversation" if holds.turns else "is one text"
-        if holds.outputs is Many.NONE:
+    if capacity.messages or capacity.turns:
+        asked = "may be a chat" if capacity.messages else "is one text"
+        came = "may be a conversation" if capacity.turns else "is one text"
+        if capacity.outputs is Cardinality.NONE:
             yield f"What is asked {asked}."
         else:
             yield f"What is asked {asked}; what is answered {came}."
@@ -101,12 +101,12 @@ def _about(adapter: FormatAdapter) -> Iterator[str]:
     if adapter.header_fields:
         fields = _listed([f"`header.{each}`" for each in adapter.header_fields])
         yield f"What stands around the rows is {fields}."
-    if adapter.room is not None:
-        where = ".".join((*adapter.room, KEY))
-        text = ", as JSON text" if adapter.room_of_text else ""
+    if adapter.extras_path is not None:
+        where = ".".join((*adapter.extras_path, KEY))
+        text = ", as JSON text" if adapter.extras_as_text else ""
         yield f"`--keep-extra` puts what has no place into `{where}`{text}."
-    if adapter.straight:
-        names = _listed([f"`{each}`" for each in adapter.straight])
+    if adapter.dialect_normalizers:
+        names = _listed([f"`{each}`" for each in adapter.dialect_normalizers])
         yield f"Rows of the dialects {names} are read, and not written."
 
 
@@ -121,7 +121,7 @@ def mapping_as_dict(format_: Format) -> dict[str, Any]:
         "fields": [
             {
                 "key": each.name,
-                "field": each.hub,
+                "field": each.record_path,
                 "required": each.required,
                 "default": None if each.default is UNSET else each.default,
                 "has_default": each.default is not UNSET,

@@ -72,10 +72,10 @@ def pointer_for(file: FileLosses, path: str) -> str:
         if path.startswith(kept):
             return pointer_of((path.removeprefix(kept),))
         for each in adapter.fields:
-            if path == each.hub:
+            if path == each.record_path:
                 return pointer_of(each.path)
-            if path.startswith(f"{each.hub}."):
-                member = path.removeprefix(f"{each.hub}.")
+            if path.startswith(f"{each.record_path}."):
+                member = path.removeprefix(f"{each.record_path}.")
                 return pointer_of((*each.path, member))
     return pointer_of(tuple(path.split(".")))
 

@@ -99,5 +99,5 @@ class Mishaps:
 
     def _has_made_ids(self) -> bool:
         """Tell whether some records have their number for an id."""
-        notes = (note for each in self._account.files for note in each.losses.losses)
-        return any(each.path == "id" and each.how == BY_NUMBER for each in notes)
+        fates = (note for each in self._account.files for note in each.losses.losses)
+        return any(each.path == "id" and each.how == BY_NUMBER for each in fates)

@@ -84,12 +84,12 @@ def names_of(source: Format | None) -> dict[str, str]:
     adapter = adapter_of(source)
     names: dict[str, str] = {}
     for each in adapter.fields:
-        if each.hub not in _of_places:
-            names.setdefault(each.hub, each.name)
+        if each.record_path not in _of_places:
+            names.setdefault(each.record_path, each.name)
     shared = Counter(names.values())
     names = {
-        hub: f"{name} ({hub})" if shared[name] > 1 else name
-        for hub, name in names.items()
+        path: f"{name} ({path})" if shared[name] > 1 else name
+        for path, name in names.items()
     }
     names[f"extra.{adapter.vendor}."] = ""
     return names

@@ -213,13 +213,13 @@ def check(case: Case, target: str, choices: Choices, chance: random.Random) -> N
         assert made is not None
         assert [encode(each) for each in made.rows] == texts
 
-        for number, (_, _, (_, paths, notes)) in enumerate(good, records):
-            expected.add(paths, notes, placed(number))
-        for paths, notes, at, times in made.shapes:
-            found.add(paths, notes, placed(records + at), times)
+        for number, (_, _, (_, paths, fates)) in enumerate(good, records):
+            expected.add(paths, fates, placed(number))
+        for paths, fates, at, times in made.shapes:
+            found.add(paths, fates, placed(records + at), times)
         records += len(good)
-    for paths, notes, times in bulk.counted():
-        found.add(paths, notes, lambda: None, times)
+    for paths, fates, times in bulk.counted():
+        found.add(paths, fates, lambda: None, times)
 
     assert counted(found) == counted(expected)
 
@@ -340,17 +340,17 @@ def test_what_is_special_of_one_row_is_not_taken_for_others(
         assert made is not None
         assert made.rows == [row for *_, outcome in expected for row in outcome[0]]
         assert said_in(bulk, made.shapes) == Counter(
-            (frozenset(paths), frozenset(notes)) for *_, (_, paths, notes) in expected
+            (frozenset(paths), frozenset(fates)) for *_, (_, paths, fates) in expected
         )
 
 
 def said_in(bulk: Bulk, shapes: Iterable[Any]) -> Counter[Any]:
     """Return paths and notes of some records, and how many have them."""
     found: Counter[Any] = Counter()
-    for paths, notes, _, times in shapes:
-        found[frozenset(paths), frozenset(notes)] += times
-    for paths, notes, times in bulk.counted():
-        found[frozenset(paths), frozenset(notes)] += times
+    for paths, fates, _, times in shapes:
+        found[frozenset(paths), frozenset(fates)] += times
+    for paths, fates, times in bulk.counted():
+        found[frozenset(paths), frozenset(fates)] += times
     return +found
 
 
@@ -446,11 +446,11 @@ def test_plans_are_followed() -> None:
     case = case_of("nemo-output", 0, rows)
     bulk = case.bulk("harpia", Choices())
     bulk.made([value for _, value in case.rows], case.decoder, case.schema, 0)
-    ((paths, notes, times),) = bulk.counted()
+    ((paths, fates, times),) = bulk.counted()
 
     assert times == len(rows)
     assert "outputs.model" in paths
-    assert {each.path for each in notes} == {
+    assert {each.path for each in fates} == {
         "id",
         "category",
         "source",

@@ -96,9 +96,9 @@ def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
     rows: list[Any] = []
     losses = Losses()
     for number, line in enumerate(data.splitlines(), 1):
-        found, paths, notes = bulk.ordinary(json.loads(line), number)
+        found, paths, fates = bulk.ordinary(json.loads(line), number)
         rows += found
-        losses.add(paths, notes, place_of(number))
+        losses.add(paths, fates, place_of(number))
     return rows, losses
 
 
@@ -126,15 +126,15 @@ def handed_back(job: Job, path: Path) -> Iterator[Done | None]:
 
 def add_shapes(losses: Losses, done: Done, plans: dict[Any, Any], before: int) -> None:
     """Count what is said in a range, as whoever hands out the work does."""
-    for paths, notes, (_, line, record), times in done.shapes:
+    for paths, fates, (_, line, record), times in done.shapes:
         assert line == record
         counts = times if isinstance(times, int) else 0
-        losses.add(paths, notes, place_of(before + record + 1), counts)
+        losses.add(paths, fates, place_of(before + record + 1), counts)
         if not isinstance(times, int):
-            plans[times] = paths, notes
+            plans[times] = paths, fates
     for key, times in done.plans:
-        paths, notes = plans[key]
-        losses.add(paths, notes, lambda: None, times)
+        paths, fates = plans[key]
+        losses.add(paths, fates, lambda: None, times)
 
 
 def counted(losses: Losses) -> Any:

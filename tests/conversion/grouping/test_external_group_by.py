@@ -32,8 +32,8 @@ def test_answers_to_one_prompt_come_together() -> None:
     assert [each.text for each in first.record.outputs] == ["1", "3"]
     assert second.record == records[1]
     assert (first.place, second.place) == (b"0", b"1")
-    assert [each.fate for each in first.notes.said] == [Fate.MERGED]
-    assert second.notes.said == []
+    assert [each.fate for each in first.fates.entries] == [Fate.MERGED]
+    assert second.fates.entries == []
 
 
 def test_another_system_message_is_another_prompt() -> None:
@@ -74,10 +74,10 @@ def test_what_differs_within_a_group_is_told() -> None:
     """A field that further rows have otherwise is dropped, and said so."""
     records = [answered("a", "1", category="x"), answered("a", "2", category="y")]
     (found,) = grouped("prompt", records)
-    notes = {(each.fate, each.path) for each in found.notes.said}
+    fates = {(each.fate, each.path) for each in found.fates.entries}
 
     assert found.record.category == "x"
-    assert (Fate.DROPPED, "category") in notes
+    assert (Fate.DROPPED, "category") in fates
 
 
 @pytest.mark.parametrize("key", ["id", "prompt"])

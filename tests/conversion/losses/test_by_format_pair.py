@@ -84,12 +84,12 @@ def test_what_fixtures_lose_is_told(source: str) -> None:
         pairing = Pairing(adapter_of(format_), Choices(constants=CONSTANTS))
         for record in records:
             try:
-                notes = pairing.written(record).notes
+                fates = pairing.written(record).fates
             except Unconvertible:
                 continue
             # What only some values lose has a reason, and no place in the table.
             dropped = [
-                each for each in notes if each.fate is Fate.DROPPED and not each.how
+                each for each in fates if each.fate is Fate.DROPPED and not each.how
             ]
             untold |= {
                 (target, each.path) for each in dropped if not is_told(each, known)

@@ -39,7 +39,7 @@ def test_every_field_has_its_row(format_: str) -> None:
     found = [(each[0].strip("`"), each[1].strip("`")) for each in rows_of(format_)]
     fields = adapter_of(FORMATS[format_]).fields
 
-    assert [(each.name, each.hub) for each in fields] == found
+    assert [(each.name, each.record_path) for each in fields] == found
 
 
 def test_a_row_tells_what_stands_where_nothing_is_known() -> None:

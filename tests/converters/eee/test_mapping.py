@@ -118,10 +118,10 @@ def is_labelled(row: Row, shape: str) -> bool:
 
 def changes_on_the_way(row: Row, shape: str) -> list[str]:
     """Return what differs in a row that was read and written again, and the notes."""
-    notes = FieldFates()
-    back = adapter(shape).write(adapter(shape).read(row), notes)
+    fates = FieldFates()
+    back = adapter(shape).write(adapter(shape).read(row), fates)
     expected = as_written(row, shape)
-    told = [each.path for each in notes.said]
+    told = [each.path for each in fates.entries]
     keys = {**expected, **back}
     found = [
         key
@@ -142,7 +142,7 @@ def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]
     written = Pairing(adapter(shape), choices).written(record)
     (row,) = written.rows
     found = {each.path for each in differences(record, adapter(shape).read(row))}
-    noted = {each.path for each in written.notes}
+    noted = {each.path for each in written.fates}
     silent = {each for each in found if not any(covers(one, each) for one in noted)}
     spurious = {each for each in noted if not any(covers(each, one) for one in found)}
     return silent | spurious | set(errors_in(row, shape))
@@ -164,9 +164,9 @@ def record_with(*, turns: Any = UNSET, **fields: Any) -> Record:
 
 def written(shape: str, record: Record) -> tuple[Row, list[tuple[Fate, str]]]:
     """Return the row of a record, and the notes on it."""
-    notes = FieldFates()
-    row = adapter(shape).write(record, notes)
-    return row, [(each.fate, each.path) for each in notes.said]
+    fates = FieldFates()
+    row = adapter(shape).write(record, fates)
+    return row, [(each.fate, each.path) for each in fates.entries]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -361,13 +361,13 @@ def test_a_turn_is_numbered_by_its_place(shape: str, key: str) -> None:
     """A record leaves out the number of a turn unless it is another than its place."""
     turns = [{"role": "user"}, {"turn_idx": 5, "role": "assistant", "reasoning": "r"}]
     record = record_with(turns=turns, interaction_type="multi_turn")
-    row, notes = written(shape, record)
+    row, fates = written(shape, record)
 
     assert row[key] == [
         {"turn_idx": 0, "role": "user"},
         {"turn_idx": 5, "role": "assistant", "reasoning_trace": "r"},
     ]
-    assert notes == []
+    assert fates == []
     assert adapter(shape).read(row).outputs[0].turns == turns
 
 
@@ -398,13 +398,13 @@ def test_values_of_the_closed_shape_become_text() -> None:
     ]
     details = {"additional_details": {"queue": 1.5}}
     record = record_with(turns=turns, performance=details, interaction_type="agentic")
-    row, notes = written(CURRENT, replace(record, metadata={"n": [1, None], "t": "x"}))
+    row, fates = written(CURRENT, replace(record, metadata={"n": [1, None], "t": "x"}))
 
     assert row["messages"][0]["tool_calls"][0]["arguments"] == {"n": "1", "t": "x"}
     assert row["messages"][1]["tool_call_id"] == ["a"]
     assert row["performance"] == {"additional_details": {"queue": "1.5"}}
     assert row["metadata"] == {"n": "[1,null]", "t": "x"}
-    assert sorted(path for _, path in notes) == [
+    assert sorted(path for _, path in fates) == [
         "metadata.n",
         "outputs.performance",
         "outputs.turns",
@@ -453,7 +453,7 @@ def test_several_texts_are_several_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "kind", "fates"),
+    ("fields", "kind", "expected"),
     [
         ({"turns": [{"role": "user"}]}, "multi_turn", {Fate.DEFAULTED}),
         ({"turns": [{"role": "tool"}]}, "agentic", {Fate.DEFAULTED}),
@@ -479,14 +479,14 @@ def test_several_texts_are_several_answers() -> None:
     ],
 )
 def test_the_kind_of_interaction_is_told_by_the_turns(
-    fields: dict[str, Any], kind: str, fates: set[Fate]
+    fields: dict[str, Any], kind: str, expected: set[Fate]
 ) -> None:
     """A row is of the kind that its record says, unless the turns belie that."""
-    row, notes = written(SEED, record_with(**fields))
+    row, fates = written(SEED, record_with(**fields))
 
     assert row["interaction_type"] == kind
     assert ("output" in row) == (kind == "single_turn")
-    assert {fate for fate, _ in notes} == fates
+    assert {fate for fate, _ in fates} == expected
 
 
 @pytest.mark.parametrize(
@@ -531,10 +531,10 @@ def test_a_score_is_a_number_in_the_closed_shape(
     shape: str, value: Any, expected: Any
 ) -> None:
     """A score that is true stays so but in 0.3.0, where it becomes 1.0."""
-    row, notes = written(shape, record_with(scores=[replace(SCORE, value=value)]))
+    row, fates = written(shape, record_with(scores=[replace(SCORE, value=value)]))
 
     assert same(row["evaluation"]["score"], expected)
-    assert notes == (
+    assert fates == (
         [] if same(value, expected) else [(Fate.CHANGED, "outputs.scores.value")]
     )
 
@@ -554,11 +554,11 @@ def test_a_label_stays_where_it_is_one_of_the_shape(
 ) -> None:
     """A version label that was kept is written again only in its own shape."""
     record = replace(record_with(), extra={"eee": {"schema_version": label}})
-    row, notes = written(shape, record)
+    row, fates = written(shape, record)
     path = "extra.eee.schema_version"
 
     assert row["schema_version"] == expected
-    assert notes == ([] if label == expected else [(Fate.CHANGED, path)])
+    assert fates == ([] if label == expected else [(Fate.CHANGED, path)])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -574,20 +574,20 @@ def test_null_turns_are_the_same_in_all_shapes() -> None:
     """That turns are null is kept by one name, whatever a shape calls them."""
     row, _ = written(SEED, record_with())
     record = adapter(SEED).read({**row, "interactions": None})
-    current, notes = written(CURRENT, record)
+    current, fates = written(CURRENT, record)
 
     assert current["messages"] is None
-    assert notes == []
+    assert fates == []
     assert list(differences(record, adapter(CURRENT).read(current))) == []
 
 
 def test_unknown_keys_have_no_place_in_a_closed_root() -> None:
     """Keys that 0.3.0 refuses are dropped with a note, those below the root stay."""
     kept = {"unknown": 1, "input": {"x": 1}, "evaluation_result_id": None}
-    row, notes = written(CURRENT, replace(record_with(), extra={"eee": kept}))
+    row, fates = written(CURRENT, replace(record_with(), extra={"eee": kept}))
 
     assert row["input"]["x"] == 1
-    assert notes == [
+    assert fates == [
         (Fate.DROPPED, "extra.eee.unknown"),
         (Fate.DROPPED, "extra.eee.evaluation_result_id"),
     ]
@@ -655,7 +655,7 @@ def test_a_hash_is_renewed_where_references_are_left_behind(
     made = Pairing(adapter(SEED), FIRST).written(two_references(digest))
     (row,) = made.rows
     raw, references = ASKED[1]
-    is_noted = "extra.eee.sample_hash" in {each.path for each in made.notes}
+    is_noted = "extra.eee.sample_hash" in {each.path for each in made.fates}
 
     assert row["sample_hash"] == RECIPES[recipe](raw, references[:1])
     assert is_noted == (row["sample_hash"] != digest)
@@ -665,7 +665,7 @@ def test_a_hash_is_renewed_where_references_are_left_behind(
 @pytest.mark.parametrize("digest", [*(both[1] for both in HASHES.values()), "?"])
 def test_a_hash_stays_where_all_references_do(shape: str, digest: str) -> None:
     """A hash by any recipe, or by none that is known, stays with its references."""
-    row, notes = written(shape, two_references(digest))
+    row, fates = written(shape, two_references(digest))
 
     assert row["sample_hash"] == digest
-    assert notes == []
+    assert fates == []

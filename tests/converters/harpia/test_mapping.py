@@ -78,9 +78,9 @@ def documented(row: dict[str, Any]) -> dict[str, Any]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the instance that a record becomes, and what was noted of each path."""
-    notes = FieldFates()
-    row = LAB_INPUT.write(record, notes)
-    return row, {each.path: each.how for each in notes.said}
+    fates = FieldFates()
+    row = LAB_INPUT.write(record, fates)
+    return row, {each.path: each.how for each in fates.entries}
 
 
 def comes_back(row: dict[str, Any]) -> bool:
@@ -170,7 +170,7 @@ def test_answers_as_a_list() -> None:
     found = Pairing(LAB_INPUT, Choices(responses=Responses.LIST)).written(record)
 
     assert [each["actual-output"] for each in found.rows] == [["a", "", "c"]]
-    assert [(each.fate, each.path) for each in found.notes] == [
+    assert [(each.fate, each.path) for each in found.fates] == [
         (Fate.DEFAULTED, "outputs.index"),
         (Fate.CHANGED, "outputs.text"),
     ]
@@ -249,7 +249,7 @@ def test_what_differs_was_noted(
     assume(any(each.text is not UNSET for each in outputs))
     found = Pairing(LAB_INPUT, AS_LIST).written(record)
     (row,) = found.rows
-    noted = {each.path for each in found.notes}
+    noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, LAB_INPUT.read(row))}
 
     assert {each for each in differing if not is_told(each, noted)} == set()
@@ -277,10 +277,10 @@ def test_metrics_in_every_spelling(key: str) -> None:
 
 def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
     """Return what is written of a header, and the paths that are noted."""
-    notes = FieldFates()
+    fates = FieldFates()
     assert LAB_INPUT.write_header is not None
-    row = LAB_INPUT.write_header(header, notes)
-    return row, [each.path for each in notes.said]
+    row = LAB_INPUT.write_header(header, fates)
+    return row, [each.path for each in fates.entries]
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)

@@ -48,9 +48,9 @@ def rows_in(path: Path) -> list[dict[str, Any]]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the row that a record becomes, and what was noted of each path."""
-    notes = FieldFates()
-    row = COLUMNS.write(record, notes)
-    return row, {each.path: each.how for each in notes.said}
+    fates = FieldFates()
+    row = COLUMNS.write(record, fates)
+    return row, {each.path: each.how for each in fates.entries}
 
 
 def comes_back(row: dict[str, Any]) -> bool:
@@ -228,7 +228,7 @@ def test_what_differs_was_noted(
     record = replace(filled(record), outputs=outputs, extra={"haystack": kept})
     found = Pairing(COLUMNS, ONE_ROW).written(record)
     (row,) = found.rows
-    noted = {each.path for each in found.notes}
+    noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, COLUMNS.read(row))}
 
     assert REFEREE.is_valid({key: [item] for key, item in row.items()})
@@ -267,10 +267,10 @@ def restored_from(row: dict[str, Any]) -> Record:
 
 def header_written(header: Header) -> tuple[dict[str, Any], list[str]]:
     """Return what is written of a header, and the paths that are noted."""
-    notes = FieldFates()
+    fates = FieldFates()
     assert COLUMNS.write_header is not None
-    row = COLUMNS.write_header(header, notes)
-    return row, [each.path for each in notes.said]
+    row = COLUMNS.write_header(header, fates)
+    return row, [each.path for each in fates.entries]
 
 
 def test_component_comes_back() -> None:

@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import score, validate
 from harpia_formats.mapping.requirements import holds_answers
-from harpia_formats.model.metric_profile import MetricConfiguration, Profile, ScoreError
+from harpia_formats.model.metric_profile import (
+    MetricConfiguration,
+    MetricProfile,
+    ScoreError,
+)
 from harpia_formats.registry import adapter_of, record_formats
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.select_metrics import settled
@@ -107,7 +111,7 @@ def task_of(metrics: Any, **more: Any) -> Any:
 
 
 def asked(
-    document: Any, profile: Profile = NEMO, names: dict[str, str] | None = None
+    document: Any, profile: MetricProfile = NEMO, names: dict[str, str] | None = None
 ) -> MetricConfiguration:
     """Return what a configuration asks for."""
     assert profile.of_config is not None
@@ -213,7 +217,7 @@ def test_unverified_definitions_say_so() -> None:
 
 
 @pytest.mark.parametrize("profile", [NEMO, NEMO_CUSTOM, NEMO_SDK])
-def test_every_metric_can_be_computed(profile: Profile) -> None:
+def test_every_metric_can_be_computed(profile: MetricProfile) -> None:
     """Each definition has parameters that the metric core takes."""
     every = [each for asked in profile.metrics.values() for each in asked]
 

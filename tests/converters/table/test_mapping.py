@@ -46,9 +46,9 @@ def rows_in(path: Path) -> list[dict[str, str]]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the row that a record becomes, and what was noted of each path."""
-    notes = FieldFates()
-    row = TABLE.write(record, notes)
-    return row, {each.path: each.how for each in notes.said}
+    fates = FieldFates()
+    row = TABLE.write(record, fates)
+    return row, {each.path: each.how for each in fates.entries}
 
 
 def is_told(path: str, others: set[str]) -> bool:
@@ -69,7 +69,7 @@ def test_rows_come_back(path: Path) -> None:
 
 def test_every_field_has_a_column() -> None:
     """Each field of a record has one column, and --map knows those that it names."""
-    paths = [each.hub for each in TABLE.fields]
+    paths = [each.record_path for each in TABLE.fields]
 
     assert sorted(paths) == sorted(KINDS)
     assert len(set(TABLE.columns)) == len(TABLE.columns)
@@ -232,7 +232,7 @@ def test_what_differs_was_noted(
     record = replace(filled(record), extra={**others, "csv": kept})
     found = Pairing(TABLE, ONE_ROW).written(record)
     (row,) = found.rows
-    noted = {each.path for each in found.notes}
+    noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, TABLE.read(row))}
 
     assert REFEREE.is_valid(row)

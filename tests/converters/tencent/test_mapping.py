@@ -71,9 +71,9 @@ def written(
     record: Record, adapter: FormatAdapter
 ) -> tuple[Row, list[tuple[str, str]]]:
     """Return the row for `record` and the notes on it, as their fates and paths."""
-    notes = FieldFates()
-    row = adapter.write(record, notes)
-    return row, [(each.fate.name.lower(), each.path) for each in notes.said]
+    fates = FieldFates()
+    row = adapter.write(record, fates)
+    return row, [(each.fate.name.lower(), each.path) for each in fates.entries]
 
 
 def told(record: Record) -> Any:
@@ -84,10 +84,10 @@ def told(record: Record) -> Any:
 def check_returns(name: str, row: Row) -> None:
     """Assert that `row` is the same again once it was a record, and in order."""
     adapter = ADAPTERS[name]
-    back, notes = written(adapter.read(row), adapter)
+    back, fates = written(adapter.read(row), adapter)
     fixed = [key for key in DOCUMENTED[name].split() if key in row]
 
-    assert notes == []
+    assert fates == []
     assert texts_of(back) == texts_of(row)
     assert [key for key in back if key in fixed] == fixed
     assert not set(list(back)[: len(fixed)]) - {*fixed, *SETTINGS}
@@ -100,7 +100,10 @@ def texts_of(row: Row) -> dict[str, bytes]:
 
 def cells(row: Row) -> Row:
     """Return a row of a table as it is documented: with a cell for the system."""
-    return {"system": "", **(TABLE.straight["answer"](row) if is_alias(row) else row)}
+    return {
+        "system": "",
+        **(TABLE.dialect_normalizers["answer"](row) if is_alias(row) else row),
+    }
 
 
 def is_alias(row: Row) -> bool:
@@ -258,14 +261,14 @@ def test_turns_are_read() -> None:
 def test_blank_system_is_none() -> None:
     """A blank cell is no system input, and the column `answer` is `response`."""
     record = TABLE.read(
-        TABLE.straight["answer"]({"system": "", **ASKED, "answer": "r"})
+        TABLE.dialect_normalizers["answer"]({"system": "", **ASKED, "answer": "r"})
     )
 
     assert record == Record(prompt="q", references=["r"])
 
 
 @pytest.mark.parametrize(
-    ("record", "chat", "notes"),
+    ("record", "chat", "fates"),
     [
         ({"prompt": "q"}, "user q", []),
         ({"prompt": "q", "system": ""}, "system |user q", []),
@@ -310,14 +313,14 @@ def test_blank_system_is_none() -> None:
         ),
     ],
 )
-def test_chats_are_written(record: Row, chat: str, notes: list[str]) -> None:
+def test_chats_are_written(record: Row, chat: str, fates: list[str]) -> None:
     """What is asked becomes a chat with the gt behind it, and is noted if altered."""
     if isinstance(record.get("messages"), str):
         record = {**record, "messages": chat_of(record["messages"])}
     row, said = written(Record(**record), MESSAGES)
 
     assert row == {"messages": chat_of(chat)}
-    assert sorted(" ".join(each) for each in said) == sorted(notes)
+    assert sorted(" ".join(each) for each in said) == sorted(fates)
 
 
 def chat_of(text: str) -> list[Row]:
@@ -414,7 +417,7 @@ def test_record_without_answers_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "turns", "notes"),
+    ("record", "turns", "fates"),
     [
         ({"prompt": "q"}, ["q", "r"], []),
         ({"messages": "user 1|assistant 2|user 3"}, ["1", "2", "3", "r"], []),
@@ -463,7 +466,7 @@ def test_record_without_answers_has_none() -> None:
         ),
     ],
 )
-def test_turns_are_written(record: Row, turns: list[str], notes: list[str]) -> None:
+def test_turns_are_written(record: Row, turns: list[str], fates: list[str]) -> None:
     """A chat that takes turns is a conversation, and any other is cut to a prompt."""
     if isinstance(record.get("messages"), str):
         record = {**record, "messages": chat_of(record["messages"])}
@@ -475,11 +478,11 @@ def test_turns_are_written(record: Row, turns: list[str], notes: list[str]) -> N
             for prompt, response in zip(turns[::2], turns[1::2], strict=True)
         ]
     }
-    assert sorted(" ".join(each) for each in said) == sorted(notes)
+    assert sorted(" ".join(each) for each in said) == sorted(fates)
 
 
 @pytest.mark.parametrize(
-    ("record", "system", "notes"),
+    ("record", "system", "fates"),
     [
         ({"messages": "system s|user q"}, "s", ["merged messages", "defaulted system"]),
         ({"messages": "system s|user 1|assistant 2|user 3"}, "s", []),
@@ -496,7 +499,7 @@ def test_turns_are_written(record: Row, turns: list[str], notes: list[str]) -> N
     ],
 )
 def test_system_message_is_the_system_input(
-    record: Row, system: str, notes: list[str]
+    record: Row, system: str, fates: list[str]
 ) -> None:
     """A message of the system in front is the system input of a conversation."""
     record = {**record, "messages": chat_of(record["messages"])}
@@ -504,7 +507,7 @@ def test_system_message_is_the_system_input(
 
     assert list(row) == ["system", "conversation"]
     assert row["system"] == system
-    assert {" ".join(each) for each in said} - {"defaulted prompt"} == set(notes)
+    assert {" ".join(each) for each in said} - {"defaulted prompt"} == set(fates)
 
 
 @pytest.mark.parametrize("others", [3, [], [{}], [{"a": 1}, {}], [{"prompt": 1}], [7]])
@@ -590,7 +593,7 @@ def test_turns_of_an_answer_are_taken_once(adapter: FormatAdapter) -> None:
     result = Pairing(adapter, choices).written(record)
 
     assert [adapter.read(each).prompt for each in result.rows] == [USER["content"]] * 2
-    assert {each.path for each in result.notes} & {"prompt", "messages"} == {"prompt"}
+    assert {each.path for each in result.fates} & {"prompt", "messages"} == {"prompt"}
 
 
 MESSAGE = st.fixed_dictionaries(
@@ -674,8 +677,8 @@ def faults_in(row: Row, name: str) -> Iterator[str]:
 @pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS)
 def test_every_field_has_a_place(adapter: FormatAdapter) -> None:
     """Each field of a record that is read is one that the mapping names."""
-    carried = {each.hub for each in adapter.fields}
+    carried = {each.record_path for each in adapter.fields}
 
-    assert all(adapter.carried(each) for each in carried)
-    assert not adapter.carried("params.seed")
-    assert not adapter.carried("metadata")
+    assert all(adapter.carries(each) for each in carried)
+    assert not adapter.carries("params.seed")
+    assert not adapter.carries("metadata")
