@@ -84,7 +84,7 @@ _done = {"convert": "converted", "score": "scored", "validate": "validated"}
 
 def _circumstances(each: Rule) -> str:
     """Return what the examples are called and validated with, where that matters."""
-    parts = [f"as {each.named}"] if each.named else []
+    parts = [f"as {each.file_name}"] if each.file_name else []
     if each.arguments:
         parts.append(f"{_done[each.command]} with {' '.join(each.arguments)}")
     return f" ({', '.join(parts)})" if parts else ""
@@ -92,16 +92,16 @@ def _circumstances(each: Rule) -> str:
 
 def _judge_of(each: Rule) -> list[str]:
     """Return what the examples are judged by, where it is more than JSON."""
-    if isinstance(each.judged_by, str):
-        return ["format:", f"  {each.judged_by}"]
-    if isinstance(each.judged_by, dict):
-        return ["schema:", *_shown(json.dumps(each.judged_by).encode())]
+    if isinstance(each.validated_as, str):
+        return ["format:", f"  {each.validated_as}"]
+    if isinstance(each.validated_as, dict):
+        return ["schema:", *_shown(json.dumps(each.validated_as).encode())]
     return []
 
 
 def _beside(each: Rule) -> list[str]:
     """Return the other file that the examples are checked against, if there is one."""
-    return ["checked against:", *_shown(each.beside)] if each.beside else []
+    return ["checked against:", *_shown(each.companion)] if each.companion else []
 
 
 def _shown(example: bytes) -> list[str]:

@@ -1,4 +1,4 @@
-"""What can be said of any format: one table of rules, each with its example."""
+"""The type of a rule, and how the rules of a run are selected by code or name."""
 
 from dataclasses import dataclass
 
@@ -7,37 +7,37 @@ from harpia_formats.model.problem import Severity
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Something we say about data: its code, its name and why it matters."""
+    """One kind of problem in data: its code, its name, and an example."""
 
     #: A family letter and three digits; never reused.
     code: str
     #: Words with hyphens; never reused.
     name: str
     severity: Severity
-    #: What the rule says, in one sentence.
+    #: What the rule requires, in one sentence.
     summary: str
     #: Why data that breaks it is a problem, and how to mend it.
     explanation: str
     #: The contents of a file that breaks the rule.
     bad: bytes
-    #: The same, mended.
+    #: The same contents, corrected.
     good: bytes
-    #: The schema or the format id that the example is judged by.
-    judged_by: dict[str, object] | str | bool = True
+    #: What the example is validated against: a schema, or the id of a format.
+    validated_as: dict[str, object] | str | bool = True
     #: Options of the command line that the example needs.
     arguments: tuple[str, ...] = ()
-    #: The command that says it.
+    #: The command that reports it.
     command: str = "validate"
-    #: What the file of the example is called, where that matters.
-    named: str = ""
-    #: Whether it is checked only when it is asked for.
+    #: The file name that the example needs, "" if any will do.
+    file_name: str = ""
+    #: Whether it is checked only with `--lint` or when it is selected.
     lint: bool = False
-    #: The contents of the other file that the example is checked against.
-    beside: bytes = b""
+    #: The contents of the companion file that the example is checked against.
+    companion: bytes = b""
 
 
-class UnknownRule(Exception):  # noqa: N818 - reads as what happened
-    """A code, prefix or name that no rule has; carries it and the near ones."""
+class UnknownRule(Exception):  # noqa: N818 - part of the public API by this name
+    """A code, prefix or name that no rule has; carries it and similar ones."""
 
     def __init__(self, asked: str, near: list[str]) -> None:
         super().__init__(asked, near)
@@ -49,8 +49,8 @@ class UnknownRule(Exception):  # noqa: N818 - reads as what happened
         return f"no rule is called {self.asked!r}{hint}"
 
 
-class NoRuleLeft(Exception):  # noqa: N818 - reads as what happened
-    """Every rule that was asked for is left out again; carries what does that."""
+class NoRuleLeft(Exception):  # noqa: N818 - part of the public API by this name
+    """All selected rules are ignored; carries the selectors that ignore them."""
 
     def __init__(self, ignore: list[str]) -> None:
         super().__init__(ignore)
@@ -73,7 +73,7 @@ def rules_matching(asked: str, rules: dict[str, Rule]) -> set[str]:
     }
     if codes and wanted:
         return codes
-    from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
+    from difflib import get_close_matches  # noqa: PLC0415 - only to report a mistake
 
     known = [*rules, *(rule.name for rule in rules.values())]
     near = get_close_matches(wanted.upper(), known, 2)
@@ -84,17 +84,16 @@ def rules_matching(asked: str, rules: dict[str, Rule]) -> set[str]:
 def selected_rules(
     rules: dict[str, Rule], select: list[str], ignore: list[str], *, lint: bool = False
 ) -> frozenset[str]:
-    """Return the codes in force; without `select` the default ones, less `ignore`.
+    """Return the codes of the rules that `select` names, less those of `ignore`.
 
-    If `lint`, those are in force too that are not by default.
-
-    Raises `UnknownRule`, and `NoRuleLeft` where nothing would be checked.
+    Without `select` they are the default rules, and with `lint` all rules. Raises
+    `UnknownRule`, and `NoRuleLeft` if no rule remains.
     """
-    chosen = {code for code, each in rules.items() if lint or not each.lint}
+    selected = {code for code, rule in rules.items() if lint or not rule.lint}
     if select:
-        chosen = set().union(*(rules_matching(each, rules) for each in select))
-    for each in ignore:
-        chosen -= rules_matching(each, rules)
-    if not chosen:
+        selected = set().union(*(rules_matching(name, rules) for name in select))
+    for name in ignore:
+        selected -= rules_matching(name, rules)
+    if not selected:
         raise NoRuleLeft(ignore)
-    return frozenset(chosen)
+    return frozenset(selected)

@@ -3,7 +3,7 @@
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
-#: The rule on an id that is there twice.
+#: The code of the rule against repeated ids.
 REPEATED_ID = "X101"
 _row = (
     b'{"schema_version": "0.2.0", "evaluation_id": "e", "model_id": "org/m", '
@@ -19,9 +19,9 @@ RULES = (
         "repeated-id",
         Severity.ERROR,
         "No two records of a file may have the same id.",
-        "What counts are all keys by which the format tells records apart, such as the "
-        "id of a sample together with that of its evaluation. Each record whose id was "
-        "there before is an error.",
+        "The id consists of all keys that identify a record in the format, such as the "
+        "id of a sample together with that of its evaluation. Each record that repeats "
+        "the id of an earlier record is an error.",
         _row + _row,
         _row + _row.replace(b'"sample_id": "1"', b'"sample_id": "2"'),
         "eee@0.2.0",

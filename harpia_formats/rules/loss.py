@@ -1,4 +1,4 @@
-"""L: what a conversion does to the fields of records."""
+"""L: rules on fields that a conversion drops, changes or adds."""
 
 import json
 
@@ -6,7 +6,7 @@ from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
-#: The rules on a record that cannot be converted, and on ids that meet.
+#: The codes of the rules on a record that cannot be converted, and on equal ids.
 UNCONVERTIBLE, COLLISION = "L201", "L202"
 
 
@@ -24,9 +24,9 @@ RULES = (
         Fate.DROPPED.value,
         "dropped",
         Severity.WARNING,
-        "A field has no place in the format that is written.",
-        "The value is not in the output. --keep-extra keeps it where the format has "
-        "room for it, and --on-loss fail stops the conversion instead.",
+        "The output format has no field for this value.",
+        "The value is not in the output. --keep-extra keeps it if the output format "
+        "can hold extra fields, and --on-loss fail stops the conversion instead.",
         _record(**_question, system="Be brief."),
         _record(**_question),
         "record",
@@ -37,9 +37,9 @@ RULES = (
         Fate.CHANGED.value,
         "changed",
         Severity.WARNING,
-        "A field is written as another value.",
-        "The format that is written says the same in another way, or less of it. The "
-        "table of losses says what was done.",
+        "A field is written with a changed value.",
+        "The output format represents the value in another way, or holds less of it. "
+        "The table of losses lists the change.",
         _record(id=7, prompt="2+2?"),
         _record(id="7", prompt="2+2?"),
         "record",
@@ -50,10 +50,10 @@ RULES = (
         Fate.DEFAULTED.value,
         "defaulted",
         Severity.NOTE,
-        "A field that the source lacks is written with a value of ours.",
-        "The format that is written asks for it. The value is a documented default, "
-        "the number of the record, what --set or --score gives, or what another field "
-        "says.",
+        "A field that the input lacks is written with a default value.",
+        "The output format requires the field. The value is a documented default, the "
+        "number of the record, the value of --set or --score, or that of another "
+        "field.",
         _record(prompt="2+2?", references=["4"], category=""),
         _record(**_question),
         "record",
@@ -65,8 +65,9 @@ RULES = (
         "split",
         Severity.NOTE,
         "A record becomes several rows.",
-        "The format that is written holds one of what the record has several of. Their "
-        "ids get # and a number, and --group id puts them together again.",
+        "The output format holds one value in a row where the record has several. The "
+        "ids of the rows get # and a number; --group id joins them into one record "
+        "again.",
         _record(prompt="2+2?", outputs=[{"text": "4"}, {"text": "5"}]),
         _record(**_answer),
         "record",
@@ -77,9 +78,9 @@ RULES = (
         Fate.MERGED.value,
         "merged",
         Severity.WARNING,
-        "A field is written as a part of another one, or several records as one.",
-        "The value is in the output, but does not come back as the field that it was. "
-        "A chat and its answer that become one conversation are an example.",
+        "A field becomes part of another field, or several records become one.",
+        "The value is in the output, but converting back does not restore the separate "
+        "field. An example is a chat and its answer that become one conversation.",
         _record(id="1", **_answer) + _record(id="1", prompt="2+2?"),
         _record(id="1", **_answer) + _record(id="2", prompt="2+2?"),
         "record",
@@ -90,9 +91,9 @@ RULES = (
         UNCONVERTIBLE,
         "unconvertible",
         Severity.ERROR,
-        "A record lacks what the format that is written must have.",
-        "Give it with --set, or leave such records out with --on-invalid skip or "
-        "quarantine.",
+        "A record lacks a field that the output format requires.",
+        "Give the field a value with --set, or leave such records out with "
+        "--on-invalid skip or quarantine.",
         _record(prompt="2+2?", category="", source=""),
         _record(**_question),
         "record",
@@ -104,8 +105,8 @@ RULES = (
         "id-collision",
         Severity.ERROR,
         "Two rows of the output have the same id.",
-        "Several inputs may use the same ids; --prefix-ids puts the name of its file "
-        "in front of each.",
+        "Several inputs may use the same ids; --prefix-ids adds the name of its file "
+        "to the front of each id.",
         _record(id="1", **_answer) * 2,
         _record(id="1", **_answer) + _record(id="2", **_answer),
         "record",

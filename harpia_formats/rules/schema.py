@@ -1,4 +1,4 @@
-"""S, C and V: what a schema says, as structure, conditions and values."""
+"""S, C and V: rules on structure, conditions and values that a schema requires."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _E = Severity.ERROR
 
 
 def _on(**node: Any) -> dict[str, object]:
-    """Return a schema whose member `value` must be as `node` says."""
+    """Return a schema whose property `value` has the keywords `node`."""
     return {"properties": {"value": node}}
 
 
@@ -23,8 +23,9 @@ RULES = (
         "S101",
         "missing-key",
         _E,
-        "A required key must be there.",
-        "The place is the object that lacks the key. A key that is null is there.",
+        "A required key must be present.",
+        "The place is the object that lacks the key. A key whose value is null is "
+        "present.",
         b'{"age": 4}\n',
         b'{"age": 4, "name": "Ana"}\n',
         _person,
@@ -34,8 +35,8 @@ RULES = (
         "wrong-type",
         _E,
         "A value must have a type that the schema allows.",
-        'Text that looks like a number ("1.0") is text. Where null is not allowed for '
-        "an optional key, leave the key out.",
+        'A string that looks like a number ("1.0") is a string. If an optional key '
+        "does not allow null, leave the key out.",
         b'{"name": 4}\n',
         b'{"name": "Ana"}\n',
         _person,
@@ -44,9 +45,10 @@ RULES = (
         "S103",
         "misspelt-key",
         _E,
-        "A required key is missing, and beside it is an unknown one that is nearly it.",
-        "One mistake, so one error; renaming the key mends it. It is said only where "
-        "exactly one unknown key is near.",
+        "A required key is missing, and the object has an unknown key spelled almost "
+        "the same.",
+        "This is one mistake, so it is reported as one error: rename the key. It is "
+        "reported only if exactly one unknown key has a similar name.",
         b'{"nmae": "Ana"}\n',
         b'{"name": "Ana"}\n',
         _person,
@@ -55,8 +57,8 @@ RULES = (
         "S104",
         "unknown-key",
         _E,
-        "An object that is closed must not have other keys.",
-        "The key may be misspelt, or from another version of the format.",
+        "An object must not have keys that its schema does not allow.",
+        "The key may be misspelt, or belong to another version of the format.",
         b'{"name": "Ana", "age": 4}\n',
         b'{"name": "Ana"}\n',
         _person | {"additionalProperties": False},
@@ -65,8 +67,8 @@ RULES = (
         "S105",
         "too-many-items",
         _E,
-        "An array must not have items beyond those that the schema names.",
-        "The schema gives each place its own meaning, and there are more values.",
+        "An array must not have more items than its schema lists.",
+        "The schema defines each position of the array, and there are more values.",
         b'{"value": [1, 2]}\n',
         b'{"value": [1]}\n',
         _on(items=[{}], additionalItems=False),
@@ -75,8 +77,9 @@ RULES = (
         "C101",
         "condition",
         _E,
-        "What holds for one value may ask for something of another.",
-        "The finding names the value that made the rule apply and what it asks for.",
+        "One value can require something of another value.",
+        "The message names the value that triggered the condition and what the "
+        "condition requires.",
         b'{"kind": "tool"}\n',
         b'{"kind": "tool", "call": "c1"}\n',
         {
@@ -88,8 +91,8 @@ RULES = (
         "V101",
         "value-not-listed",
         _E,
-        "A value must be one of those that are listed.",
-        "Spelling counts, and so does case.",
+        "A value must be one of the values that the schema lists.",
+        "Spelling and case must match exactly.",
         b'{"value": "Chat"}\n',
         b'{"value": "chat"}\n',
         _on(enum=["chat", "tool"]),
@@ -99,7 +102,7 @@ RULES = (
         "out-of-range",
         _E,
         "A number must lie within its bounds.",
-        "The finding names the bound.",
+        "The message names the bound.",
         b'{"value": -1}\n',
         b'{"value": 0}\n',
         _on(minimum=0),
@@ -108,8 +111,8 @@ RULES = (
         "V103",
         "wrong-length",
         _E,
-        "Text must be neither shorter nor longer than allowed.",
-        "Length counts code points.",
+        "A string must be neither shorter nor longer than the schema allows.",
+        "Length is counted in Unicode code points.",
         b'{"value": ""}\n',
         b'{"value": "a"}\n',
         _on(minLength=1),
@@ -118,8 +121,8 @@ RULES = (
         "V104",
         "wrong-pattern",
         _E,
-        "Text must match its pattern.",
-        "The pattern is a regular expression as in ECMAScript.",
+        "A string must match its pattern.",
+        "The pattern is an ECMAScript regular expression.",
         b'{"value": "a1"}\n',
         b'{"value": "11"}\n',
         _on(pattern="^[0-9]+$"),
@@ -128,8 +131,8 @@ RULES = (
         "V105",
         "wrong-format",
         _E,
-        "Text must be of its format, such as a date.",
-        "Formats are asserted only with --assert-formats.",
+        "A string must have the format that the schema names, such as a date.",
+        "Formats are checked only with --assert-formats.",
         b'{"value": "31.12.2025"}\n',
         b'{"value": "2025-12-31"}\n',
         _on(format="date"),
@@ -139,8 +142,9 @@ RULES = (
         "V106",
         "wrong-count",
         _E,
-        "An array or object must have neither fewer nor more members than allowed.",
-        "The finding names the bound.",
+        "An array or object must have neither fewer nor more members than the schema "
+        "allows.",
+        "The message names the bound.",
         b'{"value": []}\n',
         b'{"value": [1]}\n',
         _on(minItems=1),
@@ -149,7 +153,7 @@ RULES = (
         "V107",
         "repeated-items",
         _E,
-        "The items of an array must differ.",
+        "The items of an array must all be different.",
         "1 and 1.0 are the same number.",
         b'{"value": [1, 1.0]}\n',
         b'{"value": [1, 2]}\n',
@@ -159,8 +163,8 @@ RULES = (
         "V108",
         "not-a-multiple",
         _E,
-        "A number must be a multiple of its step.",
-        "The finding names the step.",
+        "A number must be a multiple of the number that the schema names.",
+        "The message names that number.",
         b'{"value": 3}\n',
         b'{"value": 4}\n',
         _on(multipleOf=2),
@@ -169,8 +173,9 @@ RULES = (
         "V109",
         "no-alternative",
         _E,
-        "A value must be one of several alternatives.",
-        "Where they all differ in type only, wrong-type (S102) says so instead.",
+        "A value must match at least one of several alternatives.",
+        "If the alternatives differ in type only, wrong-type (S102) is reported "
+        "instead.",
         b'{"value": {"a": 1}}\n',
         b'{"value": {"b": 1}}\n',
         _on(anyOf=[{"required": ["b"]}, {"required": ["c"]}]),
@@ -179,8 +184,8 @@ RULES = (
         "V110",
         "several-alternatives",
         _E,
-        "A value must be exactly one of several alternatives.",
-        "It is more than one of them at once.",
+        "A value must match exactly one of several alternatives.",
+        "The value matches more than one of them.",
         b'{"value": {"b": 1, "c": 1}}\n',
         b'{"value": {"b": 1}}\n',
         _on(oneOf=[{"required": ["b"]}, {"required": ["c"]}]),
@@ -189,8 +194,8 @@ RULES = (
         "V111",
         "refused-value",
         _E,
-        "A value must not be what the schema refuses.",
-        "The schema says what must not be there.",
+        "A value must not match a schema that is excluded by `not`.",
+        "The message names the excluded values.",
         b'{"value": ""}\n',
         b'{"value": "a"}\n',
         _on(**{"not": {"const": ""}}),
@@ -199,8 +204,8 @@ RULES = (
         "V112",
         "missing-item",
         _E,
-        "An array must contain an item of a kind.",
-        "None of its items is what the schema asks for.",
+        "An array must contain an item of a certain kind.",
+        "None of the items matches the schema of `contains`.",
         b'{"value": [1]}\n',
         b'{"value": [1, "a"]}\n',
         _on(contains={"type": "string"}),
@@ -209,8 +214,8 @@ RULES = (
         "V113",
         "wrong-content",
         _E,
-        "Text must hold what the schema says that it encodes.",
-        "Such as base64, or JSON as text.",
+        "A string must have the encoding or content type that the schema names.",
+        "Examples are base64, and JSON inside a string.",
         b'{"value": "%%"}\n',
         b'{"value": "YQ=="}\n',
         _on(contentEncoding="base64"),
@@ -219,8 +224,8 @@ RULES = (
         "V114",
         "wrong-key-name",
         _E,
-        "The keys of an object must be of the form that the schema allows.",
-        "The finding names the key.",
+        "The keys of an object must have the form that the schema requires.",
+        "The message names the key.",
         b'{"value": {"a b": 1}}\n',
         b'{"value": {"ab": 1}}\n',
         _on(propertyNames={"pattern": "^[a-z]+$"}),
@@ -229,10 +234,10 @@ RULES = (
         "V901",
         "undetermined",
         _E,
-        "The schema engine must come to a verdict.",
+        "The schema validator must be able to decide whether a record is valid.",
         "It gave up on a pattern that takes too long on this value. The record is "
-        "counted as undetermined, not as invalid. Write the pattern in a simpler way. "
-        "Rows on which a process died twice are counted so too, and the finding names "
+        "counted as undetermined, not as invalid. Simplify the pattern. Rows on which "
+        "a worker process died twice are also undetermined, and the message names "
         "them.",
         b'{"value": "' + b"a" * 40 + b'!"}\n',
         b'{"value": "b"}\n',

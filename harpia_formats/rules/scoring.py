@@ -1,11 +1,11 @@
-"""M: what a metric has to say of the answers that it is to score."""
+"""M: rules on answers that cannot be scored."""
 
 import json
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
-#: The rules on answers and records without what a metric needs.
+#: The codes of the rules: no answer, no reference, no score.
 NO_ANSWER, NO_REFERENCE, UNSCORABLE = "M101", "M102", "M103"
 
 
@@ -23,10 +23,10 @@ RULES = (
         NO_ANSWER,
         "answer-to-score",
         Severity.WARNING,
-        "A record has no answer that could be scored.",
-        "It counts in no score: an answer that is missing is not the same as a wrong "
-        "one. The table of scores says how many were left out. To count it as wrong, "
-        "give it an empty text.",
+        "A record has no answer to score.",
+        "It is left out of every score: a missing answer is not a wrong answer. The "
+        "table of scores lists how many were left out. To count it as wrong, give it "
+        "an empty text.",
         _answered(None, "4") + _answered("4", "4"),
         _answered("", "4") + _answered("4", "4"),
         "record",
@@ -37,7 +37,8 @@ RULES = (
         "reference-to-score",
         Severity.WARNING,
         "A record has no reference to compare its answers with.",
-        "It counts in no score. The table of scores says how many were left out.",
+        "It is left out of every score. The table of scores lists how many were left "
+        "out.",
         _answered("4") + _answered("4", "4"),
         _answered("4", "4") + _answered("4", "4"),
         "record",
@@ -47,8 +48,9 @@ RULES = (
         UNSCORABLE,
         "unscorable-answer",
         Severity.WARNING,
-        "A metric has no number for an answer.",
-        "It is left out of that metric only. The table of scores says how many were.",
+        "A metric cannot compute a number for an answer.",
+        "The answer is left out of that metric only. The table of scores lists how "
+        "many were left out.",
         _answered("four", "4") + _answered("4", "4"),
         _answered("4", "4") + _answered("4", "4"),
         "record",

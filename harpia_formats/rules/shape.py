@@ -1,4 +1,4 @@
-"""S: rules on which format, and which version of it, a file is in."""
+"""S2 and S3: rules on the format of a file, and on the version of that format."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
@@ -20,10 +20,10 @@ RULES = (
         "S201",
         "other-shape",
         Severity.ERROR,
-        "A file must be in the version of the format that was asked for.",
-        "The file as a whole has the shape of another version, so nearly every record "
-        "would be wrong for the same reason. Name the other version with --format, or "
-        "none to have it recognised. The other findings are counted, not listed.",
+        "A file must be in the version of the format that --format names.",
+        "The whole file is in another version, so nearly every record would be invalid "
+        "for the same reason. Name that version with --format, or leave --format out "
+        "to detect it. The other problems are counted, not listed.",
         _tag_row,
         _seed_row,
         "eee@0.2.0",
@@ -32,9 +32,9 @@ RULES = (
         "S202",
         "shape-taken",
         Severity.NOTE,
-        "A file was judged by the version of the format that its records have.",
-        "The version string in the records is not relied on: several shapes carry the "
-        "same one. Name a version with --format to hold the file to it.",
+        "A file was validated against the version that its records match.",
+        "The version string in the records does not decide: several versions carry "
+        "the same string. Name a version with --format to validate against it.",
         _tag_row,
         _seed_row,
         "eee",
@@ -44,8 +44,8 @@ RULES = (
         "other-format",
         Severity.ERROR,
         "All records of a file must be in one format.",
-        "The record looks like another format than the rest of the file, and is not "
-        "valid in this one. Its errors as a record of this format are not listed.",
+        "The record looks like another format than the rest of the file and is not "
+        "valid in the format of the file. Its errors in that format are not listed.",
         _other_row + _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
         _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
         "eee@0.2.0",
@@ -54,8 +54,8 @@ RULES = (
         "S204",
         "ambiguous-format",
         Severity.WARNING,
-        "A file may be in any of several formats.",
-        "Its records look like each of them. Name the right one with --format.",
+        "A file must not match several formats.",
+        "Its records match each of them. Name the right one with --format.",
         _seed_row.replace(
             b"}}", b'}, "groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}'
         ),
@@ -66,9 +66,9 @@ RULES = (
         "S301",
         "unknown-format",
         Severity.ERROR,
-        "A file must be in a format that is known.",
-        "None of its first records looks like a known format, so only text and JSON "
-        "were checked. Name the format with --format, or give a schema with --schema.",
+        "A file must be in a known format.",
+        "None of its first records matches a known format, so only text and JSON were "
+        "checked. Name the format with --format, or give a schema with --schema.",
         b'{"question": "2+2?"}\n',
         _seed_row,
         "eee",

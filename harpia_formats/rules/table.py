@@ -1,4 +1,4 @@
-"""J3: rules on tables, whatever their columns."""
+"""J3: rules on CSV files, independent of their columns."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
@@ -8,10 +8,11 @@ RULES = (
         "J301",
         "unclosed-quote",
         Severity.ERROR,
-        "A field that begins with a quote must end with one, and double those inside.",
-        "Otherwise a field ends too early, or runs on into the rows below it. Where a "
-        "field runs on, the quote that opens it is marked, in the line where it went "
-        "wrong; reading goes on in the next line, so that no row is swallowed.",
+        "A field that starts with a quote must end with one, and quotes inside it must "
+        "be doubled.",
+        "Otherwise the field ends too early, or continues into the following rows. If "
+        "it continues, the place is the quote that opens it, and reading continues in "
+        "the next line, so that no row is lost.",
         b'prompt,response\n"What is "1 + 1"?",2\n',
         b'prompt,response\n"What is ""1 + 1""?",2\n',
         "csv",
@@ -20,10 +21,10 @@ RULES = (
         "J302",
         "nul-byte",
         Severity.ERROR,
-        "A table must not hold NUL bytes, except in quotes.",
+        "A CSV file must not contain NUL bytes outside of quotes.",
         "Many programs end the text there, or refuse the file. Usually the file is "
-        "UTF-16, or was not written to its end; save it as UTF-8. In a quoted field it "
-        "is taken for the text that it is.",
+        "UTF-16, or was not written completely; save it as UTF-8. In a quoted field a "
+        "NUL byte is read as text.",
         b"prompt,response\nWhat is 1\0+ 1?,2\n",
         b"prompt,response\nWhat is 1 + 1?,2\n",
         "csv",
@@ -33,9 +34,9 @@ RULES = (
         "lone-carriage-return",
         Severity.ERROR,
         "A row must end with LF or CRLF.",
-        "Some programs end a row at a carriage return alone, as is done here, others "
-        "do not. It is said once for each line that a line feed ends. Save the file "
-        "with LF or CRLF, and put a field that holds a carriage return in quotes.",
+        "Some programs end a row at a carriage return alone, as this one does; others "
+        "do not. It is reported once for each line that ends with a line feed. Save "
+        "the file with LF or CRLF, and quote fields that contain a carriage return.",
         b"prompt,response\rWhat is 1 + 1?,2\n",
         b"prompt,response\nWhat is 1 + 1?,2\n",
         "csv",
@@ -45,8 +46,8 @@ RULES = (
         "field-count",
         Severity.ERROR,
         "A row must have as many fields as the header.",
-        "Nearly always a field has a comma or a line end and is not in quotes, so that "
-        "the fields behind it stand in the wrong columns.",
+        "Usually a field contains a comma or a line end and is not quoted, so that the "
+        "following fields are in the wrong columns.",
         b"prompt,response\nWhat is 1, and 1 more?,2\n",
         b'prompt,response\n"What is 1, and 1 more?",2\n',
         "csv",
@@ -56,8 +57,8 @@ RULES = (
         "repeated-column",
         Severity.ERROR,
         "The header must not name a column twice.",
-        "Most programs keep one of the columns and drop the other without a word, and "
-        "not all of them the same one.",
+        "Most programs keep one of the columns and silently drop the other, and they "
+        "do not agree on which.",
         b"prompt,response,prompt\nWhat is 1 + 1?,2,What is 1 + 1?\n",
         b"prompt,response\nWhat is 1 + 1?,2\n",
         "csv",
@@ -66,9 +67,9 @@ RULES = (
         "J306",
         "other-delimiter",
         Severity.WARNING,
-        "The fields of a table must be set apart by commas.",
-        "A header of one column that holds semicolons, tabs or bars is nearly always "
-        "one of several columns, written for another convention.",
+        "The fields of a CSV file must be separated by commas.",
+        "A header with one column that contains semicolons, tabs or vertical bars "
+        "usually means several columns with another delimiter.",
         b"prompt;response\n2+2?;4\n",
         b"prompt,response,note\n2+2?,4,\n",
         "csv",

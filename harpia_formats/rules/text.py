@@ -1,4 +1,4 @@
-"""J: rules on text and JSON, whatever the format."""
+"""J1 and J2: rules on text and JSON, independent of the format."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
@@ -11,8 +11,8 @@ RULES = (
         "broken-json",
         _E,
         "A row must be one JSON value.",
-        "A row that does not parse is lost to every program that reads it. The place "
-        "is the first byte that JSON does not allow there.",
+        "No program can read a row that does not parse. The place is the first byte "
+        "that JSON does not allow.",
         b'{"id": 1, "answer": "yes",}\n',
         b'{"id": 1, "answer": "yes"}\n',
     ),
@@ -21,8 +21,8 @@ RULES = (
         "truncated-json",
         _E,
         "A row must not end in the middle of a value.",
-        "Usually the program that wrote it was stopped, or the disk was full. The rows "
-        "around it are still judged. Write the row again, or remove it.",
+        "Usually the program that wrote it was stopped, or the disk was full. The "
+        "other rows are still validated. Write the row again, or remove it.",
         b'{"id": 1}\n{"id": 2, "answer": "ye',
         b'{"id": 1}\n{"id": 2, "answer": "yes"}\n',
     ),
@@ -31,8 +31,8 @@ RULES = (
         "invalid-utf-8",
         _E,
         "Text must be UTF-8.",
-        "JSON is exchanged as UTF-8 (RFC 8259). Bytes of another encoding come out as "
-        "wrong characters, or stop the reader.",
+        "JSON is exchanged as UTF-8 (RFC 8259). Bytes in another encoding become wrong "
+        "characters, or stop the program that reads them.",
         b'{"answer": "caf\xe9"}\n',
         b'{"answer": "caf\xc3\xa9"}\n',
     ),
@@ -40,8 +40,8 @@ RULES = (
         "J104",
         "lone-surrogate",
         _E,
-        "A surrogate escape must be one of a pair.",
-        "Half a pair stands for no character; most programs cannot write it back.",
+        "A surrogate escape must be part of a pair.",
+        "Half of a pair is not a character; most programs cannot write it.",
         b'{"answer": "\\ud83d"}\n',
         b'{"answer": "\\ud83d\\ude00"}\n',
     ),
@@ -50,8 +50,8 @@ RULES = (
         "duplicate-key",
         _E,
         "An object must not have the same key twice.",
-        "Parsers keep one of the values and drop the other without a word, and not all "
-        "of them the same one. Keys are compared after unescaping.",
+        "Parsers keep one of the values and silently drop the other, and they do not "
+        "agree on which. Keys are compared after unescaping.",
         b'{"score": 1, "score": 0}\n',
         b'{"score": 1}\n',
     ),
@@ -69,9 +69,9 @@ RULES = (
         "J107",
         "number-out-of-range",
         _E,
-        "A number must be one that can be kept.",
-        "A float beyond 1.8e308 becomes infinite, and an integer of more than 4,300 "
-        "digits is refused by Python itself.",
+        "A number must be small enough to be represented.",
+        "A float beyond 1.8e308 becomes infinite, and Python refuses an integer with "
+        "more than 4,300 digits.",
         b'{"score": 1e400}\n',
         b'{"score": 1e300}\n',
     ),
@@ -79,9 +79,9 @@ RULES = (
         "J108",
         "too-deep",
         _E,
-        "Arrays and objects must not be nested more than 200 deep.",
-        "Parsers give up at different depths, so the same file would pass on one "
-        "machine and fail on another. The limit is the same everywhere.",
+        "Arrays and objects must not be nested deeper than 200 levels.",
+        "Parsers stop at different depths, so the same file would pass on one machine "
+        "and fail on another. This limit is the same on all machines.",
         b'{"a":' * 201 + b"1" + b"}" * 201 + b"\n",
         b'{"a":' * 200 + b"1" + b"}" * 200 + b"\n",
     ),
@@ -98,9 +98,9 @@ RULES = (
         "J110",
         "row-too-long",
         _E,
-        "A row must not be longer than the limit, 16 MiB unless set otherwise.",
-        "A row that long is nearly always a file without line ends. It is passed over "
-        "without being held in memory. --max-row-bytes sets another limit.",
+        "A row must not be longer than the limit, by default 16 MiB.",
+        "A row that long is usually a file without line ends. It is skipped without "
+        "being held in memory. --max-row-bytes sets another limit.",
         b'{"answer": "yes, all of it"}\n',
         b'{"answer": "yes"}\n',
         arguments=("--max-row-bytes", "20"),
@@ -109,8 +109,8 @@ RULES = (
         "J111",
         "empty-file",
         _E,
-        "A file must hold at least one record.",
-        "An empty file is what a failed run leaves behind.",
+        "A file must contain at least one record.",
+        "An empty file is often the result of a failed run.",
         b"\n",
         b"{}\n",
     ),
@@ -119,7 +119,7 @@ RULES = (
         "broken-array",
         _E,
         "An array of records must be closed, and nothing may follow it.",
-        "Rows in front of the fault are judged all the same.",
+        "The rows before the error are still validated.",
         b"[{}, {},]",
         b"[{}, {}]",
     ),
@@ -127,9 +127,9 @@ RULES = (
         "J113",
         "spread-rows",
         _E,
-        "Several records must be rows of JSON Lines or items of an array.",
-        "Records that are spread over several lines are read here, but neither as one "
-        "document nor line by line can others read them.",
+        "Several records must be lines of JSON Lines or items of an array.",
+        "Records that span several lines are read here, but other programs can read "
+        "them neither as one document nor line by line.",
         b'{\n"a": 1\n}\n{\n"a": 2\n}\n',
         b'{"a": 1}\n{"a": 2}\n',
     ),
@@ -137,8 +137,8 @@ RULES = (
         "J201",
         "byte-order-mark",
         _W,
-        "UTF-8 text should not begin with a byte order mark.",
-        "It is passed over here, but many JSON parsers refuse it.",
+        "UTF-8 text should not start with a byte order mark.",
+        "It is skipped here, but many JSON parsers refuse it.",
         b"\xef\xbb\xbf{}\n",
         b"{}\n",
     ),
@@ -146,8 +146,8 @@ RULES = (
         "J202",
         "blank-lines",
         _N,
-        "Blank lines between records are passed over.",
-        "They are allowed, counted and said once for each file.",
+        "Blank lines between records are skipped.",
+        "They are allowed, counted, and reported once for each file.",
         b"{}\n\n{}\n",
         b"{}\n{}\n",
     ),
@@ -155,11 +155,11 @@ RULES = (
         "J203",
         "misleading-name",
         _N,
-        "A file name should say what the file holds.",
-        "A file is read as what it holds. But many tools go by the name: JSON Lines "
-        "are called .jsonl, one array or one object is called .json.",
+        "The extension of a file name should match the content of the file.",
+        "Here the content decides how a file is read, but many tools go by the name: "
+        ".jsonl for JSON Lines, .json for one array or one object.",
         b'{"a": 1}\n{"a": 2}\n',
         b'[{"a": 1}, {"a": 2}]\n',
-        named="rows.json",
+        file_name="rows.json",
     ),
 )

@@ -29,8 +29,8 @@ def test_rule_that_must_be_asked_for_says_so() -> None:
 def test_name_of_the_example_is_told_where_it_matters() -> None:
     """A rule on names of files says what its example is called."""
     for each in all_rules().values():
-        if each.named:
-            assert f"\nbad (as {each.named}" in page_of(each.code)
+        if each.file_name:
+            assert f"\nbad (as {each.file_name}" in page_of(each.code)
 
 
 @pytest.mark.parametrize("code", ["E201", "H201"])
@@ -38,7 +38,7 @@ def test_other_file_is_shown(code: str) -> None:
     """A rule across two files shows the one that the example is checked against."""
     page = page_of(code)
     other, examples = page.split("\nchecked against:\n")[1].split("\nbad:\n")
-    beside = all_rules()[code].beside.decode()
+    beside = all_rules()[code].companion.decode()
 
     assert "".join(other.split()) == "".join(beside.split())
     assert "\ngood:\n" in examples

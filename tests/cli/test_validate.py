@@ -43,7 +43,7 @@ def pair(tmp_path: Path) -> Path:
     for code, ending in (("E201", "jsonl"), ("H201", "json")):
         (tmp_path / f"{code}.bad.{ending}").write_bytes(RULES[code].bad)
         (tmp_path / f"{code}.good.{ending}").write_bytes(RULES[code].good)
-        (tmp_path / f"{code}.other").write_bytes(RULES[code].beside)
+        (tmp_path / f"{code}.other").write_bytes(RULES[code].companion)
     return tmp_path
 
 
@@ -87,7 +87,7 @@ def test_lint_checks_more(tmp_path: Path) -> None:
     lint = next(each for each in RULES.values() if each.lint)
     path = tmp_path / "doubtful.jsonl"
     path.write_bytes(lint.bad)
-    arguments = (path, "--format", lint.judged_by)
+    arguments = (path, "--format", lint.validated_as)
 
     assert codes(*arguments) == set()
     assert codes(*arguments, "--lint") == {lint.code}

@@ -29,14 +29,14 @@ FLAGS = {"--assert-formats": "assert_formats"}
 
 def options_of(rule: Rule, folder: Path) -> dict[str, Any]:
     """Return the options that the examples of `rule` are judged with."""
-    by = rule.judged_by
+    by = rule.validated_as
     options: dict[str, Any] = {"format" if isinstance(by, str) else "schema": by}
     if by in ("", "eee"):  # recognised among all
         options = {}
     options["lint"] = rule.lint
-    if rule.beside:
+    if rule.companion:
         options["companion"] = folder / "beside.json"
-        options["companion"].write_bytes(rule.beside)
+        options["companion"].write_bytes(rule.companion)
     words = iter(rule.arguments)
     for each in words:
         if each in FLAGS:
@@ -53,7 +53,7 @@ def lost_codes_of(data: bytes, rule: Rule) -> Counter[str]:
         data,
         to=words["--to"],
         output=BytesIO(),
-        from_=str(rule.judged_by),
+        from_=str(rule.validated_as),
         group=words.get("--group"),
     )
     found = [*report.report.problems, *as_report(report).problems]
@@ -64,7 +64,7 @@ def scored_codes_of(data: bytes, rule: Rule) -> Counter[str]:
     """Return how often each rule is broken by scoring an example of `rule`."""
     words = dict(pairwise(rule.arguments))
     metrics = (words.get("--metrics", "em"),)
-    scores = score(data, metrics=metrics, from_=str(rule.judged_by), replicates=0)
+    scores = score(data, metrics=metrics, from_=str(rule.validated_as), replicates=0)
     return Counter(each.code for each in scores.problems)
 
 
@@ -75,8 +75,8 @@ def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
     if rule.command == "score":
         return scored_codes_of(data, rule)
     given: bytes | Path = data
-    if rule.named:
-        given = folder / rule.named
+    if rule.file_name:
+        given = folder / rule.file_name
         given.write_bytes(data)
     report = validate(given, **options_of(rule, folder))
     assert not report.failures

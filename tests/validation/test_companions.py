@@ -144,11 +144,11 @@ def test_findings_on_pairs_have_places(code: str, tmp_path: Path) -> None:
     """Every finding of a pair is at a place in the file that it names."""
     rule = RULES[code]
     path = tmp_path / "beside.json"
-    path.write_bytes(rule.beside)
+    path.write_bytes(rule.companion)
     (problem,) = validate(
-        rule.bad, format=rule.judged_by, companion=path, select=(code,)
+        rule.bad, format=rule.validated_as, companion=path, select=(code,)
     ).problems
-    data = rule.beside if problem.place.path == str(path) else rule.bad
+    data = rule.companion if problem.place.path == str(path) else rule.bad
     last = problem.place.pointer.rpartition("/")[2].encode()
     line = data[: problem.place.byte_offset].count(b"\n") + 1
 

@@ -20,7 +20,7 @@ CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data")
 SAMPLES = CORPORA / "eee" / "samples"
 RULES = all_rules()
 #: A samples file of one row, and its aggregate, which says its checksum.
-ROW, AGGREGATE = RULES["E204"].good, json.loads(RULES["E204"].beside)
+ROW, AGGREGATE = RULES["E204"].good, json.loads(RULES["E204"].companion)
 #: What its aggregate calls the samples file.
 NAME = AGGREGATE["detailed_evaluation_results"]["file_path"].rpartition("/")[2]
 #: A row that its aggregate does not speak of, and what is said of it.
@@ -189,7 +189,7 @@ def test_output_without_a_whole_record_is_not_missed(
 ) -> None:
     """Of an output that is empty or broken nobody can say what it lacks."""
     path = tmp_path / "input.json"
-    path.write_bytes(RULES["H201"].beside)
+    path.write_bytes(RULES["H201"].companion)
     report = validate(data, format="harpia-output", companion=path)
 
     assert len(report.problems) == 1

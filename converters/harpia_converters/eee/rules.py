@@ -84,7 +84,7 @@ RULES = (
         _row_with(run="gsm8k/org_m/1770595200"),
         _row_with(),
         "eee@0.3.0",
-        beside=_aggregate_with(),
+        companion=_aggregate_with(),
     ),
     Rule(
         "E202",
@@ -95,7 +95,7 @@ RULES = (
         _row_with(model="org/m-chat"),
         _row_with(),
         "eee@0.3.0",
-        beside=_aggregate_with(),
+        companion=_aggregate_with(),
     ),
     Rule(
         "E203",
@@ -106,7 +106,7 @@ RULES = (
         _row_with(),
         _row_with() + _row_with(sample="2"),
         "eee@0.3.0",
-        beside=_aggregate_with(', "total_rows": 2'),
+        companion=_aggregate_with(', "total_rows": 2'),
     ),
     Rule(
         "E204",
@@ -118,7 +118,7 @@ RULES = (
         _row_with().replace(b"\n", b"\r\n"),
         _row_with(),
         "eee@0.3.0",
-        beside=_aggregate_with(
+        companion=_aggregate_with(
             f', "hash_algorithm": "sha256", "checksum": "{_checksum}"'
         ),
     ),
@@ -133,6 +133,6 @@ RULES = (
         _row_with(metric="f1"),
         _row_with(),
         "eee@0.3.0",
-        beside=_aggregate_with(),
+        companion=_aggregate_with(),
     ),
 )

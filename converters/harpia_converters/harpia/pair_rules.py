@@ -44,7 +44,7 @@ PAIRS = (
         GOOD_OUTPUT,
         _and(b"BERTScore"),
         "harpia-output",
-        beside=_input(_bert_score + b"true"),
+        companion=_input(_bert_score + b"true"),
     ),
     Rule(
         "H202",
@@ -56,7 +56,7 @@ PAIRS = (
         _and(b"BERTScore"),
         GOOD_OUTPUT,
         "harpia-output",
-        beside=_input(_bert_score + b"false"),
+        companion=_input(_bert_score + b"false"),
     ),
     Rule(
         "H203",
@@ -68,7 +68,7 @@ PAIRS = (
         _and(b"BLEU"),
         GOOD_OUTPUT,
         "harpia-output",
-        beside=_input(),
+        companion=_input(),
     ),
     Rule(
         "H204",
@@ -81,7 +81,7 @@ PAIRS = (
         output(NAMED, b'"parameters": {"weights": [1]}', TIME),
         GOOD_OUTPUT,
         "harpia-output",
-        beside=_input(),
+        companion=_input(),
     ),
     Rule(
         "H205",
@@ -93,7 +93,7 @@ PAIRS = (
         log(b'"999"'),
         log(b'"1"'),
         "harpia-log",
-        beside=_input(),
+        companion=_input(),
     ),
     Rule(
         "H206",
@@ -105,6 +105,6 @@ PAIRS = (
         GOOD_OUTPUT[:-2] + b", " + GOOD_OUTPUT[1:],
         GOOD_OUTPUT,
         "harpia-output",
-        beside=_input(),
+        companion=_input(),
     ),
 )

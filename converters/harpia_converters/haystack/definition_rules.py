@@ -8,7 +8,7 @@ _definition = (
     b'"outputs": ["score"], "examples": '
     b'[{"inputs": {"responses": "Go!"}, "outputs": {"score": 1}}]}\n'
 )
-_judged_by = "haystack-evaluator"
+_validated_as = "haystack-evaluator"
 
 DEFINITION_RULES = (
     Rule(
@@ -20,7 +20,7 @@ DEFINITION_RULES = (
         "cannot be made with a name that has spaces or hyphens or begins with a digit.",
         _definition.replace(b"responses", b"the responses"),
         _definition,
-        _judged_by,
+        _validated_as,
     ),
     Rule(
         "K302",
@@ -33,7 +33,7 @@ DEFINITION_RULES = (
         "the inputs are safe.",
         _definition.replace(b"Is it rude?", b"Is {{ it }} rude?"),
         _definition,
-        _judged_by,
+        _validated_as,
     ),
     Rule(
         "K303",
@@ -43,7 +43,7 @@ DEFINITION_RULES = (
         "Haystack does not check it, but has one value for each name.",
         _definition.replace(b'["score"]', b'["score", "score"]'),
         _definition,
-        _judged_by,
+        _validated_as,
     ),
     Rule(
         "K304",
@@ -55,7 +55,7 @@ DEFINITION_RULES = (
         b'{"instructions": "Is it rude?", "inputs": [["responses", "list[str]"]], '
         b'"outputs": [], "examples": []}\n',
         _definition,
-        _judged_by,
+        _validated_as,
     ),
     Rule(
         "K305",
@@ -66,7 +66,7 @@ DEFINITION_RULES = (
         "with one value for each row.",
         _definition.replace(b"list[str]", b"str"),
         _definition,
-        _judged_by,
+        _validated_as,
     ),
     Rule(
         "K306",
@@ -79,7 +79,7 @@ DEFINITION_RULES = (
         "FaithfulnessEvaluator alone. Haystack does not check it.",
         _definition.replace(b'{"responses": "Go!"}', b'{"questions": "Go!"}'),
         _definition,
-        _judged_by,
+        _validated_as,
     ),
     Rule(
         "K307",
@@ -90,6 +90,6 @@ DEFINITION_RULES = (
         "parameters.",
         _definition.replace(b'{"instr', b'{"api": "openai", "instr'),
         _definition,
-        _judged_by,
+        _validated_as,
     ),
 )

@@ -262,7 +262,7 @@ def test_rules_of_the_pair_are_in_the_table() -> None:
 def test_examples_break_and_keep_their_rule(code: str) -> None:
     """Beside the aggregate of the example, only the bad samples break its rule."""
     (rule,) = (each for each in rules.RULES if each.code == code)
-    expected = expectations_of(json.loads(rule.beside))
+    expected = expectations_of(json.loads(rule.companion))
     found = []
     for data in (rule.bad, rule.good):
         rows = [json.loads(each) for each in data.splitlines()]

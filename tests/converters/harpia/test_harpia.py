@@ -148,7 +148,7 @@ def test_examples_are_told(rule: Any) -> None:
         value = json.loads(text)
         first = value[0] if isinstance(value, list) else value
 
-        assert {each for each, _ in told(first)} == {rule.judged_by}
+        assert {each for each, _ in told(first)} == {rule.validated_as}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_examples_are_told(rule: Any) -> None:
 )
 def test_examples_show_their_rule(rule: Any) -> None:
     """The bad example of a rule has its remark and no other, the good one none."""
-    dialect = FORMATS[rule.judged_by].dialects[0]
+    dialect = FORMATS[rule.validated_as].dialects[0]
     found = []
     for text in (rule.bad, rule.good):
         value = json.loads(text)

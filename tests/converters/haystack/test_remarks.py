@@ -44,7 +44,7 @@ def remarks_of(format_: str, value: Any, dialect: str = "") -> list[Remark]:
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda each: str(each.code))
 def test_example_of_a_rule_breaks_it_alone(rule: Any) -> None:
     """The bad example of a rule gives its finding only, and the good one none."""
-    format_ = rule.judged_by
+    format_ = rule.validated_as
     bad, good = json.loads(rule.bad), json.loads(rule.good)
 
     assert [each[0] for each in in_parts(format_, bad)] == [rule.code]
@@ -69,7 +69,7 @@ def test_codes_and_names_are_of_haystack() -> None:
     """Rules have the vendor's letter, and a name and a format each."""
     assert all(each.code.startswith("K") for each in rules.RULES)
     assert len({each.name for each in rules.RULES}) == len(rules.RULES)
-    assert {each.judged_by for each in rules.RULES} == FORMATS.keys()
+    assert {each.validated_as for each in rules.RULES} == FORMATS.keys()
 
 
 @pytest.mark.parametrize(

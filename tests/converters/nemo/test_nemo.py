@@ -261,7 +261,7 @@ def test_dialects_are_what_they_are_said_to_be() -> None:
 def test_example_of_a_rule_gives_its_remark_alone(rule: Rule) -> None:
     """The bad example has the remark of its rule and no other, the good one none."""
     formats = (questions.FORMAT, answers.FORMAT, results.FORMAT, config.FORMAT)
-    (dialect,) = (each.dialects[0] for each in formats if each.id == rule.judged_by)
+    (dialect,) = (each.dialects[0] for each in formats if each.id == rule.validated_as)
     bad, good = json.loads(rule.bad), json.loads(rule.good)
 
     assert [each.code for each in remarks_on(dialect, bad)] == [rule.code]

@@ -244,7 +244,7 @@ def test_only_the_alias_is_undocumented() -> None:
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda each: each.code)
 def test_examples_of_a_rule_show_it(rule: Rule) -> None:
     """The bad example of a rule has that one remark, the good one has none."""
-    own = FORMATS[str(rule.judged_by)].dialects[0]
+    own = FORMATS[str(rule.validated_as)].dialects[0]
 
     assert [each.code for each in remarks_on(row_in(rule.bad), own)] == [rule.code]
     assert remarks_on(row_in(rule.good), own) == []
