@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from harpia_formats import _version
 from harpia_formats.model.problem import (
     Because,
     Excerpt,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:  # importing us is cheap
     from harpia_formats.validation.companion_files import CompanionError
     from harpia_formats.workers.engine import EngineError
 
-__version__ = "0.1.0"
+__version__ = _version.__version__
 
 __all__ = [
     "Because",
@@ -95,8 +96,8 @@ def validate(*inputs: Any, **options: Any) -> Report:
     `CompanionError`, `MapError`, `EngineError` or `ValueError`, which no input at all
     raises too; what is no input or no option raises `TypeError`.
     """
-    from harpia_formats.validation.options import Options  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.validation.run import Validation  # noqa: PLC0415
+    from harpia_formats.validation.options import Options
+    from harpia_formats.validation.run import Validation
 
     validation = Validation(inputs, Options(**_in_one_process(options)))
     problems = tuple(validation)
@@ -110,8 +111,8 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
     end `ValidationFailed` is raised if something could not be read: without a report
     nothing else would say so.
     """
-    from harpia_formats.validation.options import Options  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.validation.run import Validation  # noqa: PLC0415
+    from harpia_formats.validation.options import Options
+    from harpia_formats.validation.run import Validation
 
     uncapped = {"examples": 0, "max_problems": 0} | options
     validation = Validation(inputs, Options(**_in_one_process(uncapped)))
@@ -134,8 +135,8 @@ def detect(*inputs: Any) -> "tuple[Detected, ...]":
     records or 8 MB. What cannot be read is told by `reason`. No input at all raises
     `ValueError`, what is no input `TypeError`.
     """
-    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.io.inputs import checked_inputs  # noqa: PLC0415
+    from harpia_formats.detection.detect_files import detect_files
+    from harpia_formats.io.inputs import checked_inputs
 
     return tuple(detect_files(checked_inputs(inputs)))
 
@@ -155,9 +156,9 @@ def convert(
     `ConversionError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
     `ValueError`.
     """
-    from harpia_formats.conversion.options import ConvertOptions  # noqa: PLC0415
-    from harpia_formats.conversion.run import Conversion  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.python_wording import in_python, speaking_python  # noqa: PLC0415
+    from harpia_formats.conversion.options import ConvertOptions
+    from harpia_formats.conversion.python_wording import in_python, speaking_python
+    from harpia_formats.conversion.run import Conversion
 
     with speaking_python():
         chosen = ConvertOptions(**_in_one_process(options))
@@ -176,7 +177,7 @@ def read(*inputs: Any, format: str | None = None, **options: Any) -> "Iterator[R
     The inputs are those of `validate`, the options `columns` and `max_row_bytes`. A row
     that is not valid ends it with `ValidationFailed`, after all records before it.
     """
-    from harpia_formats.reading.records import records_in  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.reading.records import records_in
 
     return records_in(inputs, format, **options)
 
@@ -188,7 +189,7 @@ def write(
 
     The rest is as in `convert`.
     """
-    from harpia_formats.reading.records import lines_of  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.reading.records import lines_of
 
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
 
@@ -199,9 +200,9 @@ def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
     Nothing is written. The rest is as in `convert`, but that `on_invalid` is "fail" or
     "skip", and that `constants` also give what is lost on the way there.
     """
-    from harpia_formats.comparison.round_trip import RoundTrip  # noqa: PLC0415
-    from harpia_formats.conversion.options import ConvertOptions  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.python_wording import in_python, speaking_python  # noqa: PLC0415
+    from harpia_formats.comparison.round_trip import RoundTrip
+    from harpia_formats.conversion.options import ConvertOptions
+    from harpia_formats.conversion.python_wording import in_python, speaking_python
 
     with speaking_python():
         run = RoundTrip(inputs, via, ConvertOptions(**options))
@@ -223,9 +224,9 @@ def diff(
     The other options are `columns`, `model`, `on_invalid` ("fail" or "skip"),
     `max_row_bytes` and `progress` of `convert`, and the errors are those of it.
     """
-    from harpia_formats.comparison.diff import Comparison  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.conversion.options import ConvertOptions  # noqa: PLC0415
-    from harpia_formats.python_wording import speaking_python  # noqa: PLC0415
+    from harpia_formats.comparison.diff import Comparison
+    from harpia_formats.conversion.options import ConvertOptions
+    from harpia_formats.conversion.python_wording import speaking_python
 
     with speaking_python():
         run = Comparison([left], [right], ConvertOptions(**options), to)
@@ -248,8 +249,8 @@ def score(
     `ValueError`; rows that are not valid and answers without a score are told in
     `problems`.
     """
-    from harpia_formats.scoring.options import ScoreOptions  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.scoring.run import Scoring  # noqa: PLC0415
+    from harpia_formats.scoring.options import ScoreOptions
+    from harpia_formats.scoring.run import Scoring
 
     run = Scoring(inputs, to, output, ScoreOptions(**_in_one_process(options)))
     problems = tuple(run)
@@ -268,8 +269,8 @@ def compare_scores(
     Answers are paired by the id of their record, or by what it asks; `models` names
     those whose answers are taken of each input. The rest is as in `score`.
     """
-    from harpia_formats.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - importing us is cheap
-    from harpia_formats.scoring.options import ScoreOptions  # noqa: PLC0415
+    from harpia_formats.scoring.compare_runs import ScoreComparison
+    from harpia_formats.scoring.options import ScoreOptions
 
     chosen = ScoreOptions(**_in_one_process(options))
     run = ScoreComparison([first], [second], chosen, models)
@@ -280,7 +281,7 @@ def compare_scores(
 
 def metric_names() -> tuple[str, ...]:
     """Return the names of all metrics, whether what they need is installed or not."""
-    from harpia_formats.metrics import metric_names as names  # noqa: PLC0415 - importing us is cheap
+    from harpia_formats.metrics import metric_names as names
 
     return names()
 
@@ -308,7 +309,7 @@ _elsewhere = {
 def __getattr__(name: str) -> Any:
     """Return what is imported only if it is asked for."""
     if name in _elsewhere:
-        from importlib import import_module  # noqa: PLC0415 - importing us is cheap
+        from importlib import import_module
 
         return getattr(import_module(f"harpia_formats.{_elsewhere[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

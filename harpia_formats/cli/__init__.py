@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from harpia_formats import __version__
+from harpia_formats._version import __version__
 from harpia_formats.cli.guard import guarded
 
 

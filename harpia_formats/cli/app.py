@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harpia_formats import __version__
+from harpia_formats._version import __version__
 
 #: Each command is the function of that name in the module of that name.
 COMMANDS = (

@@ -4,7 +4,7 @@ import ast
 from copy import deepcopy
 from typing import Any
 
-from harpia_formats import __version__
+from harpia_formats._version import __version__
 
 _HEAD = '''"""Judge data by the schema {name} of harpia-formats {version}.
 

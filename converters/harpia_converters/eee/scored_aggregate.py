@@ -11,7 +11,7 @@ from typing import Any
 
 from harpia_converters.eee.form import Form
 from harpia_converters.eee.scored_settings import Settings
-from harpia_formats import __version__
+from harpia_formats._version import __version__
 from harpia_formats.metrics import METRICS
 from harpia_formats.scoring.results.columns import ScoreColumn
 from harpia_formats.scoring.scores import MetricScore, Scores

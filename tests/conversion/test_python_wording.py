@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from harpia_formats import diff, roundtrip
+from harpia_formats.conversion.python_wording import in_python, speaking_python
 from harpia_formats.io.sink import SinkError
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.python_wording import in_python, speaking_python
 
 
 def lines_of(*rows: Any) -> bytes:
