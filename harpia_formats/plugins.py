@@ -77,12 +77,12 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
     )
     from harpia_formats.model.record import Header, Output, Record, Score
     from harpia_formats.model.report import FileCount, Group, Report
-    from harpia_formats.reporters.json_text import json_text
     from harpia_formats.reporters.reporter import Options as ReporterOptions
     from harpia_formats.reporters.reporter import Reporter
     from harpia_formats.rules import Rule
     from harpia_formats.testing import filled, mutants, records
     from harpia_formats.text.describe import short_json
+    from harpia_formats.text.json_text import json_text
     from harpia_formats.text.sanitize import safe
 
 __all__ = [
@@ -186,7 +186,7 @@ _names_by_module = {
     ),
     # Reporters, and the report that they print.
     "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",
-    "harpia_formats.reporters.json_text": "json_text",
+    "harpia_formats.text.json_text": "json_text",
     "harpia_formats.model.report": "FileCount Group Report",
     "harpia_formats.text.describe": "short_json",
     "harpia_formats.text.sanitize": "safe",

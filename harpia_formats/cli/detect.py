@@ -60,7 +60,7 @@ def detect(
 
 
 def _write_json(found: Sequence[Detected]) -> None:
-    from harpia_formats.reporters.json_text import json_text  # noqa: PLC0415 - start-up time
+    from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - start-up time
 
     whole = {"schema": SCHEMA, "files": [detected_as_dict(each) for each in found]}
     write_to(sys.stdout)(json_text(whole, indent=True) + "\n")

@@ -72,7 +72,7 @@ def formats(
         if output_format is OutputFormat.TEXT:
             as_text()
             return
-        from harpia_formats.reporters.json_text import json_text  # noqa: PLC0415 - start-up time
+        from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - start-up time
 
         write_to(sys.stdout)(json_text(as_object(), indent=True) + "\n")
 

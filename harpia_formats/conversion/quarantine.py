@@ -57,7 +57,7 @@ class Quarantine:
 
     def finding(self, problem: Problem) -> None:
         """Put what is wrong beside it; raises `SinkError`."""
-        from harpia_formats.reporters.json_text import json_text  # noqa: PLC0415 - only where something is wrong
+        from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - only where something is wrong
 
         line = json_text(problem_as_dict(problem)) + "\n"
         self._sink(self._names[1]).write(line.encode())

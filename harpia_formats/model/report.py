@@ -197,3 +197,18 @@ def file_as_dict(file: FileCount) -> dict[str, Any]:
         "complete": file.complete,
         "reason": file.reason,
     }
+
+
+def report_as_dict(report: Report, problems: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return `report` by the report contract, with `problems` as its examples.
+
+    `problems` are those of the run, each made by `problem_as_dict`: a run hands them
+    over one by one, before its report.
+    """
+    return {
+        "schema": SCHEMA,
+        "files": [file_as_dict(file) for file in report.files],
+        "groups": [group_as_dict(group) for group in report.groups],
+        "problems": problems,
+        "summary": report.summary(),
+    }

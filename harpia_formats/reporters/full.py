@@ -17,7 +17,6 @@ from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
-    digits,
     folded_file_line,
     label,
     member_of,
@@ -25,7 +24,7 @@ from harpia_formats.reporters.text import (
     statistics_lines,
     summary_lines,
 )
-from harpia_formats.text.sanitize import safe
+from harpia_formats.text.sanitize import digits, safe
 
 #: Code points of a record's id; more is no help in finding it.
 _ID = 80

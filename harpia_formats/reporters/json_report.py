@@ -3,15 +3,9 @@
 from collections.abc import Callable, Iterable
 
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import (
-    SCHEMA,
-    Report,
-    file_as_dict,
-    group_as_dict,
-    problem_as_dict,
-)
-from harpia_formats.reporters.json_text import json_text
+from harpia_formats.model.report import Report, problem_as_dict, report_as_dict
 from harpia_formats.reporters.reporter import Options, Reporter
+from harpia_formats.text.json_text import json_text
 
 
 def write(
@@ -21,15 +15,8 @@ def write(
     _options: Options,
 ) -> None:
     """Write one object once all problems have come."""
-    found = [problem_as_dict(each) for each in problems]
-    report = finish()
-    whole = {
-        "schema": SCHEMA,
-        "files": [file_as_dict(each) for each in report.files],
-        "groups": [group_as_dict(each) for each in report.groups],
-        "problems": found,
-        "summary": report.summary(),
-    }
+    found = [problem_as_dict(problem) for problem in problems]
+    whole = report_as_dict(finish(), found)
     write_text(json_text(whole, indent=True) + "\n")
 
 

@@ -10,18 +10,11 @@ from harpia_formats.text.sanitize import safe
 SENTENCE = 500
 #: Code points; a path that is cut cannot be clicked.
 PATH = 4096
-_BITS = 2048
 
 
 def counted(number: int, noun: str) -> str:
     """Return `number` with `noun`, in the plural where it is due."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def digits(number: int) -> str:
-    """Return `number` in full; one too long for decimals in hexadecimals."""
-    # Python writes at least 640 decimals, unless it is told to stop there.
-    return str(number) if number.bit_length() <= _BITS else hex(number)
 
 
 def position(path: str, line: int, column: int) -> str:

@@ -16,6 +16,8 @@ UNSAFE = re.compile(
 )
 #: GitHub's runner obeys `::` at the start of a line, behind any white space.
 _COMMAND = re.compile(r"\A(\s*):(?=:)")
+#: Bits of the largest integer that is written in decimals.
+_BITS = 2048
 _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
@@ -44,3 +46,9 @@ def _escape(found: re.Match[str]) -> str:
     if number <= 0xFFFF:  # noqa: PLR2004 - the last code point of \u
         return f"\\u{number:04x}"
     return f"\\U{number:08x}"
+
+
+def digits(number: int) -> str:
+    """Return `number` in decimals, or in hexadecimals above 2,048 bits."""
+    # Python converts at least 640 decimals, however its limit is set.
+    return str(number) if number.bit_length() <= _BITS else hex(number)

@@ -17,8 +17,8 @@ from harpia_formats.model.report import FileCount, Group, Report, file_as_dict
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.reporters.fold import Shown, folded, note
 from harpia_formats.reporters.frame import columns, frame
-from harpia_formats.reporters.json_text import json_text
 from harpia_formats.reporters.text import counted, statistics_lines, summary_lines
+from harpia_formats.text.json_text import json_text
 from harpia_formats.text.sanitize import UNSAFE
 
 SCHEMA = json.loads(

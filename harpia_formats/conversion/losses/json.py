@@ -8,19 +8,18 @@ from harpia_formats.conversion.losses.counts import Loss
 from harpia_formats.conversion.report import ConversionReport, FileLosses
 from harpia_formats.io.sink import FileSink
 from harpia_formats.model.problem import Place, Problem, pointer_of
-from harpia_formats.model.report import Group, Report
+from harpia_formats.model.report import Group, Report, problem_as_dict, report_as_dict
 from harpia_formats.registry import adapter_of, all_rules
-from harpia_formats.reporters import json_report
-from harpia_formats.reporters.reporter import Options
+from harpia_formats.text.json_text import json_text
 
 
 def write_loss_report(report: ConversionReport, path: Path) -> None:
     """Write the losses of a conversion to `path`; raises `SinkError`."""
-    parts: list[str] = []
     found = as_report(report)
-    json_report.write(found.problems, lambda: found, parts.append, Options())
+    problems = [problem_as_dict(problem) for problem in found.problems]
+    text = json_text(report_as_dict(found, problems), indent=True) + "\n"
     sink = FileSink(path)
-    sink.write("".join(parts).encode())
+    sink.write(text.encode())
     sink.commit()
 
 

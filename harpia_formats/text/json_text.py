@@ -4,8 +4,7 @@ import math
 import re
 from typing import Any
 
-from harpia_formats.reporters.text import digits
-from harpia_formats.text.sanitize import UNSAFE
+from harpia_formats.text.sanitize import UNSAFE, digits
 
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
 
