@@ -11,7 +11,7 @@ import typer
 from harpia_formats.cli.guard import UNABLE, complain, guarded, write_to
 from harpia_formats.cli.table import Line, write_table
 from harpia_formats.model.format import Container, Dialect, Format
-from harpia_formats.registry import FAMILIES, all_formats, record_formats
+from harpia_formats.registry import FAMILIES, all_formats, readable_formats
 
 #: The columns on a terminal.
 COLUMNS = ("Format", "Container", "What it is", "Aliases")
@@ -108,7 +108,7 @@ def _mapping_as_text() -> None:
 def _mapping_as_object() -> dict[str, Any]:
     from harpia_formats.conversion.losses.field_map_markdown import mapping_as_dict  # noqa: PLC0415 - start-up time
 
-    return {"formats": [mapping_as_dict(each) for each in record_formats().values()]}
+    return {"formats": [mapping_as_dict(each) for each in readable_formats().values()]}
 
 
 #: How each of the tables is written, for people and for programs.

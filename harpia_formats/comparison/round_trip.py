@@ -157,6 +157,11 @@ class RoundTrip:
         return self._options.on_invalid is OnInvalid.SKIP
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
+        if variant.format.read_only:
+            raise ConversionError(
+                f"{variant.format.id} can be read but not written, so nothing can be "
+                "converted back"
+            )
         source = adapter_of(variant.format)
         target = self._targets[0]
         if is_told_by_answers(self._targets):

@@ -5,10 +5,11 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
 from harpia_formats.registry import (
     FAMILIES,
+    UnknownFormat,
     adapter_of,
-    all_formats,
     formats_named,
-    record_formats,
+    plugin_format_names,
+    writable_formats,
 )
 from harpia_formats.text.spelling import nearest
 
@@ -19,22 +20,27 @@ LOOKED_AT = 1_000
 def targets_named(name: str) -> tuple[Format, ...]:
     """Return the record formats that `name` stands for, the default first.
 
-    Raises `ConversionError` for one that cannot be written.
+    Raises `ConversionError` for one that cannot be written, and `PluginError` for one
+    of a plug-in that cannot be used.
     """
-    known = record_formats()
-    if name not in FAMILIES and name not in all_formats():
-        named = [each for each in all_formats().values() if name in each.aliases]
-        if not named:
-            names = [*FAMILIES, *known]
-            near = nearest(name, names)
-            hint = f"; did you mean {near}?" if near else ""
-            listed = ", ".join(names)
-            raise ConversionError(
-                f"no format is called {name!r}{hint} (known: {listed})"
-            )
-    found = tuple(each for each in formats_named(name) if each.adapter)
+    known = writable_formats()
+    try:
+        named = formats_named(name)
+    except UnknownFormat as error:
+        names = [*FAMILIES, *known, *plugin_format_names()]
+        near = nearest(name, names)
+        hint = f"; did you mean {near}?" if near else ""
+        listed = ", ".join(names)
+        raise ConversionError(
+            f"no format is called {name!r}{hint} (known: {listed})"
+        ) from error
+    found = tuple(each for each in named if each.adapter and not each.read_only)
     if not found:
         listed = ", ".join(known)
+        if any(each.adapter for each in named):
+            raise ConversionError(
+                f"{name} can be read but not written (to write: {listed})"
+            )
         raise ConversionError(f"{name} is a document, not records (known: {listed})")
     return found
 

@@ -34,7 +34,10 @@ class Written:
 
 @dataclass(slots=True)
 class Pairing:
-    """The way from records into rows of one format."""
+    """The way from records into rows of one format.
+
+    Raises `TypeError` if the format is read-only.
+    """
 
     target: FormatAdapter
     choices: Choices
@@ -42,8 +45,10 @@ class Pairing:
     _carried: dict[str, bool] = field(default_factory=dict)
     #: What records get that lack it, as far as there is a place for it.
     _constants: dict[str, Any] = field(default_factory=dict)
+    _write: Callable[[Record, FieldFates], Row] = field(init=False)
 
     def __post_init__(self) -> None:
+        self._write = self.target.writer
         constants = self.choices.constants.items()
         self._constants = {
             path: value for path, value in constants if self.target.carries(path)
@@ -75,7 +80,7 @@ class Pairing:
         if self.scorer is not None:
             # An answer is compared with the references that stand beside it.
             parts = [self.scorer(each, fates) for each in parts]
-        rows = [self.target.write(each, fates) for each in parts]
+        rows = [self._write(each, fates) for each in parts]
         self._note_dropped(paths, fates)
         if self.target.capacity.outputs is Cardinality.NONE and record.outputs:
             _drop_bare_outputs(paths, fates)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from harpia_formats import entry_points
 from harpia_formats.metrics import (
     accuracy,
     bertscore,
@@ -20,7 +21,7 @@ from harpia_formats.metrics import (
 from harpia_formats.metrics.metric import Measure, Metric, MetricError, UnscorableError
 from harpia_formats.text.spelling import nearest
 
-#: Every metric by its name.
+#: Every built-in metric by its name.
 METRICS: dict[str, Metric] = {
     each.name: each
     for each in (
@@ -42,21 +43,38 @@ METRICS: dict[str, Metric] = {
 
 
 def metric_names() -> tuple[str, ...]:
-    """Return the names of all metrics, whether what they need is installed or not."""
-    return tuple(METRICS)
+    """Return the names of all metrics, the built-in ones first, then plug-ins'.
+
+    A metric is named whether or not the packages that it needs are installed.
+    """
+    return (*METRICS, *entry_points.plugin_names(entry_points.METRICS))
+
+
+def plugin_metric(name: str) -> Metric | None:
+    """Return the metric of a plug-in that is called `name`, None if there is none.
+
+    Raises `PluginError` if the plug-in cannot be used.
+    """
+    metric = entry_points.plugin_named(entry_points.METRICS, name, Metric)
+    if metric is not None and metric.name != name:
+        reason = f"the metric is called {metric.name!r}"
+        raise entry_points.plugin_error(entry_points.METRICS, name, reason)
+    return metric
 
 
 def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
     """Return the metric called `name` with its parameters settled.
 
     Raises `MetricError` for an unknown name or parameter, a bad value, and a package
-    that is not installed.
+    that is not installed, and `PluginError` for a plug-in that cannot be used.
     """
-    if name in METRICS:
-        return METRICS[name].build(parameters)
-    near = nearest(name, METRICS)
+    metric = METRICS.get(name) or plugin_metric(name)
+    if metric is not None:
+        return metric.build(parameters)
+    known_names = metric_names()
+    near = nearest(name, known_names)
     meant = f"; did you mean {near}?" if near else ""
-    known = ", ".join(METRICS)
+    known = ", ".join(known_names)
     raise MetricError(f"no metric is called {name!r} (known: {known}){meant}")
 
 
@@ -68,4 +86,5 @@ __all__ = [
     "UnscorableError",
     "measure_of",
     "metric_names",
+    "plugin_metric",
 ]

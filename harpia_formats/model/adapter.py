@@ -128,7 +128,8 @@ class FormatAdapter:
     vendor: str
     fields: tuple[FieldMapping, ...]
     read: Callable[[Row], Record]
-    write: Callable[[Record, FieldFates], Row]
+    #: None for a format that can be read and not written (`Format.read_only`).
+    write: Callable[[Record, FieldFates], Row] | None = None
     capacity: RowCapacity = field(default_factory=RowCapacity)
     #: Where a row has room for what it has no place for, if it has.
     extras_path: tuple[str, ...] | None = None
@@ -159,6 +160,13 @@ class FormatAdapter:
     nested_lists: frozenset[str] = frozenset()
     #: Further paths of records that are carried, without a place of their own.
     other_paths: frozenset[str] = frozenset()
+
+    @property
+    def writer(self) -> Callable[[Record, FieldFates], Row]:
+        """`write`; raises `TypeError` if the format is read-only."""
+        if self.write is None:
+            raise TypeError(f"rows of {self.vendor} are read and not written")
+        return self.write
 
     def carries(self, path: str) -> bool:
         """Tell whether rows have a place for the field at `path`."""

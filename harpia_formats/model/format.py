@@ -165,6 +165,8 @@ class Format:
     #: Where its `FormatAdapter` is, as `module:name`, which is loaded only to convert;
     #: empty for documents, which are not records.
     adapter: str = ""
+    #: Whether its rows can be read and not written: the adapter has no `write`.
+    read_only: bool = False
     #: Where its `ResultFormat` is, as `module:name`; empty if no scores are written
     #: to it.
     results: str = ""

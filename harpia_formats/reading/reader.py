@@ -30,9 +30,9 @@ from harpia_formats.reading.record_stream import Receive, RecordStream, TakeAcce
 from harpia_formats.registry import (
     adapter_of,
     all_formats,
-    all_rules,
     formats_named,
-    record_formats,
+    readable_formats,
+    rules_for,
 )
 from harpia_formats.rules import selected_rules
 from harpia_formats.validation.file.tally import Tally
@@ -88,7 +88,7 @@ class Reading:
         self._formats = (
             tuple(all_formats().values()) if format_ is None else formats_named(format_)
         )
-        rules = all_rules()
+        rules = rules_for(self._formats)
         active = selected_rules(rules, [], list(_left_out))
         # What is only doubtful is the business of validation.
         self._rules = {
@@ -265,6 +265,6 @@ def _converting(variant: FormatVariant, count: FileCount) -> FormatVariant:
     if not variant.format.adapter:
         raise ConversionError(
             f"{count.path} is {variant.format.id}, a document without records; "
-            f"records are in: {', '.join(record_formats())}"
+            f"records are in: {', '.join(readable_formats())}"
         )
     return variant

@@ -1,9 +1,10 @@
 """The reporters: one module for each way to write findings, in one table."""
 
+from harpia_formats import entry_points
 from harpia_formats.reporters import concise, full, json_report, jsonl
 from harpia_formats.reporters.reporter import Options, Reporter
 
-__all__ = ["REPORTERS", "Options", "Reporter"]
+__all__ = ["REPORTERS", "Options", "Reporter", "UnknownReporter", "reporter_named"]
 
 #: Every built-in reporter by its name, in the order in which the help lists them.
 REPORTERS: dict[str, Reporter] = {
@@ -15,3 +16,37 @@ REPORTERS: dict[str, Reporter] = {
         jsonl.REPORTER,
     )
 }
+
+
+class UnknownReporter(Exception):  # noqa: N818 - reads as what happened
+    """A name that no reporter has; carries it."""
+
+    def __init__(self, asked: str) -> None:
+        super().__init__(asked)
+        self.asked = asked
+
+    def __str__(self) -> str:
+        from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+
+        names = [*REPORTERS, *entry_points.plugin_names(entry_points.REPORTERS)]
+        near = nearest(self.asked, names)
+        hint = f"; did you mean {near}?" if near else ""
+        known = ", ".join(names)
+        return f"no reporter is called {self.asked!r}{hint} (known: {known})"
+
+
+def reporter_named(name: str) -> Reporter:
+    """Return the reporter with this name, built in or of a plug-in.
+
+    Raises `UnknownReporter`, and `PluginError` for a plug-in that cannot be used.
+    """
+    if name in REPORTERS:
+        return REPORTERS[name]
+    group = entry_points.REPORTERS
+    reporter: Reporter | None = entry_points.plugin_named(group, name, Reporter)
+    if reporter is None:
+        raise UnknownReporter(name)
+    if reporter.name != name:
+        reason = f"the reporter is called {reporter.name!r}"
+        raise entry_points.plugin_error(group, name, reason)
+    return reporter

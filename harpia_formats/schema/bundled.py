@@ -1,4 +1,4 @@
-"""The schemas that ship with us, as they are written."""
+"""The schemas that ship with us and with plug-ins, as they are written."""
 
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,16 @@ def schema_ids() -> tuple[str, ...]:
 
 
 def schema_text(identifier: str) -> bytes:
-    """Return the schema with this id, which must be one of `schema_ids`."""
+    """Return the text of the schema with this id.
+
+    It is one of `schema_ids`, or `package:name` for the file `name.schema.json` in the
+    Python package of a plug-in.
+    """
+    package, _, name = identifier.rpartition(":")
+    if package:
+        from importlib.resources import files  # noqa: PLC0415 - takes long; only for plug-ins
+
+        return (files(package) / f"{name}{_SUFFIX}").read_bytes()
     return (_folder() / f"{identifier}{_SUFFIX}").read_bytes()
 
 

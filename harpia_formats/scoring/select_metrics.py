@@ -6,7 +6,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.metrics import METRICS, Measure, MetricError, measure_of
+from harpia_formats.metrics import (
+    Measure,
+    MetricError,
+    measure_of,
+    metric_names,
+    plugin_metric,
+)
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
@@ -114,8 +120,10 @@ def named(
                 f"the profile {profile.id} has no {name}: taken as in the profile "
                 f"{DEFAULT.id}"
             )
+        elif plugin_metric(name) is not None:
+            asked.append(MetricRequest(name))
         else:
-            known = dict.fromkeys([*profile.metrics, *METRICS])
+            known = dict.fromkeys([*profile.metrics, *metric_names()])
             near = nearest(name, known)
             hint = f"; did you mean {near}?" if near else ""
             raise ScoreError(

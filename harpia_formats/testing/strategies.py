@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats
 
 #: Texts with all that is hard to carry, and some that look like something else.
 TEXTS: st.SearchStrategy[str] = st.one_of(
@@ -37,7 +37,7 @@ NUMBERS: st.SearchStrategy[Any] = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
 )
 #: Whose formats there are.
-VENDORS = tuple({adapter_of(each).vendor: "" for each in record_formats().values()})
+VENDORS = tuple({adapter_of(each).vendor: "" for each in readable_formats().values()})
 #: Any JSON value of a few levels.
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXTS,

@@ -16,7 +16,7 @@ from harpia_formats.io.urls import is_url
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.registry import all_formats, all_rules, formats_named
+from harpia_formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.rules import Rule, selected_rules
 from harpia_formats.schema.load import check_schema, user_schema
 from harpia_formats.validation.companion_files import Pairs
@@ -47,12 +47,13 @@ class Validation:
     def __init__(self, inputs: Iterable[Input], options: Options) -> None:
         self._inputs = checked_inputs(inputs)
         self._options = options
-        self._rules = all_rules()
+        self._formats = _formats_asked(options.format)
+        asked = (*options.select, *options.ignore)
+        self._rules = rules_for(self._formats, asked)
         self._active = selected_rules(
             self._rules, list(options.select), list(options.ignore), lint=options.lint
         )
         self._schema = _given_schema(options.schema)
-        self._formats = _formats_asked(options.format)
         self._tally = Tally(options.examples, options.max_problems)
 
     def __iter__(self) -> Iterator[Problem]:

@@ -20,12 +20,12 @@ from harpia_formats.dedup.digests import Digests
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.field_fates import Fate
-from harpia_formats.registry import record_formats
+from harpia_formats.registry import writable_formats
 from harpia_formats.validation.file.row_validator import Learner
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
-FORMATS = list(record_formats())
+FORMATS = list(writable_formats())
 #: What no format has to give, for those that ask for it.
 CONSTANTS: dict[str, Any] = {
     "prompt": "q",

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from harpia_formats import Output, Record, read
 from harpia_formats.llm_judge import JudgeError
 from harpia_formats.llm_judge.run.bindings import bindings_for, rows_of
-from harpia_formats.registry import record_formats
+from harpia_formats.registry import readable_formats
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 RECORD = Record(
@@ -163,7 +163,7 @@ def test_what_cannot_be_bound_is_told(
 
 
 # The columns of a csv file are whatever its writer called them.
-@pytest.mark.parametrize("id_", sorted({*record_formats()} - {"csv"}))
+@pytest.mark.parametrize("id_", sorted({*readable_formats()} - {"csv"}))
 def test_every_format_gives_rows(id_: str) -> None:
     """The fixtures of each format make rows, each with its values or what it lacks."""
     names = "questions contexts responses ground_truth_answers".split()

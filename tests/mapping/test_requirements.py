@@ -11,9 +11,9 @@ from harpia_formats.mapping.requirements import (
     paths_named,
 )
 from harpia_formats.mapping.targets import fitting, targets_named
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats
 
-FORMATS = record_formats()
+FORMATS = readable_formats()
 
 
 def check(source: str, target: str, *given: str, scored: bool = False) -> None:

@@ -12,16 +12,16 @@ from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record, paths_in
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import filled, records
 
-TARGETS = list(record_formats())
+TARGETS = list(writable_formats())
 WITH_EXTRAS = [
     name
     for name in TARGETS
-    if adapter_of(record_formats()[name]).extras_path is not None
+    if adapter_of(writable_formats()[name]).extras_path is not None
 ]
 #: One row from each record, so that it can be compared with what comes back.
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
@@ -62,7 +62,7 @@ def test_what_differs_is_what_was_declared(
     target: str, record: Record, is_completed: bool
 ) -> None:
     """The difference between a record and what comes back is what was noted."""
-    adapter = adapter_of(record_formats()[target])
+    adapter = adapter_of(writable_formats()[target])
     choices = completed_for(record, target) if is_completed else ONE_ROW
     try:
         written = Pairing(adapter, choices).written(filled(record))
@@ -85,7 +85,7 @@ def test_what_differs_is_what_was_declared(
 @given(record=records())
 def test_what_is_written_is_valid(target: str, record: Record) -> None:
     """Every row that is written is valid in its format, strictly where it can be."""
-    format_ = record_formats()[target]
+    format_ = writable_formats()[target]
     adapter = adapter_of(format_)
     choices = Choices(constants=CONSTANTS)
     assume(record.outputs != [])
@@ -109,7 +109,7 @@ def test_what_is_written_is_valid(target: str, record: Record) -> None:
 @given(record=records())
 def test_what_is_kept_comes_back(target: str, record: Record) -> None:
     """With --keep-extra nothing is lost where a format has room for more."""
-    adapter = adapter_of(record_formats()[target])
+    adapter = adapter_of(writable_formats()[target])
     assume(record.outputs != [])
     choices = Choices(
         references=References.FIRST,

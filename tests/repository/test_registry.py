@@ -6,9 +6,12 @@ import harpia_converters
 from harpia_formats.registry import (
     FAMILIES,
     UnknownFormat,
+    adapter_of,
     all_formats,
     all_rules,
     formats_named,
+    readable_formats,
+    writable_formats,
 )
 from harpia_formats.schema.load import built_in_schema
 
@@ -113,3 +116,12 @@ def test_rules_of_the_spokes_are_known() -> None:
 
     assert codes[-len(theirs) :] == theirs
     assert {"J101", "J301", "S101", "S201", "X101"} < set(codes)
+
+
+@pytest.mark.parametrize("name", readable_formats())
+def test_read_only_formats_are_those_whose_adapter_does_not_write(name: str) -> None:
+    """A format is called read-only exactly if its adapter has no `write`."""
+    format_ = FORMATS[name]
+
+    assert format_.read_only == (adapter_of(format_).write is None)
+    assert (name in writable_formats()) == (not format_.read_only)

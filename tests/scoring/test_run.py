@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harpia_formats import metric_names, score
 from harpia_formats.metrics import measure_of
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.scoring import measure as measuring
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -303,7 +303,7 @@ def test_rows_that_are_not_valid_end_it() -> None:
     assert kept["em"].value is not None
 
 
-@pytest.mark.parametrize("name", list(record_formats()))
+@pytest.mark.parametrize("name", list(readable_formats()))
 def test_fixtures_of_every_format_are_scored(name: str) -> None:
     """Every valid file of a format with answers is scored, or refused in a sentence."""
     for path in sorted((FIXTURES / name / "valid").iterdir()):
@@ -313,7 +313,7 @@ def test_fixtures_of_every_format_are_scored(name: str) -> None:
             continue
         assert not scores.is_broken, path
         assert scores.total.answers >= scores["em"].count
-        assert adapter_of(record_formats()[name]) is not None
+        assert adapter_of(readable_formats()[name]) is not None
 
 
 def test_all_metrics_are_named() -> None:

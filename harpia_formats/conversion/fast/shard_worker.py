@@ -27,7 +27,7 @@ from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_fates import FieldFate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.reading.record_stream import HEADED
-from harpia_formats.registry import adapter_of, all_formats
+from harpia_formats.registry import adapter_of, format_of
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.validation.file.row_validator import Brief, Judge
 from harpia_formats.workers.same_file import FileFingerprint, unlike
@@ -301,7 +301,7 @@ class _Worker:
 
 
 def _worker_for(job: Job) -> _Worker:
-    source, target = all_formats()[job.source], all_formats()[job.target]
+    source, target = format_of(job.source), format_of(job.target)
     variant = FormatVariant(source, source.dialects[job.dialect])
     dialect = variant.dialect
     # What is only doubtful is the business of validation.

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import product
 from typing import Any, NamedTuple
 
 from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.format import Format
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats, writable_formats
 
 #: What stands for keys of rows, and of answers, that no field of a record is for.
 OTHER_KEYS, REST_OF_ANSWERS = "other keys", "rest of answers"
@@ -63,9 +63,12 @@ class Pair:
 
 
 def pairs() -> Iterator[Pair]:
-    """Yield each ordered pair of two record formats."""
-    for source, target in permutations(record_formats().values(), 2):
-        yield pair_of(source, target)
+    """Yield each ordered pair of a format that can be read and one to be written."""
+    for source, target in product(
+        readable_formats().values(), writable_formats().values()
+    ):
+        if source != target:
+            yield pair_of(source, target)
 
 
 def pair_of(source: Format, target: Format) -> Pair:

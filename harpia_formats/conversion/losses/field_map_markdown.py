@@ -9,7 +9,7 @@ from harpia_formats.mapping.extras import KEY
 from harpia_formats.mapping.fields import shown_default
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.format import Format
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats
 
 _head = """\
 # Which key is which field
@@ -42,7 +42,7 @@ _scores = {
 
 def mapping_page() -> str:
     """Return the tables of all record formats, in the order of their list."""
-    tables = (mapping_table(each) for each in record_formats().values())
+    tables = (mapping_table(each) for each in readable_formats().values())
     return "\n".join([_head, *tables])
 
 
@@ -105,6 +105,8 @@ def _about(adapter: FormatAdapter) -> Iterator[str]:
         where = ".".join((*adapter.extras_path, KEY))
         text = ", as JSON text" if adapter.extras_as_text else ""
         yield f"`--keep-extra` puts what has no place into `{where}`{text}."
+    if adapter.write is None:
+        yield "Rows are read, and not written."
     if adapter.dialect_normalizers:
         names = _listed([f"`{each}`" for each in adapter.dialect_normalizers])
         yield f"Rows of the dialects {names} are read, and not written."

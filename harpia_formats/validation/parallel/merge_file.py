@@ -11,7 +11,7 @@ from harpia_formats.framing.lines import Cursor
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source
 from harpia_formats.model.problem import Problem
-from harpia_formats.registry import all_formats
+from harpia_formats.registry import format_of
 from harpia_formats.validation.file.emit import Speaker
 from harpia_formats.validation.file.outcomes import Outcomes
 from harpia_formats.validation.file.tally import Tally
@@ -80,5 +80,5 @@ def variant_of(found: FoundFile) -> FormatVariant | None:
     if found.variant is None:
         return None
     name, dialect, _ = found.variant
-    format_ = all_formats()[name]
+    format_ = format_of(name)
     return FormatVariant(format_, format_.dialects[dialect])

@@ -15,7 +15,7 @@ from harpia_formats.framing.byte_ranges import RangeReader
 from harpia_formats.framing.lines import ByteBuffer, Chunk, Frames, line_rows
 from harpia_formats.io.source import Source
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import all_formats, all_rules
+from harpia_formats.registry import format_of, rules_of
 from harpia_formats.rules import Rule
 from harpia_formats.schema.dialect import document_schema
 from harpia_formats.validation.file.parts import Part, Parts
@@ -118,8 +118,8 @@ def _stretch(work: Range) -> RangeReader:
 
 
 def _file(job: Job, work: File) -> FoundFile:
-    rules = {code: all_rules()[code] for code in job.rules}
-    formats = tuple(all_formats()[each] for each in job.formats)
+    rules = rules_of(job.rules)
+    formats = tuple(format_of(each) for each in job.formats)
     count, source = FileCount(work.name), Source(work.name, work.origin)
     if work.size is not None and splittable_size(work.origin) != work.size:
         raise OSError("another file is seen here")
@@ -153,10 +153,10 @@ def _named(inspection: Inspection) -> tuple[str, int, str] | None:
 
 
 def _worker_for(job: Job) -> _Worker:
-    rules = {code: all_rules()[code] for code in job.rules}
+    rules = rules_of(job.rules)
     variant, schema = None, True if job.schema is None else job.schema[1]
     if job.format:
-        format_ = all_formats()[job.format]
+        format_ = format_of(job.format)
         variant = FormatVariant(format_, format_.dialects[job.dialect])
         schema = document_schema(variant.dialect, strict=job.options.strict)
     identity = identity_reader_of(variant) if job.unique else None

@@ -21,7 +21,7 @@ from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.load import Schema
 from harpia_formats.schema.typed_decoder import (
@@ -34,7 +34,7 @@ from harpia_formats.testing.mutation import copy_of, mutants, slots_of
 from harpia_formats.validation.file.row_validator import Brief, Judge
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-FORMATS = record_formats()
+FORMATS = writable_formats()
 SOURCES = (
     "eee@0.2.0 eee@0.2.0-tag eee@0.3.0 tencent-outputs tencent-messages "
     "tencent-manual nemo-input nemo-output harpia"

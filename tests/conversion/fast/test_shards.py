@@ -26,7 +26,7 @@ from harpia_formats.framing.byte_ranges import LineRange, line_ranges, read_rang
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.workers import ordered as order
 from harpia_formats.workers.ordered import ordered
 from harpia_formats.workers.pool import WorkerPool
@@ -88,8 +88,8 @@ def works_of(path: Path) -> Iterator[LineRange]:
 
 def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
     """Return the rows for some lines, one record after the other."""
-    format_ = record_formats()[job.source]
-    pairing = Pairing(adapter_of(record_formats()[job.target]), job.choices)
+    format_ = writable_formats()[job.source]
+    pairing = Pairing(adapter_of(writable_formats()[job.target]), job.choices)
     bulk = Bulk(
         FormatVariant(format_, format_.dialects[0]), adapter_of(format_), pairing
     )
@@ -310,7 +310,7 @@ def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None
     path = tmp_path / "rows.jsonl"
     data = "".join(f"{json.dumps(each)}\n" for each in rows).encode()
     path.write_bytes(data)
-    format_ = record_formats()["harpia"]
+    format_ = writable_formats()["harpia"]
     names = [each.name for each in format_.dialects]
     job = job_of(path, "haystack", source="harpia")
     job = Job(

@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,13 @@ from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.requirements import ConversionError, check_needs
 from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats, writable_formats
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-FORMATS = record_formats()
+FORMATS = readable_formats()
+WRITABLE = writable_formats()
+PAIRS = [(source, target) for source in FORMATS for target in WRITABLE]
+PAIRS = [each for each in PAIRS if each[0] != each[1]]
 #: What makes every record with a question fit for every format.
 CONSTANTS: dict[str, Any] = {
     "id": "1",
@@ -68,7 +70,7 @@ def test_every_ordered_pair_is_there_once() -> None:
     """The table has each ordered pair of two record formats, and no other."""
     found = [(each.source, each.target) for each in pairs()]
 
-    assert list(permutations(FORMATS, 2)) == found
+    assert found == PAIRS
 
 
 @pytest.mark.parametrize("source", FORMATS)
@@ -79,7 +81,7 @@ def test_what_fixtures_lose_is_told(source: str) -> None:
         each for file in files for each in harpia_formats.read(file, format=source)
     ]
     untold = set()
-    for target, format_ in FORMATS.items():
+    for target, format_ in WRITABLE.items():
         known = pair(source, target)
         pairing = Pairing(adapter_of(format_), Choices(constants=CONSTANTS))
         for record in records:
@@ -99,7 +101,7 @@ def test_what_fixtures_lose_is_told(source: str) -> None:
     assert set() == untold
 
 
-@pytest.mark.parametrize(("source", "target"), [*permutations(FORMATS, 2)])
+@pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_what_is_needed_is_what_stops_a_conversion(source: str, target: str) -> None:
     """A pair needs something exactly where a conversion is refused without it."""
     ours, theirs = FORMATS[source], FORMATS[target]

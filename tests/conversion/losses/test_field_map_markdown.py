@@ -11,9 +11,9 @@ from harpia_formats.conversion.losses.field_map_markdown import (
     mapping_page,
     mapping_table,
 )
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats
 
-FORMATS = record_formats()
+FORMATS = readable_formats()
 
 
 def rows_of(format_: str) -> list[list[str]]:

@@ -21,7 +21,7 @@ from harpia_formats.mapping.to_rows import Pairing
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import copy_of, mutants
@@ -46,12 +46,12 @@ needs_corpus = pytest.mark.skipif(
 
 def adapter(shape: str) -> FormatAdapter:
     """Return how rows of a shape and records become each other."""
-    return adapter_of(record_formats()[shape])
+    return adapter_of(readable_formats()[shape])
 
 
 def errors_in(row: Row, shape: str) -> list[str]:
     """Return what is wrong with a row."""
-    schema = record_schema(record_formats()[shape].dialects[0])
+    schema = record_schema(readable_formats()[shape].dialects[0])
     return [str(each) for each in schema_validator_of(schema).iter_errors(row)]
 
 
@@ -74,7 +74,7 @@ def fixtures(shape: str) -> list[Any]:
 
 def valid_in(shape: str, rows: Iterator[Any]) -> Iterator[Any]:
     """Yield those of `rows` that are valid in a shape."""
-    schema = record_schema(record_formats()[shape].dialects[0])
+    schema = record_schema(readable_formats()[shape].dialects[0])
     yield from filter(schema_validator_of(schema).is_valid, rows)
 
 
@@ -119,7 +119,7 @@ def is_labelled(row: Row, shape: str) -> bool:
 def changes_on_the_way(row: Row, shape: str) -> list[str]:
     """Return what differs in a row that was read and written again, and the notes."""
     fates = FieldFates()
-    back = adapter(shape).write(adapter(shape).read(row), fates)
+    back = adapter(shape).writer(adapter(shape).read(row), fates)
     expected = as_written(row, shape)
     told = [each.path for each in fates.entries]
     keys = {**expected, **back}
@@ -165,7 +165,7 @@ def record_with(*, turns: Any = UNSET, **fields: Any) -> Record:
 def written(shape: str, record: Record) -> tuple[Row, list[tuple[Fate, str]]]:
     """Return the row of a record, and the notes on it."""
     fates = FieldFates()
-    row = adapter(shape).write(record, fates)
+    row = adapter(shape).writer(record, fates)
     return row, [(each.fate, each.path) for each in fates.entries]
 
 
@@ -202,7 +202,7 @@ def test_odd_rows_come_back(shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_keys_of_a_row_are_in_documented_order(shape: str) -> None:
     """A row that comes back has its keys in the order of the schema, others behind."""
-    schema: Any = record_schema(record_formats()[shape].dialects[0])
+    schema: Any = record_schema(readable_formats()[shape].dialects[0])
     known = list(schema["properties"])
     rows = [written(shape, adapter(shape).read(each))[0] for each in fixtures(shape)]
     orders = [[known.index(each) for each in row if each in known] for row in rows]

@@ -14,7 +14,7 @@ from harpia_formats import score, validate
 from harpia_formats.io.sink import SinkError
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.registry import record_formats
+from harpia_formats.registry import readable_formats
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
@@ -460,7 +460,7 @@ def test_several_evaluations_have_results_of_their_own(
 def test_fixtures_become_samples_or_a_sentence(shape: str, tmp_path: Path) -> None:
     """Every file of answers is written as a valid pair, or refused in a sentence."""
     done = 0
-    for name in record_formats():
+    for name in readable_formats():
         for path in sorted((FIXTURES / name / "valid").iterdir()):
             options: dict[str, Any] = {"constants": ALL, "from_": name}
             with suppress(ScoreError, ConversionError):

@@ -79,7 +79,7 @@ def documented(row: dict[str, Any]) -> dict[str, Any]:
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the instance that a record becomes, and what was noted of each path."""
     fates = FieldFates()
-    row = LAB_INPUT.write(record, fates)
+    row = LAB_INPUT.writer(record, fates)
     return row, {each.path: each.how for each in fates.entries}
 
 

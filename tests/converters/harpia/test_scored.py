@@ -12,7 +12,7 @@ from harpia_formats import score, validate
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Header
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.scoring.scores import Scores
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
@@ -31,7 +31,7 @@ ONE_DISABLED = FIXTURES / "harpia" / "valid" / "one-disabled.json"
 TRANSLATIONS = FIXTURES / "harpia" / "valid" / "translations.json"
 ANSWERED = sorted(
     path
-    for name, each in record_formats().items()
+    for name, each in readable_formats().items()
     if holds_answers(adapter_of(each))
     for path in (FIXTURES / name / "valid").glob("*")
 )

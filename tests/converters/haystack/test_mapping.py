@@ -49,7 +49,7 @@ def rows_in(path: Path) -> list[dict[str, Any]]:
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the row that a record becomes, and what was noted of each path."""
     fates = FieldFates()
-    row = COLUMNS.write(record, fates)
+    row = COLUMNS.writer(record, fates)
     return row, {each.path: each.how for each in fates.entries}
 
 

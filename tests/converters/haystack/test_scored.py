@@ -9,7 +9,7 @@ import pytest
 
 from harpia_formats import score, validate
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.registry import record_formats
+from harpia_formats.registry import readable_formats
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 ROWS: list[dict[str, Any]] = [
@@ -280,7 +280,7 @@ def test_standard_output_has_no_signatures_beside_it(
 def test_fixtures_become_results_or_a_sentence(to: str, tmp_path: Path) -> None:
     """Every file of answers gives valid results, or is refused in a sentence."""
     done = 0
-    for name in record_formats():
+    for name in readable_formats():
         for path in sorted((FIXTURES / name / "valid").iterdir()):
             with suppress(ScoreError):
                 document = written(

@@ -14,7 +14,7 @@ from harpia_formats import convert, read, score, validate
 from harpia_formats.metrics import METRICS, measure_of
 from harpia_formats.metrics.metric import MetricError
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
-from harpia_formats.registry import record_formats
+from harpia_formats.registry import readable_formats
 from harpia_formats.scoring.results.columns import BINARY, LOWER, columns_of
 from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import ResultRun
@@ -240,7 +240,7 @@ def test_tables_refuse_what_is_no_field(tmp_path: Path) -> None:
 def test_fixtures_become_results_or_a_sentence(to: str, tmp_path: Path) -> None:
     """Every file of answers gives valid results, or is refused in a sentence."""
     done = 0
-    for name in record_formats():
+    for name in readable_formats():
         for path in sorted((FIXTURES / name / "valid").iterdir()):
             with suppress(ScoreError):
                 found = written(path, to, tmp_path, from_=name)

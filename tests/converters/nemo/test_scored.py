@@ -19,7 +19,7 @@ from harpia_formats.model.metric_profile import (
     MetricProfile,
     ScoreError,
 )
-from harpia_formats.registry import adapter_of, record_formats
+from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.select_metrics import settled
 
@@ -30,7 +30,7 @@ CONFIGURATIONS = FIXTURES / "nemo-config" / "valid"
 ANSWERS = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
 ANSWERED = sorted(
     path
-    for name, each in record_formats().items()
+    for name, each in readable_formats().items()
     if holds_answers(adapter_of(each))
     for path in (FIXTURES / name / "valid").glob("*")
 )

@@ -47,7 +47,7 @@ def rows_in(path: Path) -> list[dict[str, str]]:
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the row that a record becomes, and what was noted of each path."""
     fates = FieldFates()
-    row = TABLE.write(record, fates)
+    row = TABLE.writer(record, fates)
     return row, {each.path: each.how for each in fates.entries}
 
 

@@ -72,7 +72,7 @@ def written(
 ) -> tuple[Row, list[tuple[str, str]]]:
     """Return the row for `record` and the notes on it, as their fates and paths."""
     fates = FieldFates()
-    row = adapter.write(record, fates)
+    row = adapter.writer(record, fates)
     return row, [(each.fate.name.lower(), each.path) for each in fates.entries]
 
 
@@ -569,7 +569,7 @@ def test_what_is_lacking_is_said(
 ) -> None:
     """A record that lacks what a row must have is refused, with what would help."""
     with pytest.raises(Unconvertible) as raised:
-        adapter.write(Record(**record), FieldFates())
+        adapter.writer(Record(**record), FieldFates())
 
     assert raised.value.path == path
     assert raised.value.help.endswith(cure)
