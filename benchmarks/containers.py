@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from candidates import script
-from measure import Candidate, Measurement, compare
-from tables import MEGABYTE, table
+from harness.candidates import script
+from harness.measure import Candidate, Measurement, compare
+from report.tables import MEGABYTE, table
 
 #: The limit of the memory, in bytes, and of the time that ids may add.
 MEMORY_FLOOR = 200 * MEGABYTE

@@ -18,11 +18,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import generate
-import generate_rows
-from candidates import FIRST_ROWS, OURS, ROOT, script
-from measure import INTERVAL, Candidate, Measurement, compare
-from tables import MEGABYTE, ratio, ratios_table, table, times_table
+from data import generate, generate_rows
+from harness.candidates import FIRST_ROWS, OURS, ROOT, script
+from harness.measure import INTERVAL, Candidate, Measurement, compare
+from report.tables import MEGABYTE, ratio, ratios_table, table, times_table
 
 SERIAL = "ours --jobs 1"
 PLAIN, QUICK = "script with json", "script with orjson"

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
-from bars import Bar, bars_table
-from candidates import (
+from harness.bars import Bar, bars_table
+from harness.candidates import (
     EMPTY,
     OURS,
     OURS_ALONE,
@@ -24,8 +24,8 @@ from candidates import (
     has_sourcemeta,
     start_up_candidates,
 )
-from measure import Candidate, Measurement, compare
-from pages import say
+from harness.measure import Candidate, Measurement, compare
+from report.pages import say
 
 ROWS = 50_000
 #: Sourcemeta's is so much slower that it is given a tenth of the rows.

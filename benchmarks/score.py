@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from candidates import FIRST_ROWS, OURS, PEERS, ROOT, script
-from measure import INTERVAL, Candidate, Measurement, Sample, compare
-from tables import ratio, ratios_table, table, times_table
+from harness.candidates import FIRST_ROWS, OURS, PEERS, ROOT, script
+from harness.measure import INTERVAL, Candidate, Measurement, Sample, compare
+from report.tables import ratio, ratios_table, table, times_table
 
 from harpia_formats import score
 

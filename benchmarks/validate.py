@@ -13,10 +13,10 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import flat
-import series
-from bars import Bar, bars_table
-from candidates import (
+from harness import cost_growth as series
+from harness import memory_growth as flat
+from harness.bars import Bar, bars_table
+from harness.candidates import (
     CLEAN,
     EMPTY,
     EVERY,
@@ -26,11 +26,11 @@ from candidates import (
     SAMPLE_ROWS,
     SOURCEMETA,
 )
-from candidates import generated as generated_file
-from measure import INTERVAL
-from pages import PAGE, circumstances, put
-from tables import ratios_table, times_table
-from work import NO_EVERY, START_UP_RUNS, Results, bars_of, measured
+from harness.candidates import generated as generated_file
+from harness.measure import INTERVAL
+from harness.validation_runs import NO_EVERY, START_UP_RUNS, Results, bars_of, measured
+from report.pages import PAGE, circumstances, put
+from report.tables import ratios_table, times_table
 
 #: One in a hundred rows is bad in one file, so fewer rows might hold none.
 FEWEST_ROWS = 1000

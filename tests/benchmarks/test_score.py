@@ -1,9 +1,7 @@
 """The benchmark of the metrics: its pairs, its proof, and how it judges."""
 
-import importlib
 import json
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -15,17 +13,11 @@ pytest.importorskip("sacrebleu", reason="the extra score is not installed")
 pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
 pytest.importorskip("rouge_score", reason="rouge-score is not installed")
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-MODULES = ("candidates", "generate", "measure", "score", "tables")
-
 
 @pytest.fixture
-def scoring(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """Import the benchmark with the modules beside it, and forget them all again."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    yield importlib.import_module("score")
-    for each in MODULES:
-        sys.modules.pop(each, None)
+def scoring(modules: Callable[[str], ModuleType]) -> ModuleType:
+    """Return the module of the benchmark of scores."""
+    return modules("score")
 
 
 def test_pairs_are_what_is_claimed(scoring: ModuleType) -> None:

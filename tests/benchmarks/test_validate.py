@@ -1,9 +1,8 @@
 """The benchmark of validation: its bars, its page, its picture, and its records."""
 
-import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -18,21 +17,9 @@ from hypothesis import strategies as st
 import harpia_formats
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS = ROOT / "benchmarks"
-MODULES = tuple(each.stem for each in BENCHMARKS.glob("*.py"))
 NEW_SCHEMA = json.loads((ROOT / "schemas" / "eee@0.3.0.schema.json").read_bytes())
 
 Modules = Callable[[str], ModuleType]
-
-
-@pytest.fixture(name="modules", scope="module")
-def importer() -> Iterator[Modules]:
-    """Give what imports a module of the benchmark, and forget all of them again."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS)
-        yield importlib.import_module
-    for each in MODULES:
-        sys.modules.pop(each, None)
 
 
 @pytest.mark.parametrize(
@@ -50,14 +37,14 @@ def test_a_bar_is_met_up_to_its_limit(
     modules: Modules, figure: float | None, at_least: bool, met: bool
 ) -> None:
     """A bar is met up to its limit, and never by what was not measured."""
-    bar = modules("bars").Bar("a / b", 0.2, figure, at_least)
+    bar = modules("harness.bars").Bar("a / b", 0.2, figure, at_least)
 
     assert bar.met is met
 
 
 def test_the_table_of_bars_says_what_was_not_measured(modules: Modules) -> None:
     """Each line has its figure or why it has none, its bar and its verdict."""
-    bars = modules("bars")
+    bars = modules("harness.bars")
     lines = [
         bars.Bar("a", 0.125, 0.1234),
         bars.Bar("b", 30_000, 45_678.9, at_least=True),
@@ -74,7 +61,7 @@ def test_the_table_of_bars_says_what_was_not_measured(modules: Modules) -> None:
 
 def test_memory_stands_beside_a_time(modules: Modules) -> None:
     """A line that compares times names the peak memory of both, as far as told."""
-    bars, measure = modules("bars"), modules("measure")
+    bars, measure = modules("harness.bars"), modules("harness.measure")
     one = measure.Measurement("one", (1.0,), 80_000_000)
     other = measure.Measurement("other", (4.0,))
     bar = bars.timed("one / other", 0.25, one, other)
@@ -87,7 +74,7 @@ def test_memory_stands_beside_a_time(modules: Modules) -> None:
 
 def results_of(modules: Modules, seconds: float, peak: int, *, every: bool) -> Any:
     """Return results in which all but ours took a second and 100 MB, ours as given."""
-    work, measure = modules("work"), modules("measure")
+    work, measure = modules("harness.validation_runs"), modules("harness.measure")
 
     def measured(mine: tuple[str, ...], *others: str) -> Any:
         taken = (seconds,)
@@ -102,7 +89,7 @@ def results_of(modules: Modules, seconds: float, peak: int, *, every: bool) -> A
 
     mine = (work.OURS, work.OURS_LESS, work.OURS_ALONE)
     good = measured(mine, work.SOURCEMETA, work.PARSER)
-    faults = modules("generate").FAULTS
+    faults = modules("data.generate").FAULTS
     return work.Results(
         {1000: good, 2000: good},
         measured((work.OURS,), work.EMPTY),
@@ -128,7 +115,7 @@ def test_judges_every_line(
 ) -> None:
     """Each line is judged by its own bar, rows a second among them."""
     results = results_of(modules, seconds, peak, every=True)
-    bars = modules("work").bars_of(results)
+    bars = modules("harness.validation_runs").bars_of(results)
 
     assert len(bars) == 13
     assert sum(not each.met for each in bars) == missed
@@ -138,7 +125,11 @@ def test_a_missing_validator_is_told(modules: Modules) -> None:
     """Without EvalEval's validator its line is not met and says what to install."""
     results = results_of(modules, 0.03, 10**7, every=False)
     page = modules("validate").document(results, 2700.0, 3, "python x.py --runs 3")
-    missed = [each for each in modules("work").bars_of(results) if not each.met]
+    missed = [
+        each
+        for each in modules("harness.validation_runs").bars_of(results)
+        if not each.met
+    ]
 
     assert ["every_eval_ever" in each.what for each in missed] == [True]
     assert "pip install every_eval_ever" in missed[0].why_not
@@ -160,7 +151,7 @@ def test_the_command_is_told_without_paths(modules: Modules) -> None:
 
 def test_a_part_of_the_page_is_replaced_alone(modules: Modules, tmp_path: Path) -> None:
     """A run writes its own part of the page, and leaves the others as they are."""
-    pages = modules("pages")
+    pages = modules("report.pages")
     page = tmp_path / "page.md"
     page.write_text("something else")
     pages.put(page, "series", "first")
@@ -175,7 +166,7 @@ def test_a_part_of_the_page_is_replaced_alone(modules: Modules, tmp_path: Path) 
 
 def test_the_page_in_docs_has_all_parts(modules: Modules) -> None:
     """A run on the page that is published changes nothing but its own part."""
-    pages = modules("pages")
+    pages = modules("report.pages")
     text = pages.PAGE.read_text(encoding="utf-8")
 
     assert [f"<!-- {each} -->" in text for each in pages.PARTS] == [True] * 3
@@ -184,7 +175,7 @@ def test_the_page_in_docs_has_all_parts(modules: Modules) -> None:
 
 def test_repeated_rows_have_new_ids(modules: Modules, tmp_path: Path) -> None:
     """Rows are repeated in order, whole, each with an id that no other row has."""
-    generate, repeat = modules("generate"), modules("repeat")
+    generate, repeat = modules("data.generate"), modules("data.repeat")
     source = tmp_path / "rows.jsonl"
     generate.write_rows(source, 7)
     found = [json.loads(each) for each in repeat.repeated([source, source], 30)]
@@ -198,7 +189,7 @@ def test_repeated_rows_have_new_ids(modules: Modules, tmp_path: Path) -> None:
 
 def test_a_row_without_an_id_is_not_repeated(modules: Modules, tmp_path: Path) -> None:
     """Rows that could not be told apart are refused, and so is a file without rows."""
-    repeat = modules("repeat")
+    repeat = modules("data.repeat")
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b'{"id": 1}\n')
     with pytest.raises(ValueError, match="no sample_id in"):
@@ -211,7 +202,7 @@ def test_a_row_without_an_id_is_not_repeated(modules: Modules, tmp_path: Path) -
 
 def test_a_repeated_file_is_deleted(modules: Modules, tmp_path: Path) -> None:
     """A large file is there as long as it is measured, and then no more."""
-    repeat = modules("repeat")
+    repeat = modules("data.repeat")
     source = tmp_path / "rows.jsonl"
     source.write_bytes(b'{"sample_id": 4}')
     with repeat.repeated_file(tmp_path, [source], 3) as path:
@@ -223,7 +214,7 @@ def test_a_repeated_file_is_deleted(modules: Modules, tmp_path: Path) -> None:
 
 def test_a_disk_without_room_is_told(modules: Modules, tmp_path: Path) -> None:
     """Rows for which the disk has no room are refused before any is written."""
-    repeat = modules("repeat")
+    repeat = modules("data.repeat")
     source = tmp_path / "rows.jsonl"
     source.write_bytes(b'{"sample_id": 4}\n')
     with (
@@ -239,7 +230,7 @@ def test_a_datastore_is_what_its_validator_asks_for(
     modules: Modules, tmp_path: Path
 ) -> None:
     """Its rows are valid in the shape of 0.3.0, and suit the aggregate beside them."""
-    samples, aggregate = modules("datastore").datastore(tmp_path, 60)
+    samples, aggregate = modules("data.datastore").datastore(tmp_path, 60)
     report = harpia_formats.validate(samples, companion=aggregate, format="eee@0.3.0")
     reference = jsonschema.Draft7Validator(NEW_SCHEMA)
     place = json.loads(aggregate.read_bytes())["detailed_evaluation_results"]
@@ -254,7 +245,7 @@ def test_a_datastore_is_what_its_validator_asks_for(
 
 def points(modules: Modules, peak: int | None) -> Any:
     """Return what three tools took for some rows, one of them only for few."""
-    point = modules("picture").Point
+    point = modules("report.picture").Point
     return [
         point(tool, rows, rows * 2700, rows * cost, peak and peak + rows)
         for tool, cost, most in (("ours", 5e-6, 10**6), ("a & b", 9e-6, 10**6))
@@ -267,20 +258,20 @@ def test_the_picture_labels_every_line(
     modules: Modules, peak: int | None, panels: int
 ) -> None:
     """The picture is XML, and each line in each panel has the name of its tool."""
-    picture = modules("picture").drawn(points(modules, peak))
+    picture = modules("report.picture").drawn(points(modules, peak))
     root = ET.fromstring(picture)  # noqa: S314 - drawn a line above
     texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
 
     assert [texts.count(name) for name in ("ours", "a & b", "peer")] == [panels] * 3
     assert "Peak memory" in texts or panels == 1
     assert "prefers-color-scheme: dark" in picture
-    assert picture == modules("picture").drawn(points(modules, peak))
+    assert picture == modules("report.picture").drawn(points(modules, peak))
 
 
 @given(heights=st.lists(st.floats(60, 380), max_size=4).map(sorted))
 def test_labels_never_overlap(modules: Modules, heights: list[float]) -> None:
     """Labels keep their order and their distance, and their middle stays."""
-    spaced = modules("picture").spread(heights, 17)
+    spaced = modules("report.picture").spread(heights, 17)
 
     assert all(other - one > 16.5 for one, other in pairwise(spaced))
     assert sum(spaced) == pytest.approx(sum(heights))
@@ -290,10 +281,10 @@ def test_a_peer_stops_where_memory_does(
     modules: Modules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A peer is left out, and its end is told, where it would take too much memory."""
-    series = modules("series")
+    series = modules("harness.cost_growth")
     monkeypatch.setattr(series, "memory_in", lambda _: 1_000_000_000)
     grown = series.Growth()
-    point = modules("picture").Point(series.SOURCEMETA, 1000, 1, 1.0, 10_000_000)
+    point = modules("report.picture").Point(series.SOURCEMETA, 1000, 1, 1.0, 10_000_000)
     grown.points.append(point)
 
     assert not series.stops(grown, 50_000)
@@ -304,7 +295,7 @@ def test_a_peer_stops_where_memory_does(
 
 def test_memory_that_grows_is_not_flat(modules: Modules) -> None:
     """The memory of all sizes is judged by its spread and by its highest."""
-    flat = modules("flat")
+    flat = modules("harness.memory_growth")
     sizes = {
         each: flat.Size(1, 1, 1.0, peak)
         for each, peak in ((0.1, 70_000_000), (1.0, 80_000_000))
@@ -317,7 +308,7 @@ def test_memory_that_grows_is_not_flat(modules: Modules) -> None:
 
 def test_the_short_run_counts_the_best_of_its_rounds(modules: Modules) -> None:
     """Of runs beside each other the best ratio counts; a missing peer is left out."""
-    quick, measure = modules("quick"), modules("measure")
+    quick, measure = modules("quick"), modules("harness.measure")
     slow = measure.Measurement("slow", (9.0, 2.0, 9.0))
     fast = measure.Measurement("fast", (1.0, 1.0, 1.0))
     names = (quick.OURS, quick.OURS_ALONE, quick.ALL_BAD, quick.ONE)
@@ -337,7 +328,7 @@ def test_the_short_run_says_what_it_skips(
 ) -> None:
     """Without sourcemeta's command it is left out aloud, and every bad row is bad."""
     quick = modules("quick")
-    monkeypatch.setattr(modules("candidates"), "has_sourcemeta", lambda: False)
+    monkeypatch.setattr(modules("harness.candidates"), "has_sourcemeta", lambda: False)
     monkeypatch.setattr(quick, "has_sourcemeta", lambda: False)
     found = quick.candidates(tmp_path, 30)
     report = harpia_formats.validate(tmp_path / "bad.jsonl", format="eee@0.2.0")
@@ -362,7 +353,7 @@ def test_a_run_ends_with_its_bars(  # noqa: PLR0913, PLR0917 - what is set and w
 ) -> None:
     """A run prints the bars last, and fails if one is missed, unless told not to."""
     command = modules("validate")
-    bar = modules("bars").Bar("a / b", 0.2, figure)
+    bar = modules("harness.bars").Bar("a / b", 0.2, figure)
     monkeypatch.setitem(command.PARTS, "memory", lambda *_: ("the text", [bar]))
     page = tmp_path / "page.md"
     given_ = ["validate.py", "--memory", "--output", str(page), *told]

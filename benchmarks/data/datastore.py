@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from generate import Value, rows
+from data.generate import Value, rows
 
 #: Folders and name are what that validator accepts: collection, developer, model, id.
 FOLDERS = ("data", "gsm8k", "org", "model-7b")

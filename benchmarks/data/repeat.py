@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import count as count_from
 from pathlib import Path
 
-from candidates import ROOT, generated
+from harness.candidates import ROOT, generated
 
 #: Rows that are generated; beyond, they are repeated.
 GENERATED_ROWS = 500_000

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from measure import Measurement
+from harness.measure import Measurement
 
 MEGABYTE = 1e6
 

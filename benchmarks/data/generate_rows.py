@@ -1,12 +1,10 @@
 """Generate rows of NeMo and Tencent of about 2 kB, seeded, to be converted."""
 
-import argparse
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
-from generate import SEED, Value, text_of, vocabulary
+from data.generate import SEED, Value, text_of, vocabulary
 
 CATEGORIES = ("algebra", "history", "law", "")
 MODELS = ("org/model-7b", "org/model-70b", "lab/model-mini")
@@ -84,18 +82,3 @@ def rows(format_: str, count: int, *, seed: int = SEED) -> Iterator[bytes]:
         row = ROWS[format_](number, chance)
         spelling = chance.random() < 0.1
         yield json.dumps(row, ensure_ascii=spelling).encode() + b"\n"
-
-
-def main() -> None:
-    """Write a file of rows from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("format", choices=list(ROWS))
-    parser.add_argument("path", type=Path)
-    parser.add_argument("--rows", type=int, default=50_000)
-    arguments = parser.parse_args()
-    with arguments.path.open("wb") as file:
-        file.writelines(rows(arguments.format, arguments.rows))
-
-
-if __name__ == "__main__":
-    main()

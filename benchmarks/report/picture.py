@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from xml.sax.saxutils import escape
 
-from tables import MEGABYTE
+from report.tables import MEGABYTE
 
 WIDTH, HEIGHT = 960, 430
 #: Where a panel lies: its left edge, its width, and its top and bottom.

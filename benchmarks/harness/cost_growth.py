@@ -4,12 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import repeat
-from candidates import CONTINUED, OURS, PARSER, ROOT, SOURCEMETA, commands, sourcemeta
-from measure import INTERVAL, Candidate, Measurement, compare
-from pages import circumstances, memory_in, say
-from picture import Point, drawn
-from tables import MEGABYTE, megabytes, ratio, ratio_text, table
+from data import repeat
+from report.pages import circumstances, memory_in, say
+from report.picture import Point, drawn
+from report.tables import MEGABYTE, megabytes, ratio, ratio_text, table
+
+from harness.candidates import (
+    CONTINUED,
+    OURS,
+    PARSER,
+    ROOT,
+    SOURCEMETA,
+    commands,
+    sourcemeta,
+)
+from harness.measure import INTERVAL, Candidate, Measurement, compare
 
 ROWS = (50_000, 158_000, 500_000, 1_580_000, 5_000_000)
 #: The real records are so many that each is repeated this often.

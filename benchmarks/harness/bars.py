@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from measure import Measurement
-from tables import megabytes, ratio, ratio_text, table
+from report.tables import megabytes, ratio, ratio_text, table
+
+from harness.measure import Measurement
 
 
 @dataclass(frozen=True, slots=True)

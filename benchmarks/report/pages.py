@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from candidates import ROOT
+from harness.candidates import ROOT
 
 PAGE = ROOT / "docs" / "benchmarks" / "benchmark.md"
 #: What a version is told of, if it is installed.

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bars import Bar, memory_ratio, timed
-from candidates import (
+from data.generate import FAULTS
+from report.pages import say
+
+from harness.bars import Bar, memory_ratio, timed
+from harness.candidates import (
     CLEAN,
     CONTINUED,
     EMPTY,
@@ -25,9 +28,7 @@ from candidates import (
     sourcemeta,
     start_up_candidates,
 )
-from generate import FAULTS
-from measure import Measurement, compare
-from pages import say
+from harness.measure import Measurement, compare
 
 START_UP_RUNS = 15
 NO_EVERY = (

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bars import Bar, bars_table
-from candidates import generated, ours
-from measure import MEMORY_IS_TOLD, Candidate, peak_of, seconds_of
-from pages import circumstances, say
-from repeat import good_rows
-from tables import MEGABYTE, table
+from data.repeat import good_rows
+from report.pages import circumstances, say
+from report.tables import MEGABYTE, table
+
+from harness.bars import Bar, bars_table
+from harness.candidates import generated, ours
+from harness.measure import MEMORY_IS_TOLD, Candidate, peak_of, seconds_of
 
 GIGABYTES = (0.1, 1.0, 10.0)
 #: Rows by which it is seen how large one is.

@@ -8,11 +8,12 @@ import sysconfig
 from itertools import islice
 from pathlib import Path
 
-from datastore import datastore
-from generate import WRONG_TYPE, rows, write_rows
-from measure import Candidate, Sample, seconds_of
+from data.datastore import datastore
+from data.generate import WRONG_TYPE, rows, write_rows
 
-ROOT = Path(__file__).parents[1]
+from harness.measure import Candidate, Sample, seconds_of
+
+ROOT = Path(__file__).parents[2]
 PEERS = ROOT / "benchmarks" / "peers"
 SCHEMA = str(ROOT / "schemas" / "eee@0.2.0.schema.json")
 #: Rows that plain jsonschema is given; all of them would take minutes.

@@ -1,0 +1,1 @@
+"""Generated and repeated records: the data of the benchmarks."""

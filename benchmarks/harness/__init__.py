@@ -1,0 +1,1 @@
+"""Running commands by turns: wall time, processor time, memory, and limits."""

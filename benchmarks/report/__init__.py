@@ -1,0 +1,1 @@
+"""Writing measurements as Markdown tables, pages and pictures."""
