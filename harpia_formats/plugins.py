@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
     from harpia_formats.model.adapter import (
         DECLINED,
         EMPTY_FOR_NULL,
+        LIST_OF_ONE,
         NOTHING_FOR_NULL,
-        ONE,
         Cardinality,
         ChangedValue,
         FieldMapping,
@@ -88,8 +88,8 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
 __all__ = [
     "DECLINED",
     "EMPTY_FOR_NULL",
+    "LIST_OF_ONE",
     "NOTHING_FOR_NULL",
-    "ONE",
     "UNSET",
     "Advice",
     "Advise",
@@ -164,7 +164,7 @@ _names_by_module = {
     ),
     # Adapters: how the rows of a format become records, and records rows.
     "harpia_formats.model.adapter": (
-        "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL ONE Cardinality ChangedValue "
+        "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL LIST_OF_ONE Cardinality ChangedValue "
         "FieldMapping FormatAdapter Row RowCapacity ValueCodec"
     ),
     "harpia_formats.mapping.fields": "FieldTable",

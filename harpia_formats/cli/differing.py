@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, say, write_to
-from harpia_formats.comparison.round_trip import Changed, DifferenceReport
+from harpia_formats.comparison.round_trip import DifferenceReport, FieldDifferences
 from harpia_formats.model.exact_json import encode
 from harpia_formats.reporters.text import position
 from harpia_formats.text.sanitize import safe
@@ -32,7 +32,7 @@ def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> int:
     return OK if found.ok else FOUND
 
 
-def _line(line: Changed) -> str:
+def _line(line: FieldDifferences) -> str:
     place, example = line.place, line.example
     start = position(place.path, place.line, place.column) if place else ""
     what = line.reason

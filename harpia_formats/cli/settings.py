@@ -21,7 +21,7 @@ def one_of(kind: type[Kind], *choices: Kind) -> Callable[[str], Kind]:
     """
     known = choices or tuple(kind)
 
-    def parsed(text: str) -> Kind:
+    def parse_column_map(text: str) -> Kind:
         if text in known:
             return kind(text)
         from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
@@ -31,7 +31,7 @@ def one_of(kind: type[Kind], *choices: Kind) -> Callable[[str], Kind]:
         listed = ", ".join(known)
         raise typer.BadParameter(f"{text!r} is not one of {listed}{hint}")
 
-    return parsed
+    return parse_column_map
 
 
 def jobs(text: str) -> int:
@@ -51,9 +51,9 @@ def columns_of(parts: Iterable[str] | None) -> dict[str, str] | None:
 
     None if there are no parts. Raises `MapError`.
     """
-    from harpia_formats.mapping.columns import parsed  # noqa: PLC0415 - for tables only
+    from harpia_formats.mapping.columns import parse_column_map  # noqa: PLC0415 - for tables only
 
-    return parsed(split(parts)) if parts else None
+    return parse_column_map(split(parts)) if parts else None
 
 
 def constants_of(parts: Iterable[str]) -> dict[str, Any]:

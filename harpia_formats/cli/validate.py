@@ -22,7 +22,7 @@ from harpia_formats.cli.settings import jobs as jobs_asked
 from harpia_formats.cli.settings import split
 from harpia_formats.cli.table import wants_color
 from harpia_formats.framing.lines import ROW_LIMIT
-from harpia_formats.mapping.columns import parsed
+from harpia_formats.mapping.columns import parse_column_map
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
@@ -265,7 +265,7 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
         options = Options(
             format="csv" if columns else format_,
             schema=schema,
-            columns=parsed(split(columns)) if columns else None,
+            columns=parse_column_map(split(columns)) if columns else None,
             companion=companion,
             select=split(select),
             ignore=split(ignore),

@@ -7,49 +7,51 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.fill_scores import Filling
+from harpia_formats.conversion.fill_scores import ScoreFiller
 from harpia_formats.conversion.grouping.expanded_ids import expanded_id
 from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.mapping.constants import constants_for
-from harpia_formats.mapping.extras import restored, taken_out
-from harpia_formats.mapping.requirements import ConversionError, check_needs
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.constants import constants_by_path
+from harpia_formats.mapping.extras import restore_extras, split_extras
+from harpia_formats.mapping.requirements import ConversionError, check_requirements
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import Record, paths_in
+from harpia_formats.model.record import Record, field_paths
 
 
 @dataclass(slots=True)
-class WayBack:
+class BackConversion:
     """The way back, on which constants fill what a record had and is lost."""
 
     adapter: FormatAdapter
     options: ConvertOptions
     constants: dict[str, Any]
-    filling: Filling | None
+    filling: ScoreFiller | None
     #: What rows need that the other format never has, and what gives it.
     lacking: str
-    _pairings: dict[tuple[frozenset[str], bool], Pairing] = field(default_factory=dict)
+    _pairings: dict[tuple[frozenset[str], bool], RecordMapper] = field(
+        default_factory=dict
+    )
 
     def of(self, middle: Record, before: Record, number: int) -> Record:
         """Return what `before` is when it came back as `middle`.
 
         Raises `Unconvertible`.
         """
-        pairing = self._pairing_for(before)
-        rows = pairing.written(with_id(middle, pairing, number)).rows
+        mapper = self._pairing_for(before)
+        rows = mapper.map(with_id(middle, mapper, number)).rows
         return together([read_back(each, self.adapter) for each in rows])
 
-    def _pairing_for(self, before: Record) -> Pairing:
+    def _pairing_for(self, before: Record) -> RecordMapper:
         """Return what fills nothing that `before` did not have."""
-        had = frozenset(self.constants).intersection(paths_in(before))
+        had = frozenset(self.constants).intersection(field_paths(before))
         scored = any(each.scores for each in before.outputs)
         key = had, scored
         if key not in self._pairings:
             given = {path: self.constants[path] for path in sorted(had)}
             filling = self.filling if scored else None
-            self._pairings[key] = Pairing(
+            self._pairings[key] = RecordMapper(
                 self.adapter, self.options.choices(given), filling
             )
         return self._pairings[key]
@@ -71,7 +73,7 @@ def lack_of(  # noqa: PLR0913 - two formats, and what is given beside
 ) -> str:
     """Return what `target` needs that `source` never has, and its cure, or ""."""
     try:
-        check_needs(
+        check_requirements(
             source, source_spoke, target, target_spoke, constants, scored=scored
         )
     except ConversionError as error:
@@ -89,26 +91,26 @@ def constants_of_both(
     found: dict[str, Any] = {}
     for name, value in given.items():
         try:
-            found |= constants_for(via, {name: value})
+            found |= constants_by_path(via, {name: value})
         except ConversionError as error:
             try:
-                found |= constants_for(own, {name: value})
+                found |= constants_by_path(own, {name: value})
             except ConversionError:
                 raise error from None
     return found
 
 
-def with_id(record: Record, pairing: Pairing, number: int) -> Record:
+def with_id(record: Record, mapper: RecordMapper, number: int) -> Record:
     """Return `record` with its number for an id, where rows must have one."""
-    if record.id is UNSET and pairing.needs_id:
+    if record.id is UNSET and mapper.needs_id:
         return replace(record, id=str(number))
     return record
 
 
 def read_back(row: Row, adapter: FormatAdapter) -> Record:
     """Return the record that a row written by `adapter` is."""
-    bare, kept = taken_out(row, adapter)
-    return restored(adapter.read(bare), kept)
+    bare, kept = split_extras(row, adapter)
+    return restore_extras(adapter.read(bare), kept)
 
 
 def together(records: list[Record]) -> Record:

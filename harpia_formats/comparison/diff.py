@@ -16,8 +16,8 @@ import msgspec
 from msgspec import UNSET
 
 from harpia_formats.comparison.round_trip import (
-    Changed,
     DifferenceReport,
+    FieldDifferences,
     check_skipping,
     first_by_path,
 )
@@ -25,11 +25,11 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.dedup.digests import digest_of
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
-from harpia_formats.mapping.columns import MAPPED, mapped_format
-from harpia_formats.mapping.common_fields import Narrowing
-from harpia_formats.mapping.fit import last_of
+from harpia_formats.mapping.columns import FREE_COLUMN_FORMATS, detect_mapped_format
+from harpia_formats.mapping.common_fields import CommonFields
+from harpia_formats.mapping.fit import last_text_of
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.mapping.select_model import Models
+from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Problem
@@ -56,7 +56,7 @@ class _Side:
 
     reading: Reading
     #: What takes the answers of the model that is asked for.
-    models: Models
+    models: ModelSelection
     adapters: list[FormatAdapter] = field(default_factory=list)
     files: list[IO[bytes]] = field(default_factory=list)
     records: IO[bytes] = field(default_factory=_held)
@@ -115,13 +115,13 @@ def _key_of(record: Record, *, by_id: bool) -> str:
         return f"={record.id}"
     asked: Any = record.prompt
     if asked is UNSET:
-        asked = last_of(record.messages or [], "user")
+        asked = last_text_of(record.messages or [], "user")
     return "?" if asked is UNSET else f"={asked}"
 
 
 def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
     """Tell whether columns of inputs may have any names, as said or else as seen."""
-    return (format_ or mapped_format(inputs)) in MAPPED
+    return (format_ or detect_mapped_format(inputs)) in FREE_COLUMN_FORMATS
 
 
 class Comparison:
@@ -170,13 +170,13 @@ class Comparison:
             for pair, each in zip(pairs, mapped, strict=True)
         ]
         self._left, self._right = (
-            _Side(each, Models(options.model)) for each in readings
+            _Side(each, ModelSelection(options.model)) for each in readings
         )
         self._found = DifferenceReport()
-        self._examples: dict[str, tuple[int, Changed]] = {}
+        self._examples: dict[str, tuple[int, FieldDifferences]] = {}
         #: What records were matched by: `id` or `prompt`.
         self.matched_by = "id"
-        self._narrowing = Narrowing(())
+        self._narrowing = CommonFields(())
 
     def __iter__(self) -> Iterator[Problem]:
         try:
@@ -259,7 +259,7 @@ class Comparison:
         self._found.records += 1
         self._found.differing += bool(found)
         for each in found:
-            line = self._found.fields.setdefault(each.path, Changed(each.path))
+            line = self._found.fields.setdefault(each.path, FieldDifferences(each.path))
             line.count += 1
             first = self._examples.get(each.path)
             if first is None or number < first[0]:
@@ -270,7 +270,7 @@ class Comparison:
         """Keep the first record that only one side has."""
         from harpia_formats.comparison.differences import Difference  # noqa: PLC0415 - where they differ only
 
-        line = self._found.fields.setdefault(where, Changed(where))
+        line = self._found.fields.setdefault(where, FieldDifferences(where))
         line.count += 1
         first = self._examples.get(where)
         if first is None or number < first[0]:

@@ -8,11 +8,11 @@ import msgspec
 from msgspec import UNSET
 
 from harpia_formats.model.exact_json import as_json, encode
-from harpia_formats.model.record import FREE, KINDS, Output, Record, Score
+from harpia_formats.model.record import FIELD_TYPES, OPEN_OBJECTS, Output, Record, Score
 from harpia_formats.text.describe import short_json
 
 _sorted = msgspec.json.Encoder(enc_hook=as_json, order="sorted").encode
-_of_record = tuple(each for each in KINDS if "." not in each)
+_of_record = tuple(each for each in FIELD_TYPES if "." not in each)
 _of_output = tuple(each for each in Output.__struct_fields__ if each != "scores")
 _of_score = Score.__struct_fields__
 
@@ -100,7 +100,7 @@ def _of_field(path: str, left: Any, right: Any) -> Iterator[Difference]:
         left, right = _without_empty(left), _without_empty(right)
     if left is right or same(left, right):
         return
-    depth = 2 if path.endswith("extra") else int(path in FREE)
+    depth = 2 if path.endswith("extra") else int(path in OPEN_OBJECTS)
     pairs = list(_members(path, left, right, depth)) if depth else []
     if not pairs and path.endswith("extra") and left and right:
         return  # unknown keys of a row have no order of their own

@@ -6,7 +6,7 @@ from dataclasses import replace as changed
 from typing import Any
 
 from harpia_formats.comparison.back_conversion import (
-    WayBack,
+    BackConversion,
     constants_of_both,
     lack_of,
     read_back,
@@ -14,16 +14,25 @@ from harpia_formats.comparison.back_conversion import (
     with_id,
 )
 from harpia_formats.comparison.differences import Difference, differences, same
-from harpia_formats.conversion.fill_scores import Filling, filling_of
+from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.choices import Responses
-from harpia_formats.mapping.columns import is_map_of_output, names_in, own_of, renamed
-from harpia_formats.mapping.requirements import ConversionError, check_needs
-from harpia_formats.mapping.select_model import Models
-from harpia_formats.mapping.targets import fitting, is_told_by_answers, targets_named
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.columns import (
+    column_names,
+    maps_output_columns,
+    names_by_column,
+    rename_columns,
+)
+from harpia_formats.mapping.requirements import ConversionError, check_requirements
+from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.mapping.targets import (
+    choose_target,
+    depends_on_answers,
+    targets_named,
+)
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Format
@@ -36,7 +45,7 @@ from harpia_formats.registry import adapter_of
 
 
 @dataclass(slots=True)
-class Changed:
+class FieldDifferences:
     """A field that differs in some records, and the first of them."""
 
     path: str
@@ -61,7 +70,7 @@ class DifferenceReport:
     only_right: int = 0
     #: Records that were left out as asked for, because they are not valid.
     skipped: int = 0
-    fields: dict[str, Changed] = field(default_factory=dict)
+    fields: dict[str, FieldDifferences] = field(default_factory=dict)
     report: Report | None = None
 
     @property
@@ -86,7 +95,9 @@ class DifferenceReport:
         for each in found:
             line = self.fields.get(each.path)
             if line is None:
-                line = self.fields[each.path] = Changed(each.path, 0, each, place())
+                line = self.fields[each.path] = FieldDifferences(
+                    each.path, 0, each, place()
+                )
             line.count += 1
 
 
@@ -113,7 +124,7 @@ class RoundTrip:
         #: What columns of the other format are called, by their own names.
         self._names: dict[str, str] = {}
         inputs, columns = list(inputs), options.columns
-        self._names_other = is_map_of_output(inputs, via, options)
+        self._names_other = maps_output_columns(inputs, via, options)
         if self._names_other:
             columns = None
         self._reading = Reading(
@@ -124,10 +135,10 @@ class RoundTrip:
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
         )
-        self._filling = filling_of(options.score) if options.score else None
-        self._models = Models(options.model)
-        self._there: Pairing | None = None
-        self._back: WayBack | None = None
+        self._filling = score_filler(options.score) if options.score else None
+        self._models = ModelSelection(options.model)
+        self._there: RecordMapper | None = None
+        self._back: BackConversion | None = None
         #: The path, the way there and the way back of each file.
         self._legs: list[tuple[str, FormatAdapter, FormatAdapter]] = []
         self._found = DifferenceReport()
@@ -164,18 +175,18 @@ class RoundTrip:
             )
         source = adapter_of(variant.format)
         target = self._targets[0]
-        if is_told_by_answers(self._targets):
+        if depends_on_answers(self._targets):
             from harpia_formats.mapping.requirements import holds_answers  # noqa: PLC0415 - for families only
 
-            target = fitting(self._targets, answered=holds_answers(source))
+            target = choose_target(self._targets, answered=holds_answers(source))
         self.via = target.id
         adapter = adapter_of(target)
         if self._names_other:
             columns = self._options.columns or {}
-            self._names = names_in(adapter, target.id, columns)
+            self._names = column_names(adapter, target.id, columns)
         constants = constants_of_both(adapter, source, self._options.constants)
         way_there, way_back = self._fillings(variant.format, source, target, adapter)
-        check_needs(
+        check_requirements(
             variant.format,
             source,
             target,
@@ -183,7 +194,7 @@ class RoundTrip:
             constants,
             scored=way_there is not None,
         )
-        self._there = Pairing(adapter, self._options.choices(constants), way_there)
+        self._there = RecordMapper(adapter, self._options.choices(constants), way_there)
         # What came of one row is one row again, if its format holds a list.
         has_lists = source.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
         back = changed(
@@ -200,7 +211,7 @@ class RoundTrip:
             constants,
             scored=way_back is not None,
         )
-        self._back = WayBack(source, back, constants, way_back, lacking)
+        self._back = BackConversion(source, back, constants, way_back, lacking)
         self._legs.append((count.path, adapter, source))
 
     def _fillings(
@@ -209,7 +220,7 @@ class RoundTrip:
         source: FormatAdapter,
         target: Format,
         adapter: FormatAdapter,
-    ) -> tuple[Filling | None, Filling | None]:
+    ) -> tuple[ScoreFiller | None, ScoreFiller | None]:
         """Return what scores answers on the way there and on the way back.
 
         Scores that the other format has come back with it.
@@ -233,7 +244,7 @@ class RoundTrip:
                 place = Place(path, 1, 1, 2, 0)
                 lost = Difference(field_, left, right)
                 line = self._found.fields.setdefault(
-                    field_, Changed(field_, 0, lost, place)
+                    field_, FieldDifferences(field_, 0, lost, place)
                 )
                 line.count += 1
                 self._found.headers += 1
@@ -262,14 +273,16 @@ class RoundTrip:
         """Return what `record` is in the other format; raises `Unconvertible`."""
         assert self._there is not None  # noqa: S101 - the caller looked
         there = with_id(record, self._there, self._found.records + 1)
-        rows = [self._in_columns(each) for each in self._there.written(there).rows]
+        rows = [self._in_columns(each) for each in self._there.map(there).rows]
         return together([read_back(each, self._there.target) for each in rows])
 
     def _in_columns(self, row: Row) -> Row:
         """Return what comes of `row` in a file whose columns have other names."""
         if not self._names:
             return row
-        return renamed(renamed(row, self._names), own_of(self._names))
+        return rename_columns(
+            rename_columns(row, self._names), names_by_column(self._names)
+        )
 
     def _why_not(self, error: Unconvertible, record: Record) -> str:
         """Return why a record does not go there."""
@@ -281,7 +294,7 @@ class RoundTrip:
         self._found.records += 1
         self._found.differing += 1
         line = self._found.fields.setdefault(
-            f"{path} ", Changed(path, 0, None, place(), reason)
+            f"{path} ", FieldDifferences(path, 0, None, place(), reason)
         )
         line.count += 1
 

@@ -9,11 +9,11 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.report import FileCount
 
 
-class Enough(Exception):  # noqa: N818 - not an error
+class StopConversion(Exception):  # noqa: N818 - not an error
     """No more of the input is wanted."""
 
 
-class Account:
+class ConversionTotals:
     """What was read so far, file by file; the last file is the present one."""
 
     def __init__(self, *, loss_fails: bool) -> None:
@@ -57,6 +57,6 @@ class Account:
         return self.failed_by_loss
 
     def stop_at_loss(self) -> None:
-        """Raise `Enough` if something was lost where that is a failure."""
+        """Raise `StopConversion` if something was lost where that is a failure."""
         if self.fails_by_loss():
-            raise Enough
+            raise StopConversion

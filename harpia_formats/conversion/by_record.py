@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.account import Account, Enough
+from harpia_formats.conversion.account import ConversionTotals, StopConversion
 from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.losses.problems import Mishaps
+from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
-from harpia_formats.mapping.select_model import Models
-from harpia_formats.mapping.split_models import by_model
+from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.mapping.split_models import split_by_model
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import Place
@@ -24,19 +24,19 @@ if TYPE_CHECKING:  # each is for an option that few ask for
     from harpia_formats.conversion.quarantine import Quarantine
 
 
-class OrdinaryWay:
+class RecordConverter:
     """The conversion of single records, whatever is asked for.
 
-    Raises `Enough` at a record that cannot be converted, and at a loss, where that is
-    a failure.
+    Raises `StopConversion` at a record that cannot be converted, and at a loss, where
+    that is a failure.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - what is asked for, and who is told of what
         self,
         options: ConvertOptions,
-        account: Account,
-        mishaps: Mishaps,
-        models: Models,
+        account: ConversionTotals,
+        mishaps: ConversionProblems,
+        models: ModelSelection,
         groups: "RecordGroups | None",
         quarantine: "Quarantine | None",
     ) -> None:
@@ -90,10 +90,10 @@ class OrdinaryWay:
     ) -> None:
         parts = [("", record)]
         if destination.outputs.is_split:
-            parts = list(by_model(record, fates, self._options.model))
+            parts = list(split_by_model(record, fates, self._options.model))
         try:
             written = [
-                (model, destination.pairing.written(part, self._account.records))
+                (model, destination.mapper.map(part, self._account.records))
                 for model, part in parts
             ]
         except Unconvertible as error:
@@ -117,7 +117,7 @@ class OrdinaryWay:
             lacking = self._models.lacking(record)
         self._mishaps.cannot(error, place, file, lacking)
         if self._options.on_invalid is OnInvalid.FAIL:
-            raise Enough
+            raise StopConversion
         if self._quarantine is not None:
             self._quarantine.row(text)
 

@@ -13,7 +13,7 @@ from typing import IO, Any, Protocol
 import msgspec
 
 from harpia_formats.io.reader import BLOCK
-from harpia_formats.mapping.columns import check_unique
+from harpia_formats.mapping.columns import check_columns_unique
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode, encode_lines
 
@@ -197,7 +197,7 @@ class Columns:
     def close(self, header: Row) -> None:
         """Write the columns, below the name of the component if there is one."""
         called = [self.names.get(each, each) for each in self._columns]
-        check_unique(called)
+        check_columns_unique(called)
         component = header.get("component")
         self.write(b"{" if component is None else b"{" + encode(component) + b": {")
         for number, (key, column) in enumerate(
@@ -275,7 +275,7 @@ class Table:
         known = [each for each in self.order if each in there]
         columns = [*known, *(each for each in self._seen if each not in known)]
         called = [self.names.get(each, each) for each in columns]
-        check_unique(called)
+        check_columns_unique(called)
         self.write(self._line(called))
         if self._rows is None:
             return

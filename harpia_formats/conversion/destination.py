@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable
 
 from harpia_formats.conversion.containers import joined
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
-from harpia_formats.conversion.output_files import Outputs
+from harpia_formats.conversion.output_files import OutputFiles
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.mapping.columns import names_in
-from harpia_formats.mapping.constants import constants_for
-from harpia_formats.mapping.requirements import ConversionError, check_needs
-from harpia_formats.mapping.to_rows import Pairing, Scorer
+from harpia_formats.mapping.columns import column_names
+from harpia_formats.mapping.constants import constants_by_path
+from harpia_formats.mapping.requirements import ConversionError, check_requirements
+from harpia_formats.mapping.to_rows import RecordMapper, Scorer
 from harpia_formats.model.adapter import Cardinality, Row
 from harpia_formats.model.format import Container, Format
 from harpia_formats.registry import adapter_of
@@ -39,16 +39,18 @@ class Destination:
     ) -> None:
         self.target = target
         self.adapter = adapter_of(target)
-        self.constants = constants_for(self.adapter, options.constants)
-        self.pairing = Pairing(self.adapter, options.choices(self.constants), scorer)
+        self.constants = constants_by_path(self.adapter, options.constants)
+        self.mapper = RecordMapper(
+            self.adapter, options.choices(self.constants), scorer
+        )
         columns = options.columns if maps_output else None
-        names = names_in(self.adapter, target.id, columns or {})
+        names = column_names(self.adapter, target.id, columns or {})
         container = options.container
         if container is not None and target.dialects[0].container is not Container.ROWS:
             raise ConversionError(f"a file of {target.id} is neither array nor lines")
         if scorer is not None and self.adapter.capacity.scores is Cardinality.NONE:
             raise ConversionError(f"{target.id} has no place for a score")
-        self.outputs = Outputs(
+        self.outputs = OutputFiles(
             target,
             self.adapter,
             output,
@@ -62,7 +64,7 @@ class Destination:
         #: Rows that were written.
         self.written = 0
         self._digests = digests
-        paths = target.tells_apart
+        paths = target.identity_paths
         self._identity = (
             IdentityReader(paths, by_text=target.id_by_text) if paths else None
         )
@@ -79,7 +81,7 @@ class Destination:
             self._identity = None
 
     @property
-    def tells_apart(self) -> bool:
+    def checks_ids(self) -> bool:
         """Whether what tells rows apart is wanted."""
         return self._identity is not None
 
@@ -93,16 +95,16 @@ class Destination:
         may_have_ids = source.carries("id") or source.extras_path is not None
         is_given = "id" in self.constants
         is_split = self.outputs.is_split
-        return self.pairing.needs_id and not (may_have_ids or is_given or is_split)
+        return self.mapper.needs_id and not (may_have_ids or is_given or is_split)
 
     def _check(self, variant: FormatVariant) -> None:
-        check_needs(
+        check_requirements(
             variant.format,
             adapter_of(variant.format),
             self.target,
             self.adapter,
             self.constants,
-            scored=self.pairing.scorer is not None,
+            scored=self.mapper.scorer is not None,
         )
 
     def file_of(self, model: str) -> str:

@@ -12,11 +12,11 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 #: The metrics whose score of 1 says that an answer is right.
-FILLING = ("em", "f1")
+FILLING_METRICS = ("em", "f1")
 
 
 @dataclass(frozen=True, slots=True)
-class Filling:
+class ScoreFiller:
     """Gives each answer without a score that of one metric."""
 
     name: str
@@ -34,7 +34,7 @@ class Filling:
         scores = output.scores or [Score()]
         if all(each.value is not UNSET for each in scores):
             return output
-        answer = answer_of(output)
+        answer = answer_text(output)
         if answer is None or not record.references:
             lacking, name = ("an answer", "outputs.text")
             if answer is not None:
@@ -68,7 +68,7 @@ class Filling:
         return replace(score, **changes)
 
 
-def answer_of(output: Output) -> str | None:
+def answer_text(output: Output) -> str | None:
     """Return the text of an answer, that of the last turn where it is several."""
     if isinstance(output.text, str):
         return output.text
@@ -78,9 +78,9 @@ def answer_of(output: Output) -> str | None:
     return None
 
 
-def filling_of(name: str) -> Filling:
+def score_filler(name: str) -> ScoreFiller:
     """Return what scores by the metric called `name`; raises `ConversionError`."""
-    if name not in FILLING:
-        known = ", ".join(FILLING)
+    if name not in FILLING_METRICS:
+        known = ", ".join(FILLING_METRICS)
         raise ConversionError(f"no metric is called {name!r} (known: {known})")
-    return Filling(name, measure_of(name, {}))
+    return ScoreFiller(name, measure_of(name, {}))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, Output
 
 if TYPE_CHECKING:
-    from harpia_formats.conversion.fill_scores import Filling
+    from harpia_formats.conversion.fill_scores import ScoreFiller
     from harpia_formats.conversion.grouping.record_groups import RecordGroups
     from harpia_formats.conversion.quarantine import Quarantine
 
@@ -20,13 +20,13 @@ def groups_by(key: str | None) -> "RecordGroups | None":
     return RecordGroups(key)
 
 
-def filling_by(metric: str | None) -> "Filling | None":
+def filling_by(metric: str | None) -> "ScoreFiller | None":
     """Return what scores answers, if that is asked for; raises `ConversionError`."""
     if not metric:
         return None
-    from harpia_formats.conversion.fill_scores import filling_of  # noqa: PLC0415 - if asked for
+    from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - if asked for
 
-    return filling_of(metric)
+    return score_filler(metric)
 
 
 def quarantine_of(

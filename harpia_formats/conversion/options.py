@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from harpia_formats.framing.lines import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
-from harpia_formats.mapping.columns import checked
+from harpia_formats.mapping.columns import check_field_names
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -88,7 +88,7 @@ class ConvertOptions:
         if self.quarantine is not None and self.on_invalid is not OnInvalid.QUARANTINE:
             raise ValueError('quarantine is the file of on_invalid="quarantine"')
         if self.columns is not None:
-            checked(self.columns)
+            check_field_names(self.columns)
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ValueError("jobs and max_row_bytes must not be negative")
         if self.engine is not None or self.executor is not None:

@@ -32,7 +32,7 @@ _unsafe = re.compile(r"[^\w.-]+")
 
 
 @dataclass(slots=True)
-class Outputs:
+class OutputFiles:
     """What is written, and where to."""
 
     target: Format

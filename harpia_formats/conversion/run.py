@@ -2,12 +2,12 @@
 
 from collections.abc import Generator, Iterable, Iterator
 
-from harpia_formats.conversion.account import Account, Enough
-from harpia_formats.conversion.by_record import OrdinaryWay
+from harpia_formats.conversion.account import ConversionTotals, StopConversion
+from harpia_formats.conversion.by_record import RecordConverter
 from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.fast.chunks import QuickWay
+from harpia_formats.conversion.fast.chunks import ChunkConverter
 from harpia_formats.conversion.header import header_row
-from harpia_formats.conversion.losses.problems import Mishaps
+from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.optional import filling_by, groups_by, quarantine_of
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
 from harpia_formats.conversion.output_files import check_output, name_of
@@ -15,15 +15,15 @@ from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input, is_one_file
-from harpia_formats.mapping.columns import is_map_of_output
+from harpia_formats.mapping.columns import maps_output_columns
 from harpia_formats.mapping.constants import check_constants
 from harpia_formats.mapping.requirements import holds_answers
-from harpia_formats.mapping.select_model import Models
+from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.targets import (
-    LOOKED_AT,
-    fitting,
+    SAMPLED_RECORDS,
+    choose_target,
+    depends_on_answers,
     has_answer,
-    is_told_by_answers,
     targets_named,
 )
 from harpia_formats.model.format import Format
@@ -54,9 +54,9 @@ class Conversion:
         self._output = output
         inputs = list(inputs)
         #: Whether the map of columns is that of what is written.
-        self._maps_output = is_map_of_output(inputs, to, options)
+        self._maps_output = maps_output_columns(inputs, to, options)
         groups = groups_by(options.group)
-        self._models = Models(options.model)
+        self._models = ModelSelection(options.model)
         self._filling = filling_by(options.score)
         self._targets = targets_named(to)
         self._reading = Reading(
@@ -69,15 +69,15 @@ class Conversion:
         )
         self._tally = self._reading.tally
         self._has_one_file = is_one_file(self._reading.inputs)
-        self._account = Account(loss_fails=options.on_loss is OnLoss.FAIL)
-        self._mishaps = Mishaps(self._account, self._tally)
-        self._quick = QuickWay(options, self._account)
+        self._account = ConversionTotals(loss_fails=options.on_loss is OnLoss.FAIL)
+        self._mishaps = ConversionProblems(self._account, self._tally)
+        self._quick = ChunkConverter(options, self._account)
         self._digests = Digests()
         self._done = False
         self._names: list[str] = []
         check_output(output, overwrite=options.overwrite)
         self._quarantine = quarantine_of(options, output, self._reading.inputs)
-        self._ordinary = OrdinaryWay(
+        self._ordinary = RecordConverter(
             options,
             self._account,
             self._mishaps,
@@ -90,7 +90,7 @@ class Conversion:
         #: Records that wait for the format, with their files and prefixes.
         self._held: list[tuple[PlacedRecord, int, str]] = []
         self._destination: Destination | None = None
-        if is_told_by_answers(self._targets):
+        if depends_on_answers(self._targets):
             check_constants(self._targets, options.constants)
         else:
             self._settle(self._targets[0])
@@ -145,7 +145,7 @@ class Conversion:
                     self._quarantine.finding(each)
                 yield each
                 yield from self._said()
-        except Enough:
+        except StopConversion:
             yield from self._said()
             return
         finally:
@@ -157,7 +157,7 @@ class Conversion:
         try:
             destination = self._settle_now()
             self._ordinary.write_groups(destination)
-        except Enough:
+        except StopConversion:
             yield from self._said()
             return
         yield from self._said()
@@ -215,7 +215,7 @@ class Conversion:
     def _settle_now(self) -> Destination:
         """Settle what is written where no record has an answer, and go on with them."""
         if self._destination is None:
-            self._settle(fitting(self._targets, answered=False))
+            self._settle(choose_target(self._targets, answered=False))
         assert self._destination is not None  # noqa: S101 - it is settled
         held, self._held = self._held, []
         for taken, file, prefix in held:
@@ -236,8 +236,8 @@ class Conversion:
             return
         self._held.append((taken, account.present, account.prefix))
         if has_answer(taken.record):
-            self._settle(fitting(self._targets, answered=True))
-        elif len(self._held) < LOOKED_AT:
+            self._settle(choose_target(self._targets, answered=True))
+        elif len(self._held) < SAMPLED_RECORDS:
             return
         self._settle_now()
 

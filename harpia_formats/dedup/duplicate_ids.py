@@ -99,12 +99,12 @@ def duplicate_id_finder(
 
 def identity_reader_of(variant: FormatVariant | None) -> IdentityReader | None:
     """Return what reads the ids of a file's records, None if they have none."""
-    if variant is None or not variant.format.tells_apart:
+    if variant is None or not variant.format.identity_paths:
         return None
     if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
         return None
     format_ = variant.format
-    return IdentityReader(format_.tells_apart, by_text=format_.id_by_text)
+    return IdentityReader(format_.identity_paths, by_text=format_.id_by_text)
 
 
 def duplicate_id_remark(repeat: DuplicateId, key: str) -> Remark:

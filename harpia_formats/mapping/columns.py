@@ -24,7 +24,7 @@ _paths = {
     "score": "outputs.scores.value",
 }
 #: Formats whose columns can have any names.
-MAPPED = ("csv", "haystack")
+FREE_COLUMN_FORMATS = ("csv", "haystack")
 
 
 class MapError(Exception):
@@ -39,7 +39,7 @@ class MapError(Exception):
         return f"{self.part!r}: {self.reason}"
 
 
-def parsed(parts: Iterable[str]) -> dict[str, str]:
+def parse_column_map(parts: Iterable[str]) -> dict[str, str]:
     """Return the column of each field, of parts such as `prompt=question`.
 
     Raises `MapError`.
@@ -52,11 +52,11 @@ def parsed(parts: Iterable[str]) -> dict[str, str]:
         if name in columns:
             raise MapError(part, f"{name} has a column already, {columns[name]}")
         columns[name] = column
-    checked(columns)
+    check_field_names(columns)
     return columns
 
 
-def checked(columns: Mapping[str, str]) -> None:
+def check_field_names(columns: Mapping[str, str]) -> None:
     """Raise `MapError` unless every name is that of a field."""
     fields: dict[str, str] = {}
     for name, column in columns.items():
@@ -73,7 +73,7 @@ def checked(columns: Mapping[str, str]) -> None:
             raise MapError(name, f"no field is called {name}{hint} (known: {known})")
 
 
-def names_in(
+def column_names(
     adapter: "FormatAdapter", format_: str, columns: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what the columns that `adapter` writes are called, by their own names.
@@ -90,7 +90,7 @@ def names_in(
     return names
 
 
-def own_of(names: Mapping[str, str]) -> dict[str, str]:
+def names_by_column(names: Mapping[str, str]) -> dict[str, str]:
     """Return the own name, the first of several, of what is called otherwise."""
     own: dict[str, str] = {}
     for name, column in names.items():
@@ -98,7 +98,7 @@ def own_of(names: Mapping[str, str]) -> dict[str, str]:
     return own
 
 
-def mapped_format(inputs: Iterable[Any]) -> str | None:
+def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
     """Return which format with columns of any names inputs are seen to be, if one.
 
     A stream can be read only once, so nothing is seen of it.
@@ -111,22 +111,35 @@ def mapped_format(inputs: Iterable[Any]) -> str | None:
         if isinstance(each, (bytes, str, PathLike)) and each != "-"
     ]
     return next(
-        (each.format for each in detect_files(seen) if each.format in MAPPED), None
+        (
+            each.format
+            for each in detect_files(seen)
+            if each.format in FREE_COLUMN_FORMATS
+        ),
+        None,
     )
 
 
-def is_map_of_output(inputs: Iterable[Any], to: str, options: "ConvertOptions") -> bool:
+def maps_output_columns(
+    inputs: Iterable[Any], to: str, options: "ConvertOptions"
+) -> bool:
     """Tell whether the map of columns is that of what is written.
 
     It is that of the input where that is said, or for Haystack seen, to have columns
     of any names.
     """
-    if not options.columns or to not in MAPPED or options.from_ in MAPPED:
+    if (
+        not options.columns
+        or to not in FREE_COLUMN_FORMATS
+        or options.from_ in FREE_COLUMN_FORMATS
+    ):
         return False
-    return to == "csv" or options.from_ is not None or mapped_format(inputs) is None
+    return (
+        to == "csv" or options.from_ is not None or detect_mapped_format(inputs) is None
+    )
 
 
-def check_unique(names: Iterable[str]) -> None:
+def check_columns_unique(names: Iterable[str]) -> None:
     """Raise `MapError` where two columns would have one name."""
     for name, count in Counter(names).items():
         if count > 1:
@@ -134,7 +147,9 @@ def check_unique(names: Iterable[str]) -> None:
             raise MapError(name, reason)
 
 
-def check_there(columns: Iterable[str], there: Iterable[str], path: str) -> None:
+def check_columns_exist(
+    columns: Iterable[str], there: Iterable[str], path: str
+) -> None:
     """Raise `MapError` unless the columns of a map are there."""
     known = list(there)
     for each in columns:
@@ -146,7 +161,9 @@ def check_there(columns: Iterable[str], there: Iterable[str], path: str) -> None
             raise MapError(each, f"{path} has no such column{hint}")
 
 
-def renamed(row: Mapping[str, Item], names: Mapping[str, str]) -> dict[str, Item]:
+def rename_columns(
+    row: Mapping[str, Item], names: Mapping[str, str]
+) -> dict[str, Item]:
     """Return `row` with some columns under other names.
 
     Raises `MapError` where two of its columns would be one.
@@ -161,7 +178,7 @@ def renamed(row: Mapping[str, Item], names: Mapping[str, str]) -> dict[str, Item
     return found
 
 
-def with_columns(schema: Any, columns: Mapping[str, str]) -> Any:
+def require_columns(schema: Any, columns: Mapping[str, str]) -> Any:
     """Return `schema`, with the mapped columns as ones that must be there."""
     if not columns or not isinstance(schema, dict):
         return schema

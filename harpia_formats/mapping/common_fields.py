@@ -16,7 +16,7 @@ _apart = frozenset({"outputs", "scores", "extra"})
 
 
 @dataclass(slots=True)
-class Narrowing:
+class CommonFields:
     """Takes from records what one of some formats has no place for."""
 
     adapters: tuple[FormatAdapter, ...]

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.mapping.requirements import ConversionError, paths_named
+from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import KINDS, TEXTS, fits
+from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, fits
 from harpia_formats.registry import adapter_of
 
 _words: dict[type, str] = {
@@ -22,11 +22,13 @@ _words: dict[type, str] = {
 }
 
 
-def constants_for(adapter: FormatAdapter, given: Mapping[str, Any]) -> dict[str, Any]:
+def constants_by_path(
+    adapter: FormatAdapter, given: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return what is given for fields, by their paths; raises `ConversionError`."""
     found: dict[str, Any] = {}
     for name, value in given.items():
-        path = paths_named(name, adapter)
+        path = find_field_path(name, adapter)
         if path is None:
             from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
 
@@ -37,7 +39,7 @@ def constants_for(adapter: FormatAdapter, given: Mapping[str, Any]) -> dict[str,
             )
             raise ConversionError(f"no field is called {name!r}{hint}")
         try:
-            found[path] = as_value(path, value)
+            found[path] = parse_constant(path, value)
         except ValueError as error:
             raise ConversionError(f"{name}: {error}") from error
     return found
@@ -48,25 +50,25 @@ def check_constants(targets: Sequence[Format], given: Mapping[str, Any]) -> None
     errors = []
     for each in reversed(targets):
         try:
-            constants_for(adapter_of(each), given)
+            constants_by_path(adapter_of(each), given)
         except ConversionError as error:
             errors.append(error)
     if len(errors) == len(targets):
         raise errors[0]
 
 
-def as_value(path: str, value: Any) -> Any:
+def parse_constant(path: str, value: Any) -> Any:
     """Return `value` as the field at `path` holds it.
 
     Text is taken as it is where the field is text, as the only item where it is a list
     of texts, and read as JSON elsewhere. Raises `ValueError`.
     """
-    if path not in KINDS:
+    if path not in FIELD_TYPES:
         return _from_json(value) if isinstance(value, str) else value
-    kinds = KINDS[path]
+    kinds = FIELD_TYPES[path]
     if isinstance(value, str) and str not in kinds:
         found = _from_json(value)
-        if path in TEXTS and not isinstance(found, list):
+        if path in TEXT_LISTS and not isinstance(found, list):
             found = [value]
         value = found
     if not fits(path, value):

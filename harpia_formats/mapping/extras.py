@@ -17,10 +17,10 @@ from harpia_formats.model.field_fates import Fate, FieldFates
 from harpia_formats.model.record import Record
 
 #: The key under which a row keeps them.
-KEY = "harpia-formats"
+EXTRAS_KEY = "harpia-formats"
 
 
-def keep(
+def store_extras(
     record: Record,
     parts: Sequence[Record],
     rows: Sequence[Row],
@@ -69,10 +69,10 @@ def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> N
         # The object may be the record's own.
         row[each] = dict(inner or {})
         row = row[each]
-    row[KEY] = encode(given).decode() if target.extras_as_text else given
+    row[EXTRAS_KEY] = encode(given).decode() if target.extras_as_text else given
 
 
-def taken_out(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
+def split_extras(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
     """Return `row` without what it keeps, and that; the latter is mostly empty."""
     if source.extras_path is None:
         return row, {}
@@ -82,12 +82,12 @@ def taken_out(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
         if not isinstance(inner, dict):
             return row, {}
         owners.append(inner)
-    if KEY not in owners[-1]:
+    if EXTRAS_KEY not in owners[-1]:
         return row, {}
-    fragment = _fragment_of(owners[-1][KEY])
+    fragment = _fragment_of(owners[-1][EXTRAS_KEY])
     if fragment is None:
         return row, {}
-    inner = {key: value for key, value in owners[-1].items() if key != KEY}
+    inner = {key: value for key, value in owners[-1].items() if key != EXTRAS_KEY}
     for each, owner in zip(
         reversed(source.extras_path), reversed(owners[:-1]), strict=True
     ):
@@ -109,6 +109,6 @@ def _fragment_of(kept: Any) -> Row | None:
     return {name: getattr(fields, name) for name in value}
 
 
-def restored(record: Record, fragment: Row) -> Record:
+def restore_extras(record: Record, fragment: Row) -> Record:
     """Return `record` with what its row kept of it."""
     return replace(record, **fragment) if fragment else record

@@ -88,7 +88,7 @@ class FieldTable:
         row = {**row, **self.constants} if self.constants else row
         if record.extra is not UNSET and self.vendor in record.extra:
             kept = record.extra[self.vendor]
-            for key in merge(row, kept):
+            for key in merge_missing(row, kept):
                 fates.dropped(f"extra.{self.vendor}.{key}", "its place is taken")
         return row
 
@@ -130,7 +130,7 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
 def _lacking(given: FieldMapping, fates: FieldFates) -> Any:
     """Return what is written where a record has nothing for a field."""
     if given.default is not UNSET:
-        fates.defaulted(given.record_path, shown_default(given.default))
+        fates.defaulted(given.record_path, describe_default(given.default))
     elif given.required:
         reason = f"the record has nothing for `{given.name}`"
         help_ = f"give it with --set {given.name}=VALUE"
@@ -138,7 +138,7 @@ def _lacking(given: FieldMapping, fates: FieldFates) -> Any:
     return given.default
 
 
-def shown_default(value: Any) -> str:
+def describe_default(value: Any) -> str:
     """Return a default in words."""
     import msgspec  # noqa: PLC0415 - for a few words only
 
@@ -152,7 +152,7 @@ def _put(row: Row, path: Iterable[str], value: Any) -> None:
     row[key] = value
 
 
-def merge(row: Row, rest: Row) -> list[str]:
+def merge_missing(row: Row, rest: Row) -> list[str]:
     """Put what was kept of a row back into it, where nothing else is.
 
     Return the keys of which something found its place taken.
@@ -162,6 +162,10 @@ def merge(row: Row, rest: Row) -> list[str]:
         mine = row.get(key, UNSET)
         if mine is UNSET:
             row[key] = value
-        elif type(mine) is not dict or type(value) is not dict or merge(mine, value):
+        elif (
+            type(mine) is not dict
+            or type(value) is not dict
+            or merge_missing(mine, value)
+        ):
             taken.append(key)
     return taken

@@ -15,7 +15,7 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record
 
 
-def fitted(
+def fit_record(
     record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
     """Yield what `record` becomes, one record for each row.
@@ -163,7 +163,7 @@ def _messages_as_prompt(record: Record, choices: Choices, fates: FieldFates) -> 
     else:
         prompt = record.prompt
         if prompt is UNSET:
-            prompt = last_of(messages, "user")
+            prompt = last_text_of(messages, "user")
         if prompt is UNSET:
             reason = "no message is of the user, so nothing is asked"
             raise Unconvertible("messages", reason, "or take --turns transcript")
@@ -211,7 +211,7 @@ def _turns_as_answer(
         fates.changed("outputs.turns", "one text, as a transcript, and the answer")
     else:
         # What the data set says is asked stays what is asked.
-        prompt = UNSET if record.prompt is not UNSET else last_of(before, "user")
+        prompt = UNSET if record.prompt is not UNSET else last_text_of(before, "user")
         fates.changed("outputs.turns", "the last answer")
     record = _answered(record, answer, fates)
     if prompt is UNSET or not before:
@@ -297,7 +297,7 @@ def _messages_as_turns(record: Record, fates: FieldFates) -> Record:
         system=UNSET if start else record.system,
         outputs=outputs,
     )
-    prompt = last_of(messages, "user")
+    prompt = last_text_of(messages, "user")
     if record.prompt is UNSET and prompt is not UNSET:
         return _asking(record, prompt, "the messages", fates)
     return record
@@ -318,7 +318,7 @@ def _parted(
     return turns[:last], turns[last]
 
 
-def last_of(messages: list[dict[str, Any]], role: str) -> Any:
+def last_text_of(messages: list[dict[str, Any]], role: str) -> Any:
     """Return what `role` said last, `UNSET` if nothing."""
     for each in reversed(messages):
         if each.get("role") == role and isinstance(each.get("content"), str):

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import KINDS
+from harpia_formats.model.record import FIELD_TYPES
 
 #: Fields that others can give.
 _given_by = {
@@ -23,7 +23,7 @@ class ConversionError(Exception):
     """A conversion that cannot be done, and why; nothing is written."""
 
 
-def check_needs(  # noqa: PLR0913 - two formats, and what is given beside
+def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
     source: Format,
     source_spoke: FormatAdapter,
     target: Format,
@@ -103,20 +103,20 @@ def holds_answers(adapter: FormatAdapter) -> bool:
     return adapter.capacity.outputs is not Cardinality.NONE
 
 
-def paths_named(name: str, adapter: FormatAdapter) -> str | None:
+def find_field_path(name: str, adapter: FormatAdapter) -> str | None:
     """Return the path of the field that `name` means, None if it means none.
 
     It is a key of the format's rows, the path of a field, or the last part of one.
     """
     for each in adapter.fields:
-        if name in (each.name, each.record_path) and each.record_path in KINDS:
+        if name in (each.name, each.record_path) and each.record_path in FIELD_TYPES:
             return each.record_path
-    if name in KINDS:
+    if name in FIELD_TYPES:
         return name
     for start in ("params.", "metadata."):
         if name.startswith(start):
             return name
     ends = [each.record_path for each in adapter.fields if each.path[-1] == name]
-    ends += [each for each in KINDS if each.rpartition(".")[2] == name]
+    ends += [each for each in FIELD_TYPES if each.rpartition(".")[2] == name]
     named = {"response": "outputs.text", "score": "outputs.scores.value"}
-    return next((each for each in ends if each in KINDS), named.get(name))
+    return next((each for each in ends if each in FIELD_TYPES), named.get(name))

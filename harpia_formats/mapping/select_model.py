@@ -15,7 +15,7 @@ MOST = 1_000
 
 
 @dataclass(slots=True)
-class Models:
+class ModelSelection:
     """Takes the answers of the model that is asked for, of all where none is."""
 
     wanted: str | None

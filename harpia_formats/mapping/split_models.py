@@ -8,7 +8,7 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
 
-def by_model(
+def split_by_model(
     record: Record, fates: FieldFates, wanted: str | None
 ) -> Iterator[tuple[str, Record]]:
     """Yield the answers of each model by themselves, of one model if it is `wanted`."""

@@ -14,7 +14,7 @@ from harpia_formats.registry import (
 from harpia_formats.text.spelling import nearest
 
 #: Records that are looked at for an answer.
-LOOKED_AT = 1_000
+SAMPLED_RECORDS = 1_000
 
 
 def targets_named(name: str) -> tuple[Format, ...]:
@@ -45,12 +45,12 @@ def targets_named(name: str) -> tuple[Format, ...]:
     return found
 
 
-def is_told_by_answers(formats: tuple[Format, ...]) -> bool:
+def depends_on_answers(formats: tuple[Format, ...]) -> bool:
     """Tell whether which of `formats` is written depends on the records."""
     return len({holds_answers(adapter_of(each)) for each in formats}) > 1
 
 
-def fitting(formats: tuple[Format, ...], *, answered: bool) -> Format:
+def choose_target(formats: tuple[Format, ...], *, answered: bool) -> Format:
     """Return the first of `formats` that has room for answers, or for none."""
     return next(
         (each for each in formats if holds_answers(adapter_of(each)) is answered),

@@ -8,23 +8,23 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.extras import keep
-from harpia_formats.mapping.fit import fitted
+from harpia_formats.mapping.extras import store_extras
+from harpia_formats.mapping.fit import fit_record
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
-from harpia_formats.model.record import KINDS, Output, Record, Score, paths_in
+from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score, field_paths
 
 #: What is said of an id that is the number of its record.
-BY_NUMBER = "is the number of the record"
+ID_IS_NUMBER = "is the number of the record"
 #: Gives scores to the answers of a record that have none.
 Scorer = Callable[[Record, FieldFates], Record]
 
 #: Fields that are told of as a whole, so that it is known whether a record had them.
-_told_whole = frozenset(KINDS) - {"params", "metadata", "extra", "outputs.extra"}
+_told_whole = frozenset(FIELD_TYPES) - {"params", "metadata", "extra", "outputs.extra"}
 
 
 @dataclass(slots=True)
-class Written:
+class MappedRecord:
     """The rows of one record, with the fields that it had and the notes on them."""
 
     rows: list[Row]
@@ -33,7 +33,7 @@ class Written:
 
 
 @dataclass(slots=True)
-class Pairing:
+class RecordMapper:
     """The way from records into rows of one format.
 
     Raises `TypeError` if the format is read-only.
@@ -61,22 +61,22 @@ class Pairing:
             each.record_path == "id" and each.required for each in self.target.fields
         )
 
-    def written(self, record: Record, number: int = 0) -> Written:
+    def map(self, record: Record, number: int = 0) -> MappedRecord:
         """Return the rows of `record`, whose `number` is its id where it needs one.
 
         Raises `Unconvertible` where it cannot be said in the format, or is not to.
         """
         fates = FieldFates()
-        paths = tuple(paths_in(record))
+        paths = tuple(field_paths(record))
         if self._constants:
             turns = self.target.capacity.turns
-            record = completed(record, self._constants, fates, turns=turns)
+            record = with_constants(record, self._constants, fates, turns=turns)
         if number and record.id is UNSET and self.needs_id:
             record = replace(record, id=str(number))
-            fates.defaulted("id", BY_NUMBER)
+            fates.defaulted("id", ID_IS_NUMBER)
         # An id that is not written need not tell rows apart.
         named = record if self._carries("id") else replace(record, id=UNSET)
-        parts = list(fitted(named, self.target.capacity, self.choices, fates))
+        parts = list(fit_record(named, self.target.capacity, self.choices, fates))
         if self.scorer is not None:
             # An answer is compared with the references that stand beside it.
             parts = [self.scorer(each, fates) for each in parts]
@@ -85,8 +85,8 @@ class Pairing:
         if self.target.capacity.outputs is Cardinality.NONE and record.outputs:
             _drop_bare_outputs(paths, fates)
         if self.choices.keep_extra:
-            keep(record, parts, rows, self.target, fates)
-        return Written(rows, paths, tuple(dict.fromkeys(fates.entries)))
+            store_extras(record, parts, rows, self.target, fates)
+        return MappedRecord(rows, paths, tuple(dict.fromkeys(fates.entries)))
 
     def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note what has no place, and forget what was filled in for nothing."""
@@ -122,7 +122,7 @@ def _drop_bare_outputs(paths: tuple[str, ...], fates: FieldFates) -> None:
         fates.dropped("outputs")
 
 
-def completed(
+def with_constants(
     record: Record, constants: Mapping[str, Any], fates: FieldFates, *, turns: bool
 ) -> Record:
     """Return `record` with constants for the fields that it lacks.

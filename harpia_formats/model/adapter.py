@@ -74,7 +74,7 @@ def _first(texts: list[str]) -> Any:
 
 
 #: One text for a list that holds one.
-ONE = ValueCodec(_one, _first, "as a list of one")
+LIST_OF_ONE = ValueCodec(_one, _first, "as a list of one")
 
 
 def _as_is(value: Any) -> Any:

@@ -172,7 +172,7 @@ class Format:
     results: str = ""
 
     @property
-    def tells_apart(self) -> tuple[Path, ...]:
+    def identity_paths(self) -> tuple[Path, ...]:
         """Paths of what no two records may have alike; none if they may."""
         if not self.id_key or self.ids_repeat:
             return ()

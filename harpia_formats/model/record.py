@@ -95,7 +95,7 @@ _text, _texts, _objects, _object = (str,), (list,), (list,), (dict,)
 _maybe = (str, type(None))
 
 #: The JSON types of each field, by its path; lists below hold what the name says.
-KINDS: dict[str, tuple[type, ...]] = {
+FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "id": (str, int),
     "prompt": _text,
     "system": _text,
@@ -130,9 +130,9 @@ KINDS: dict[str, tuple[type, ...]] = {
     "outputs.scores.signature": _text,
 }
 #: Fields that are lists of text.
-TEXTS = frozenset({"references", "choices", "contexts"})
+TEXT_LISTS = frozenset({"references", "choices", "contexts"})
 #: Fields whose members are told of one by one.
-FREE = frozenset({"params", "metadata"})
+OPEN_OBJECTS = frozenset({"params", "metadata"})
 
 _of_record = tuple(each for each in Record.__struct_fields__ if each != "outputs")
 _of_output = tuple(each for each in Output.__struct_fields__ if each != "scores")
@@ -142,13 +142,13 @@ _output_values = attrgetter(*_of_output)
 _score_values = attrgetter(*_of_score)
 
 
-def as_row(struct: Any) -> dict[str, Any]:
+def as_dict(struct: Any) -> dict[str, Any]:
     """Return a record, a header or a part of one as the object that it is in JSON."""
     row = {}
     for name in struct.__struct_fields__:
         value = getattr(struct, name)
         if name in {"outputs", "scores"} and value is not UNSET:
-            row[name] = [as_row(each) for each in value]
+            row[name] = [as_dict(each) for each in value]
         elif value is not UNSET:
             row[name] = value
     return row
@@ -156,16 +156,16 @@ def as_row(struct: Any) -> dict[str, Any]:
 
 def fits(path: str, value: Any) -> bool:
     """Tell whether `value` may be the field at the path `record_path` of a record."""
-    if type(value) not in KINDS[path]:
+    if type(value) not in FIELD_TYPES[path]:
         return False
-    if path in TEXTS:
+    if path in TEXT_LISTS:
         return all(type(each) is str for each in value)
-    if KINDS[path] is _objects and path != "outputs.attribution":
+    if FIELD_TYPES[path] is _objects and path != "outputs.attribution":
         return all(type(each) is dict for each in value)
     return True
 
 
-def paths_in(record: Record) -> Iterator[str]:
+def field_paths(record: Record) -> Iterator[str]:
     """Yield the path of each field that a record has, each once.
 
     Members of `params`, `metadata` and of each vendor's `extra` are told one by one.
@@ -197,7 +197,7 @@ def _paths_of_output(output: Output) -> Iterator[str]:
 
 def _with_members(path: str, value: Any) -> Iterator[str]:
     """Yield `path`, or what it has below it where that is told one by one."""
-    if path in FREE and value:
+    if path in OPEN_OBJECTS and value:
         yield from (f"{path}.{key}" for key in value)
     elif path.endswith("extra"):
         for vendor, members in value.items():

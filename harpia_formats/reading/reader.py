@@ -15,11 +15,11 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.mapping.columns import (
-    MAPPED,
-    checked,
-    mapped_format,
-    names_in,
-    own_of,
+    FREE_COLUMN_FORMATS,
+    check_field_names,
+    column_names,
+    detect_mapped_format,
+    names_by_column,
 )
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.format import Format
@@ -68,10 +68,10 @@ class Reading:
     ) -> None:
         self.inputs = checked_inputs(inputs)
         if columns is not None:
-            checked(columns)
-            format_ = format_ or mapped_format(self.inputs) or "csv"
-            if format_ not in MAPPED:
-                known = " and ".join(MAPPED)
+            check_field_names(columns)
+            format_ = format_ or detect_mapped_format(self.inputs) or "csv"
+            if format_ not in FREE_COLUMN_FORMATS:
+                known = " and ".join(FREE_COLUMN_FORMATS)
                 raise ConversionError(
                     f"columns of {format_} have no other names than "
                     f"theirs; --map is for {known}"
@@ -224,7 +224,7 @@ class Reading:
 
 def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
     """Return the own name of each column that is mapped."""
-    return own_of(names_in(adapter_of(format_), format_.id, columns))
+    return names_by_column(column_names(adapter_of(format_), format_.id, columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from msgspec import MsgspecError
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.columns import DocumentHeader as Around
 from harpia_formats.framing.lines import Chunk, Cursor
-from harpia_formats.mapping.columns import check_there, renamed
-from harpia_formats.mapping.extras import restored, taken_out
+from harpia_formats.mapping.columns import check_columns_exist, rename_columns
+from harpia_formats.mapping.extras import restore_extras, split_extras
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.format import Container
@@ -139,7 +139,7 @@ class RecordStream:
             }
             value = {name: text for name, text in value.items() if name not in blank}
         if self.fields:
-            value = renamed(value, self.fields)
+            value = rename_columns(value, self.fields)
         self._hand_on(value, row.data, row.start, number)
 
     def around(self, header: Around) -> None:
@@ -171,9 +171,9 @@ class RecordStream:
             if component and adapter.read_header is not None:
                 self._note_header(adapter.read_header({"component": component[0]}))
             if self.fields:
-                check_there(self.fields, columns.names_of(component), self.path)
+                check_columns_exist(self.fields, columns.names_of(component), self.path)
             for number, start, given in columns.rows_of(component):
-                value = renamed(given, self.fields) if self.fields else given
+                value = rename_columns(given, self.fields) if self.fields else given
                 self._hand_on(value, encode(value), start, number)
                 yield
 
@@ -227,9 +227,9 @@ def read_record(value: Row, adapter: FormatAdapter, variant: FormatVariant) -> R
     dialect_normalizers = adapter.dialect_normalizers.get(variant.dialect.name)
     if dialect_normalizers is not None:
         value = dialect_normalizers(value)
-    bare, kept = taken_out(value, adapter)
+    bare, kept = split_extras(value, adapter)
     record = adapter.read(bare)
-    return restored(record, kept) if kept else record
+    return restore_extras(record, kept) if kept else record
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.fill_scores import answer_of
-from harpia_formats.mapping.select_model import Models
+from harpia_formats.conversion.fill_scores import answer_text
+from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
@@ -48,7 +48,7 @@ class AnswerScorer:
 
     measured: tuple[ComputedMetric, ...]
     options: ScoreOptions
-    models: Models
+    models: ModelSelection
     grouper: AnswerGrouping
     tally: Tally
     #: Returns what writes results, once there is something to write; None for nothing.
@@ -91,7 +91,7 @@ class AnswerScorer:
         for output in record.outputs:
             if output.model is not UNSET:
                 self.seen_models[output.model] = None
-            text = answer_of(output)
+            text = answer_text(output)
             self._size += len(text or "")
             self._waiting.append(
                 _Answer(self._records, record, output, text, taken, self.count)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 
 from harpia_formats.io.inputs import Input
-from harpia_formats.mapping.select_model import Models
+from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record, Score
@@ -45,7 +45,7 @@ class _Stored:
     """The scores of one data set, by metric and by what they are of."""
 
     reading: Reading
-    models: Models
+    models: ModelSelection
     by_id: bool = True
     values: dict[str, dict[tuple[bytes, bytes], float]] = field(default_factory=dict)
     signatures: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class StoredComparison:
                     max_row_bytes=options.max_row_bytes,
                     progress=options.progress,
                 ),
-                Models(model or options.model),
+                ModelSelection(model or options.model),
             )
             for inputs, model in zip((first, second), models, strict=True)
         )

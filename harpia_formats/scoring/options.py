@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.framing.lines import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
-from harpia_formats.mapping.columns import checked
+from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 
@@ -74,7 +74,7 @@ class ScoreOptions:
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} is a tuple of names, not a text")
         if self.columns is not None:
-            checked(self.columns)
+            check_field_names(self.columns)
         if not 0 < self.level < 1:
             raise ScoreError(f"a level lies between 0 and 1, not at {self.level!r}")
         if not 0 <= self.replicates <= MOST_REPLICATES:

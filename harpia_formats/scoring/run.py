@@ -9,7 +9,7 @@ from harpia_formats.io.inputs import Input, rereadable_input
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import holds_answers
-from harpia_formats.mapping.select_model import Models
+from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import ScoreError
@@ -60,7 +60,7 @@ class Scoring:
         usual = self._target.profile if self._target else DEFAULT.id
         self._profile = profile_named(asked or usual)
         self._grouper = AnswerGrouping(self._options.by)
-        self._models = Models(self._options.model)
+        self._models = ModelSelection(self._options.model)
         self._choice = MetricSelection.of(self._profile, self._options)
         self._chosen: SelectedMetrics | None = None
         self._header: Header | None = None

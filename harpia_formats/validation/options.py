@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.framing.lines import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
-from harpia_formats.mapping.columns import checked
+from harpia_formats.mapping.columns import check_field_names
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -63,7 +63,7 @@ class Options:
         if self.schema is not None and (self.strict or self.companion is not None):
             raise ValueError("strict and companion are about formats, not a schema")
         if self.columns is not None:
-            checked(self.columns)
+            check_field_names(self.columns)
             if self.schema is not None or self.format != "csv":
                 raise ValueError('columns are those of format "csv"')
         for name in ("select", "ignore"):

@@ -6,16 +6,16 @@ from harpia_formats import validate
 from harpia_formats.mapping.columns import (
     FIELDS,
     MapError,
-    checked,
-    parsed,
-    with_columns,
+    check_field_names,
+    parse_column_map,
+    require_columns,
 )
 from harpia_formats.validation.options import Options
 
 
 def test_parts_become_columns_by_field() -> None:
     """Each part names a field and its column, which may hold any sign."""
-    assert parsed(["prompt=question", "references=gold=1"]) == {
+    assert parse_column_map(["prompt=question", "references=gold=1"]) == {
         "prompt": "question",
         "references": "gold=1",
     }
@@ -33,29 +33,29 @@ def test_parts_become_columns_by_field() -> None:
 def test_parts_that_mean_nothing_are_refused(parts: list[str], reason: str) -> None:
     """A part without a column, a field twice and an unknown field are refused."""
     with pytest.raises(MapError) as caught:
-        parsed(parts)
+        parse_column_map(parts)
 
     assert reason in str(caught.value)
 
 
 def test_every_field_can_be_mapped() -> None:
     """All fields are known by name."""
-    checked({each: f"column of {each}" for each in FIELDS})
+    check_field_names({each: f"column of {each}" for each in FIELDS})
 
 
 def test_column_holds_one_field() -> None:
     """Two fields cannot share a column: one of them would be lost on writing."""
     with pytest.raises(MapError, match="that of prompt already"):
-        checked({"prompt": "a", "gt": "a"})
+        check_field_names({"prompt": "a", "gt": "a"})
 
 
 def test_mapped_columns_must_be_there() -> None:
     """A schema asks for the mapped columns too, each once; others stay as they are."""
-    mapped = with_columns({"required": ["a"]}, {"prompt": "a", "gt": "b"})
+    mapped = require_columns({"required": ["a"]}, {"prompt": "a", "gt": "b"})
 
     assert mapped == {"required": ["a", "b"]}
-    assert with_columns(True, {"gt": "b"}) is True
-    assert with_columns({"type": "object"}, {}) == {"type": "object"}
+    assert require_columns(True, {"gt": "b"}) is True
+    assert require_columns({"type": "object"}, {}) == {"type": "object"}
 
 
 def test_a_column_that_is_not_there_is_told_at_the_header(tmp_path: Path) -> None:

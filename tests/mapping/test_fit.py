@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harpia_formats.conversion.grouping.expanded_ids import expanded_id
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
-from harpia_formats.mapping.fit import fitted, last_of, transcript
+from harpia_formats.mapping.fit import fit_record, last_text_of, transcript
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
@@ -30,7 +30,7 @@ def parts_of(
 ) -> tuple[list[Record], set[tuple[Fate, str]]]:
     """Return what a record becomes, and what is noted."""
     fates = FieldFates()
-    parts = list(fitted(record, capacity, Choices(**choices), fates))
+    parts = list(fit_record(record, capacity, Choices(**choices), fates))
     return parts, {(each.fate, each.path) for each in fates.entries}
 
 
@@ -206,5 +206,5 @@ def test_the_last_that_somebody_said_may_be_nothing() -> None:
     said: list[Any] = ["a", None]
     messages = [{"role": "user", "content": each} for each in said]
 
-    assert last_of(messages, "user") == "a"
-    assert not last_of(messages, "assistant")
+    assert last_text_of(messages, "user") == "a"
+    assert not last_text_of(messages, "assistant")

@@ -11,13 +11,13 @@ from harpia_formats import convert, diff, roundtrip
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.mapping.columns import (
     MapError,
-    check_there,
-    check_unique,
-    checked,
-    mapped_format,
-    names_in,
-    own_of,
-    renamed,
+    check_columns_exist,
+    check_columns_unique,
+    check_field_names,
+    column_names,
+    detect_mapped_format,
+    names_by_column,
+    rename_columns,
 )
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.registry import adapter_of, all_formats
@@ -142,11 +142,11 @@ def test_round_trips_and_comparisons_take_the_map_too() -> None:
 
 def test_names_of_columns() -> None:
     """A field of two columns has both called so, and the first is read."""
-    names = names_in(HAYSTACK, "haystack", {"response": "answers"})
+    names = column_names(HAYSTACK, "haystack", {"response": "answers"})
 
     assert names == {"predicted_answers": "answers", "responses": "answers"}
-    assert own_of(names) == {"answers": "predicted_answers"}
-    assert renamed({"answers": 1, "b": 2}, own_of(names)) == {
+    assert names_by_column(names) == {"answers": "predicted_answers"}
+    assert rename_columns({"answers": 1, "b": 2}, names_by_column(names)) == {
         "predicted_answers": 1,
         "b": 2,
     }
@@ -155,11 +155,11 @@ def test_names_of_columns() -> None:
 def test_maps_that_mean_nothing_suggest_the_nearest() -> None:
     """An unknown field, column or format is told with the nearest one."""
     with pytest.raises(MapError, match="did you mean prompt"):
-        checked({"promt": "a"})
+        check_field_names({"promt": "a"})
     with pytest.raises(MapError, match="did you mean gold"):
-        check_there(["golds"], ["gold", "x"], "f")
+        check_columns_exist(["golds"], ["gold", "x"], "f")
     with pytest.raises(MapError, match="'a': two columns"):
-        check_unique(["a", "b", "a"])
+        check_columns_unique(["a", "b", "a"])
     with pytest.raises(ValueError, match="did you mean first"):
         ConvertOptions(references="frist")
     with pytest.raises(ConversionError, match="did you mean prompt"):
@@ -176,8 +176,8 @@ def test_maps_that_mean_nothing_suggest_the_nearest() -> None:
 )
 def test_what_has_columns_of_any_names_is_seen(data: bytes, found: str | None) -> None:
     """The format is seen where it can be: not in a stream, which is read once."""
-    assert mapped_format([data]) == found
-    assert mapped_format([io.BytesIO(data), "-"]) is None
+    assert detect_mapped_format([data]) == found
+    assert detect_mapped_format([io.BytesIO(data), "-"]) is None
 
 
 ROWS = text_of(

@@ -4,13 +4,17 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.mapping.constants import as_value, check_constants, constants_for
+from harpia_formats.mapping.constants import (
+    check_constants,
+    constants_by_path,
+    parse_constant,
+)
 from harpia_formats.mapping.requirements import (
     ConversionError,
-    check_needs,
-    paths_named,
+    check_requirements,
+    find_field_path,
 )
-from harpia_formats.mapping.targets import fitting, targets_named
+from harpia_formats.mapping.targets import choose_target, targets_named
 from harpia_formats.registry import adapter_of, readable_formats
 
 FORMATS = readable_formats()
@@ -19,7 +23,7 @@ FORMATS = readable_formats()
 def check(source: str, target: str, *given: str, scored: bool = False) -> None:
     """Check what `target` needs that `source` does not have."""
     ours, theirs = FORMATS[source], FORMATS[target]
-    check_needs(
+    check_requirements(
         ours, adapter_of(ours), theirs, adapter_of(theirs), given, scored=scored
     )
 
@@ -88,7 +92,7 @@ def test_what_is_given_is_not_missing() -> None:
 )
 def test_a_field_has_several_names(name: str, target: str, path: str | None) -> None:
     """A field is named as the format names it, by its path or the end of that."""
-    assert paths_named(name, adapter_of(FORMATS[target])) == path
+    assert find_field_path(name, adapter_of(FORMATS[target])) == path
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_values_are_read_by_what_the_field_holds(
     path: str, given: Any, value: Any
 ) -> None:
     """Text stays text where the field is text, and is JSON elsewhere."""
-    found = as_value(path, given)
+    found = parse_constant(path, given)
 
     assert (found, type(found)) == (value, type(value))
 
@@ -135,16 +139,16 @@ def test_values_are_read_by_what_the_field_holds(
 def test_values_of_another_kind_are_refused(path: str, given: Any, words: str) -> None:
     """A value that the field cannot hold is an error that says what it holds."""
     with pytest.raises(ValueError, match=words):
-        as_value(path, given)
+        parse_constant(path, given)
 
 
 def test_unknown_fields_suggest_the_nearest() -> None:
     """A field that there is not is told with the nearest, or with all."""
     adapter = adapter_of(FORMATS["nemo-output"])
     with pytest.raises(ConversionError, match="did you mean llm_name"):
-        constants_for(adapter, {"llm_nam": "x"})
+        constants_by_path(adapter, {"llm_nam": "x"})
     with pytest.raises(ConversionError, match=r"known: .*llm_name"):
-        constants_for(adapter, {"zzzzzzzz": "x"})
+        constants_by_path(adapter, {"zzzzzzzz": "x"})
 
 
 def test_a_family_takes_what_one_of_its_formats_takes() -> None:
@@ -159,12 +163,12 @@ def test_families_are_told_by_answers() -> None:
     """A family has a format with answers in front, and one without."""
     nemo, tencent = targets_named("nemo"), targets_named("tencent")
 
-    assert fitting(nemo, answered=True).id == "nemo-output"
-    assert fitting(nemo, answered=False).id == "nemo-input"
-    assert fitting(tencent, answered=True).id == "tencent-outputs"
-    assert fitting(tencent, answered=False).id == "tencent-messages"
-    assert fitting(targets_named("eee"), answered=True).id == "eee@0.2.0"
-    assert fitting(targets_named("eee"), answered=False).id == "eee@0.2.0"
+    assert choose_target(nemo, answered=True).id == "nemo-output"
+    assert choose_target(nemo, answered=False).id == "nemo-input"
+    assert choose_target(tencent, answered=True).id == "tencent-outputs"
+    assert choose_target(tencent, answered=False).id == "tencent-messages"
+    assert choose_target(targets_named("eee"), answered=True).id == "eee@0.2.0"
+    assert choose_target(targets_named("eee"), answered=False).id == "eee@0.2.0"
 
 
 def test_other_labels_of_a_format_are_targets() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.conversion.fill_scores import filling_of
+from harpia_formats.conversion.fill_scores import score_filler
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.metrics import (
     METRICS,
@@ -317,7 +317,7 @@ def test_a_score_says_how_it_was_worked_out() -> None:
     """What is filled in has the metric, its signature, and whether it is right."""
     record = Record(references=["r"], outputs=[Output(text="R"), Output(text="x")])
     fates = FieldFates()
-    filled = filling_of("em")(record, fates)
+    filled = score_filler("em")(record, fates)
     scores = [each.scores for each in filled.outputs]
 
     assert scores == [
@@ -342,7 +342,7 @@ def test_a_score_that_is_there_stays() -> None:
     score = Score(value=0.25)
     record = Record(references=["r"], outputs=[Output(text="r", scores=[score])])
 
-    assert filling_of("f1")(record, FieldFates()) == record
+    assert score_filler("f1")(record, FieldFates()) == record
 
 
 def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
@@ -353,7 +353,7 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
         {"role": "tool", "content": "y"},
     ]
     record = Record(references=["r"], outputs=[Output(turns=turns)])
-    (output,) = filling_of("em")(record, FieldFates()).outputs
+    (output,) = score_filler("em")(record, FieldFates()).outputs
 
     assert output.scores
     assert output.scores[0].value == 1.0
@@ -371,7 +371,7 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
 def test_nothing_to_compare_is_no_score(record: Record, cure: str) -> None:
     """Without an answer or a reference there is no score of 0, but a reason."""
     with pytest.raises(Unconvertible) as caught:
-        filling_of("em")(record, FieldFates())
+        score_filler("em")(record, FieldFates())
 
     assert caught.value.path == "outputs.scores.value"
     assert f"--set {cure}=VALUE" in str(caught.value)
@@ -380,4 +380,4 @@ def test_nothing_to_compare_is_no_score(record: Record, cure: str) -> None:
 def test_an_unknown_metric_is_refused() -> None:
     """A metric that there is not is told with those that there are."""
     with pytest.raises(ConversionError, match=r"'bleu' \(known: em, f1\)"):
-        filling_of("bleu")
+        score_filler("bleu")

@@ -7,11 +7,11 @@ from msgspec import UNSET
 
 from harpia_formats.comparison.differences import differences
 from harpia_formats.mapping.choices import Choices, References, Responses
-from harpia_formats.mapping.extras import restored, taken_out
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.extras import restore_extras, split_extras
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.format import Container
-from harpia_formats.model.record import Record, paths_in
+from harpia_formats.model.record import Record, field_paths
 from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
@@ -65,7 +65,7 @@ def test_what_differs_is_what_was_declared(
     adapter = adapter_of(writable_formats()[target])
     choices = completed_for(record, target) if is_completed else ONE_ROW
     try:
-        written = Pairing(adapter, choices).written(filled(record))
+        written = RecordMapper(adapter, choices).map(filled(record))
     except Unconvertible as error:
         assume(is_completed)
         assume(record.outputs != [])
@@ -90,7 +90,7 @@ def test_what_is_written_is_valid(target: str, record: Record) -> None:
     choices = Choices(constants=CONSTANTS)
     assume(record.outputs != [])
     try:
-        rows = Pairing(adapter, choices).written(filled(record)).rows
+        rows = RecordMapper(adapter, choices).map(filled(record)).rows
     except Unconvertible as error:
         assume(not is_without_value(error))
         raise
@@ -119,13 +119,13 @@ def test_what_is_kept_comes_back(target: str, record: Record) -> None:
     )
     record = filled(record)
     try:
-        written = Pairing(adapter, choices).written(record)
+        written = RecordMapper(adapter, choices).map(record)
     except Unconvertible as error:
         assume(not is_without_value(error))
         raise
     (row,) = written.rows
-    bare, fragment = taken_out(row, adapter)
-    back = restored(adapter.read(bare), fragment)
+    bare, fragment = split_extras(row, adapter)
+    back = restore_extras(adapter.read(bare), fragment)
     defaulted = {each.path for each in written.fates if each.fate is Fate.DEFAULTED}
     found = {each.path for each in differences(record, back) if each.left is not UNSET}
 
@@ -137,5 +137,5 @@ def test_what_is_kept_comes_back(target: str, record: Record) -> None:
 @given(record=records())
 def test_paths_are_those_of_fields(record: Record) -> None:
     """A record's paths name what it has, and an empty record has none."""
-    assert set(paths_in(Record())) == set()
-    assert all(isinstance(each, str) for each in paths_in(record))
+    assert set(field_paths(Record())) == set()
+    assert all(isinstance(each, str) for each in field_paths(record))

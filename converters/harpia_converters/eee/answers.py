@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from harpia_converters.eee.form import Form
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import Output, Record, paths_in
+from harpia_formats.model.record import Output, Record, field_paths
 
 SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
 
@@ -146,7 +146,7 @@ def _fitting_several(
         fates.dropped("outputs.turns", f"{SINGLE} has none")
     if first.scores is not UNSET and len(first.scores) > 1:
         fates.dropped("outputs.scores", "all but the first")
-    for path in paths_in(Record(outputs=outputs[1:])):
+    for path in field_paths(Record(outputs=outputs[1:])):
         if path not in _own and not path.startswith("outputs.extra."):
             fates.dropped(path, "of all answers but the first")
     _note_places(outputs, fates)

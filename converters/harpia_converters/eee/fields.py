@@ -9,7 +9,12 @@ from harpia_converters.eee.attribution import read_attribution, write_attributio
 from harpia_converters.eee.form import Form, as_text
 from harpia_converters.eee.measures import write_performance, write_usage
 from harpia_converters.eee.turns import read_turns, write_turns
-from harpia_formats.model.adapter import ONE, ChangedValue, FieldMapping, ValueCodec
+from harpia_formats.model.adapter import (
+    LIST_OF_ONE,
+    ChangedValue,
+    FieldMapping,
+    ValueCodec,
+)
 
 
 def _as_is(value: Any) -> Any:
@@ -69,7 +74,9 @@ def answer_fields(form: Form) -> tuple[FieldMapping, ...]:
 
 def question_fields(form: Form) -> tuple[FieldMapping, ...]:
     """Return the fields of what is asked, and of where it is from."""
-    reference = FieldMapping(("input", "reference"), "references", ONE, required=True)
+    reference = FieldMapping(
+        ("input", "reference"), "references", LIST_OF_ONE, required=True
+    )
     if form.has_lists:
         reference = FieldMapping(
             ("input", "reference"), "references", _references, default=[]

@@ -27,8 +27,8 @@ from harpia_converters.eee.scored_place import aggregate_name, check_valid, file
 from harpia_converters.eee.scored_settings import Settings, settings_of
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.requirements import ConversionError, check_needs
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.requirements import ConversionError, check_requirements
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
@@ -62,7 +62,7 @@ class _Samples:
     columns: tuple[ScoreColumn, ...]
     shape: _Shape
     settings: Settings
-    pairing: Pairing
+    mapper: RecordMapper
     beside: Write
     alike: Alike
     _digest: Any = field(default_factory=hashlib.sha256)
@@ -110,7 +110,7 @@ class _Samples:
 
     def _written(self, record: Record, number: int) -> Row:
         try:
-            (row,) = self.pairing.written(record, number).rows
+            (row,) = self.mapper.map(record, number).rows
         except Unconvertible as error:
             raise ScoreError(f"record {number}: {error}") from error
         return row
@@ -184,7 +184,7 @@ def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
         check_valid(empty_aggregate(settings, shape.form))
     if run.source is not None:
         try:
-            check_needs(
+            check_requirements(
                 run.source,
                 adapter_of(run.source),
                 shape.format,
@@ -199,10 +199,12 @@ def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
         columns=columns_of(run.measured),
         shape=shape,
         settings=settings,
-        pairing=Pairing(shape.adapter, Choices(constants=settings.constants)),
+        mapper=RecordMapper(shape.adapter, Choices(constants=settings.constants)),
         beside=files.beside(name),
         alike=Alike(
-            IdentityReader(shape.format.tells_apart, by_text=shape.format.id_by_text),
+            IdentityReader(
+                shape.format.identity_paths, by_text=shape.format.id_by_text
+            ),
             has_groups=run.by == (EVALUATION,),
         ),
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harpia_converters.eee.form import Form
-from harpia_formats.mapping.constants import constants_for
-from harpia_formats.mapping.requirements import ConversionError, paths_named
+from harpia_formats.mapping.constants import constants_by_path
+from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.metric_profile import ScoreError
@@ -104,7 +104,7 @@ def settings_of(
         else:
             rest[name] = value
     try:
-        constants = constants_for(adapter, rest)
+        constants = constants_by_path(adapter, rest)
     except ConversionError as error:
         raise ScoreError(f"{error}; of an aggregate: {', '.join(known)}") from error
     for each in _worked_out:
@@ -117,7 +117,7 @@ def _place_of(name: str, known: tuple[str, ...], adapter: FormatAdapter) -> str:
     """Return the place in an aggregate that a name means, "" if it means none."""
     if name in known:
         return name
-    if paths_named(name, adapter) is not None:
+    if find_field_path(name, adapter) is not None:
         return ""
     ends = [each for each in known if each.rpartition(".")[2] == name]
     if len(ends) > 1:

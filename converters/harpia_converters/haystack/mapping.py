@@ -5,11 +5,11 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.mapping.extras import KEY
+from harpia_formats.mapping.extras import EXTRAS_KEY
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
+    LIST_OF_ONE,
     NOTHING_FOR_NULL,
-    ONE,
     Cardinality,
     ChangedValue,
     FieldMapping,
@@ -29,7 +29,9 @@ _column = "column"
 
 
 def _first(texts: list[str]) -> Any:
-    return ONE.write(texts) if texts else ChangedValue(UNSET, "left out for none")
+    return (
+        LIST_OF_ONE.write(texts) if texts else ChangedValue(UNSET, "left out for none")
+    )
 
 
 _asked = (
@@ -37,7 +39,9 @@ _asked = (
     FieldMapping(("questions",), "prompt"),
     FieldMapping(("contexts",), "contexts"),
     FieldMapping(
-        ("ground_truth_answers",), "references", ValueCodec(ONE.read, _first, ONE.words)
+        ("ground_truth_answers",),
+        "references",
+        ValueCodec(LIST_OF_ONE.read, _first, LIST_OF_ONE.words),
     ),
 )
 
@@ -52,7 +56,7 @@ _in_predicted = FieldTable(_vendor, (*_asked, _of_predicted))
 _in_responses = FieldTable(_vendor, (*_asked, _of_responses))
 _fields = (*_asked, _of_predicted, _of_responses)
 #: Columns in which null says no more than that other rows have an item there.
-_known = frozenset({KEY, *(each.name for each in _fields)})
+_known = frozenset({EXTRAS_KEY, *(each.name for each in _fields)})
 
 
 def _read(row: Row) -> Record:
@@ -70,7 +74,7 @@ def _read(row: Row) -> Record:
 
 def _of_nulls(row: Row) -> Record:
     """Return the record of a row that has nothing else, so that it comes back."""
-    nulls = {key: None for key in sorted(row) if key != KEY}
+    nulls = {key: None for key in sorted(row) if key != EXTRAS_KEY}
     return Record(extra={_vendor: nulls}) if nulls else Record()
 
 

@@ -16,9 +16,9 @@ from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.conversion.containers import HELD, Columns
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.constants import constants_for
+from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.metric_profile import ScoreError
@@ -102,7 +102,7 @@ class _Run:
 
     results: _Results
     inputs: Columns
-    pairing: Pairing
+    mapper: RecordMapper
     run_name: str
     _names: dict[str, None] = field(default_factory=dict)
 
@@ -111,7 +111,7 @@ class _Run:
         self.results.add(scored)
         record = replace(scored.record, outputs=[scored.output])
         try:
-            (row,) = self.pairing.written(record).rows
+            (row,) = self.mapper.map(record).rows
         except Unconvertible:
             # It has nothing for any column, but its place in all of them.
             row = {}
@@ -164,12 +164,12 @@ def _results_alone(files: Files, run: ResultRun) -> _Results:
 
 def _run(files: Files, run: ResultRun) -> _Run:
     try:
-        constants = constants_for(COLUMNS, run.constants)
+        constants = constants_by_path(COLUMNS, run.constants)
     except ConversionError as error:
         raise ScoreError(str(error)) from error
-    pairing = Pairing(COLUMNS, Choices(constants=constants))
+    mapper = RecordMapper(COLUMNS, Choices(constants=constants))
     name = run.names.get("run_name", "")
-    return _Run(_results(files, run), Columns(files.write), pairing, name)
+    return _Run(_results(files, run), Columns(files.write), mapper, name)
 
 
 RESULTS = ResultFormat("haystack-results", "haystack", _results_alone)

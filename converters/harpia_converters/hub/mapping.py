@@ -11,7 +11,14 @@ from harpia_formats.model.adapter import (
     RowCapacity,
 )
 from harpia_formats.model.field_fates import FieldFates
-from harpia_formats.model.record import KINDS, Header, Output, Record, Score, as_row
+from harpia_formats.model.record import (
+    FIELD_TYPES,
+    Header,
+    Output,
+    Record,
+    Score,
+    as_dict,
+)
 
 
 def _read(row: Row) -> Record:
@@ -29,7 +36,7 @@ def _output(given: Row) -> Output:
 
 
 def _write(record: Record, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
-    return as_row(record)
+    return as_dict(record)
 
 
 def _read_header(document: Row) -> Header:
@@ -37,12 +44,12 @@ def _read_header(document: Row) -> Header:
 
 
 def _write_header(header: Header, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
-    return as_row(header)
+    return as_dict(header)
 
 
 RECORD = FormatAdapter(
     vendor="record",
-    fields=tuple(FieldMapping(tuple(each.split(".")), each) for each in KINDS),
+    fields=tuple(FieldMapping(tuple(each.split(".")), each) for each in FIELD_TYPES),
     read=_read,
     write=_write,
     capacity=RowCapacity(

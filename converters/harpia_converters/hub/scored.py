@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from harpia_converters.hub.mapping import RECORD
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.constants import constants_for
+from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.model.record import Output, Record, Score, as_row
+from harpia_formats.model.record import Output, Record, Score, as_dict
 from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.scores import ScoredAnswer, Scores
@@ -27,7 +27,7 @@ class _Records:
     files: Files
     columns: tuple[ScoreColumn, ...]
     #: Completes records with constants, if there are any.
-    pairing: Pairing | None
+    mapper: RecordMapper | None
     _number: int = 0
     _record: Record = field(default_factory=Record)
     _outputs: list[Output] = field(default_factory=list)
@@ -55,9 +55,9 @@ class _Records:
             # It stands for the answer that the record does not have.
             outputs = []
         record = replace(self._record, outputs=outputs)
-        row = as_row(record)
-        if self.pairing is not None:
-            (row,) = self.pairing.written(record).rows
+        row = as_dict(record)
+        if self.mapper is not None:
+            (row,) = self.mapper.map(record).rows
         self.files.write(encode(row) + b"\n")
 
     def close(self, scores: Scores) -> None:  # noqa: ARG002 - the scores of answers are all
@@ -76,14 +76,14 @@ def _score(column: ScoreColumn, value: float | None) -> Score:
 
 
 def _writer(files: Files, run: ResultRun) -> _Records:
-    pairing = None
+    mapper = None
     if run.constants:
         try:
-            constants = constants_for(RECORD, run.constants)
+            constants = constants_by_path(RECORD, run.constants)
         except ConversionError as error:
             raise ScoreError(str(error)) from error
-        pairing = Pairing(RECORD, Choices(constants=constants))
-    return _Records(files, columns_of(run.measured), pairing)
+        mapper = RecordMapper(RECORD, Choices(constants=constants))
+    return _Records(files, columns_of(run.measured), mapper)
 
 
 RESULTS = ResultFormat("record", "default", _writer)

@@ -3,7 +3,7 @@
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
-    ONE,
+    LIST_OF_ONE,
     Cardinality,
     FieldMapping,
     FormatAdapter,
@@ -18,7 +18,9 @@ def _question(*owner: str) -> tuple[FieldMapping, ...]:
     """Return the fields of a question that stands in `owner`."""
     return (
         FieldMapping((*owner, "prompt"), "prompt", required=True),
-        FieldMapping((*owner, "ideal_response"), "references", ONE, required=True),
+        FieldMapping(
+            (*owner, "ideal_response"), "references", LIST_OF_ONE, required=True
+        ),
         FieldMapping((*owner, "category"), "category", default=""),
         FieldMapping((*owner, "source"), "source", default=""),
     )

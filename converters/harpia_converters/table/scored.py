@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from harpia_converters.table.cells import json_of
 from harpia_converters.table.mapping import TABLE
 from harpia_formats.conversion.containers import Table
-from harpia_formats.mapping.constants import constants_for
+from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.mapping.to_rows import completed
+from harpia_formats.mapping.to_rows import with_constants
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.metric_profile import ScoreError
@@ -43,7 +43,7 @@ class _Lines:
         """Take an answer."""
         record = replace(scored.record, outputs=[scored.output])
         if self.constants:
-            record = completed(record, self.constants, FieldFates(), turns=False)
+            record = with_constants(record, self.constants, FieldFates(), turns=False)
         (output,) = record.outputs
         told = zip(_named, (record.id, output.model, record.category), strict=True)
         row = {name: _text(each) for name, each in told if each is not UNSET}
@@ -74,7 +74,7 @@ def _writer(files: Files, run: ResultRun) -> _Lines:
                 f"a score is called {each.label!r}, as is another column of the table"
             )
     try:
-        constants = constants_for(TABLE, run.constants)
+        constants = constants_by_path(TABLE, run.constants)
     except ConversionError as error:
         raise ScoreError(str(error)) from error
     write_signatures(files, columns)

@@ -16,8 +16,8 @@ from harpia_converters.tencent.leftovers import KEY, as_extra, kept_of, put_back
 from harpia_converters.tencent.turns import read_turns, write_turns
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
+    LIST_OF_ONE,
     NOTHING_FOR_NULL,
-    ONE,
     Cardinality,
     FieldMapping,
     FormatAdapter,
@@ -43,7 +43,7 @@ _of_asked = (
     FieldMapping(
         ("messages",), "gt", note="the last message, if it is the assistant's"
     ),
-    FieldMapping(("ref_answer",), "references", ONE),
+    FieldMapping(("ref_answer",), "references", LIST_OF_ONE),
     FieldMapping(("id",), "id"),
     *(FieldMapping((each,), f"params.{each}") for each in _settings),
 )
@@ -68,7 +68,11 @@ _of_turns = (
         (*_turn, "prompt"), "prompt", required=True, note="where there is one turn"
     ),
     FieldMapping(
-        (*_turn, "response"), "references", ONE, required=True, note="of the last turn"
+        (*_turn, "response"),
+        "references",
+        LIST_OF_ONE,
+        required=True,
+        note="of the last turn",
     ),
     FieldMapping((*_turn, "response"), "gt", note="where there are no references"),
     FieldMapping(_turn, "messages", note="several turns, up to the last prompt"),
@@ -76,7 +80,7 @@ _of_turns = (
 _of_cells = (
     FieldMapping(("system",), "system", note="a blank cell is none"),
     FieldMapping(("prompt",), "prompt", required=True),
-    FieldMapping(("response",), "references", ONE, required=True),
+    FieldMapping(("response",), "references", LIST_OF_ONE, required=True),
     FieldMapping(("response",), "gt", note="where there are no references"),
 )
 

@@ -11,10 +11,10 @@ from harpia_formats.conversion.fast.plan import Plan
 from harpia_formats.conversion.fast.plans import Express
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import FieldFate, Unconvertible
-from harpia_formats.model.record import FREE, TEXTS
+from harpia_formats.model.record import OPEN_OBJECTS, TEXT_LISTS
 from harpia_formats.reading.record_stream import read_record
 from harpia_formats.schema.load import Schema
 from harpia_formats.schema.typed_decoder import TypedDecoder
@@ -23,8 +23,8 @@ from harpia_formats.validation.file.row_validator import Judge
 #: Fields whose inner values a plan cannot look into.
 _deep = frozenset(
     {
-        *FREE,
-        *(TEXTS - {"references"}),
+        *OPEN_OBJECTS,
+        *(TEXT_LISTS - {"references"}),
         "outputs.attribution",
         "outputs.token_usage",
         "outputs.performance",
@@ -52,7 +52,7 @@ class Bulk:
 
     variant: FormatVariant
     source: FormatAdapter
-    pairing: Pairing
+    mapper: RecordMapper
     express: Express | None = None
     #: Values that were looked at last, and their plans.
     _looked_at: Sequence[Any] = ()
@@ -169,7 +169,7 @@ class Bulk:
     ) -> tuple[list[Row], tuple[str, ...], tuple[FieldFate, ...]]:
         """Return the rows of one row, the paths of its fields and the notes on them."""
         record = read_record(value, self.source, self.variant)
-        written = self.pairing.written(record, number)
+        written = self.mapper.map(record, number)
         return written.rows, written.paths, written.fates
 
 

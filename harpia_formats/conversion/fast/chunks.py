@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.conversion.account import Account
+from harpia_formats.conversion.account import ConversionTotals
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.options import ConvertOptions, OnLoss
 from harpia_formats.detection.candidates import FormatVariant
@@ -24,10 +24,10 @@ if TYPE_CHECKING:  # small files need none of them
     from harpia_formats.workers.pool import WorkerPool
 
 
-class QuickWay:
+class ChunkConverter:
     """The conversion of rows by plans, as far as nothing stands against it."""
 
-    def __init__(self, options: ConvertOptions, account: Account) -> None:
+    def __init__(self, options: ConvertOptions, account: ConversionTotals) -> None:
         self._options = options
         self._account = account
         #: Where rows go, once that is settled.
@@ -85,10 +85,10 @@ class QuickWay:
             return None
         from harpia_formats.conversion.fast.batch import Bulk, suits_bulk  # noqa: PLC0415 - once there is a decoder
 
-        source, pairing = adapter_of(variant.format), destination.pairing
-        if not suits_bulk(source, destination.adapter, pairing.choices):
+        source, mapper = adapter_of(variant.format), destination.mapper
+        if not suits_bulk(source, destination.adapter, mapper.choices):
             return None
-        return Bulk(variant, source, pairing)
+        return Bulk(variant, source, mapper)
 
     def shards(self, pool: "WorkerPool | None") -> "Shards | None":
         """Return what has large files done by a pool, if there is one."""
@@ -120,13 +120,13 @@ class QuickWay:
             source.id,
             source.dialects.index(variant.dialect),
             destination.target.id,
-            destination.pairing.choices,
+            destination.mapper.choices,
             destination.separator,
             self._options.max_row_bytes,
             place.folder,
             origin if isinstance(origin, RemoteFile) else None,
             place.fingerprint,
-            tells_apart=destination.tells_apart,
+            checks_ids=destination.checks_ids,
         )
         # Only processes that begin as copies of this one know what is prepared here.
         if place.folder and self._judge is not None and self._bulk is not None:
@@ -135,7 +135,7 @@ class QuickWay:
 
     def _counts_records(self) -> bool:
         """Tell whether rows may get the number of their record for an id."""
-        return self.destination is not None and self.destination.pairing.needs_id
+        return self.destination is not None and self.destination.mapper.needs_id
 
     def _deliver(
         self, done: "Done", rows: Iterable[bytes], start: Cursor, before: int

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.fast.codegen import compiled
 from harpia_formats.conversion.fast.probe import NUMBERS, Key, Traced, is_traced
-from harpia_formats.mapping.extras import KEY
+from harpia_formats.mapping.extras import EXTRAS_KEY
 from harpia_formats.model.adapter import FormatAdapter, Row, at_path
 from harpia_formats.model.field_fates import FieldFate, Unconvertible
 from harpia_formats.schema.typed_decoder import TypedDecoder
@@ -78,7 +78,7 @@ def planned(
 def _keeps(value: Row, source: FormatAdapter) -> bool:
     """Tell whether a row keeps a part of a record, of which anything may come."""
     extras = UNSET if source.extras_path is None else at_path(value, source.extras_path)
-    return isinstance(extras, dict) and KEY in extras
+    return isinstance(extras, dict) and EXTRAS_KEY in extras
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ import msgspec
 
 from harpia_formats.conversion.fast.codegen import Function
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.record import FREE
+from harpia_formats.model.record import OPEN_OBJECTS
 from harpia_formats.parsing.duplicate_keys import CounterWriter
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
@@ -107,7 +107,7 @@ class _ShapeWriter:
             self._of_inner(node, place, value, fixed=fixed)
         elif record_paths & _of_objects or self._holds_fields(place):
             self._of_items(node, place, value, fixed=fixed)
-        elif record_paths & FREE:
+        elif record_paths & OPEN_OBJECTS:
             keys = "(tuple({0}) if type({0}) is dict else type({0}))"
             self._of_rest(keys, place, value)
         elif (record_paths & _of_texts or not record_paths) and _may_be_list(node):

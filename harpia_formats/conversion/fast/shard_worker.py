@@ -21,7 +21,7 @@ from harpia_formats.framing.byte_ranges import LineRange, range_chunks, read_ran
 from harpia_formats.framing.lines import Chunk, Cursor, count_newlines
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_fates import FieldFate, Unconvertible
@@ -54,7 +54,7 @@ class Job:
     #: The file as it is seen where work is handed out, if not all need see the same.
     fingerprint: FileFingerprint | None = None
     #: Whether what tells rows apart is wanted, if there is something.
-    tells_apart: bool = True
+    checks_ids: bool = True
 
     @property
     def origin(self) -> Path | RemoteFile:
@@ -309,11 +309,13 @@ def _worker_for(job: Job) -> _Worker:
     strict = record_schema(dialect, strict=True) if remarks else None
     brief = Brief(advise=source.advise, remarks=remarks, decoder_schema=strict)
     judge = Judge(record_schema(dialect), brief)
-    bulk = Bulk(variant, adapter_of(source), Pairing(adapter_of(target), job.choices))
+    bulk = Bulk(
+        variant, adapter_of(source), RecordMapper(adapter_of(target), job.choices)
+    )
     bulk.help(judge)
     identity = None
-    if job.tells_apart and target.tells_apart:
-        identity = IdentityReader(target.tells_apart, by_text=target.id_by_text)
+    if job.checks_ids and target.identity_paths:
+        identity = IdentityReader(target.identity_paths, by_text=target.id_by_text)
     return _Worker(job, variant, judge, bulk, identity)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from harpia_formats.mapping.requirements import ConversionError, check_needs
+from harpia_formats.mapping.requirements import ConversionError, check_requirements
 from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.registry import adapter_of, readable_formats, writable_formats
@@ -173,7 +173,7 @@ def _needed(source: Format, target: Format) -> Iterator[Spot]:
     for each in theirs.fields:
         one = replace(theirs, fields=(each,))
         try:
-            check_needs(source, ours, target, one, (), scored=False)
+            check_requirements(source, ours, target, one, (), scored=False)
         except ConversionError:
             yield Spot(each.path, each.record_path)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.mapping.extras import KEY
-from harpia_formats.mapping.fields import shown_default
+from harpia_formats.mapping.extras import EXTRAS_KEY
+from harpia_formats.mapping.fields import describe_default
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.registry import adapter_of, readable_formats
@@ -69,7 +69,7 @@ def _cells(field: FieldMapping) -> tuple[str, ...]:
 def _demand(field: FieldMapping) -> str:
     """Return what a row has where a record has nothing for it."""
     if field.default is not UNSET:
-        return f"`{shown_default(field.default).removeprefix('is ')}` if unknown"
+        return f"`{describe_default(field.default).removeprefix('is ')}` if unknown"
     if field.required and field.record_path == "id":
         return "the number of the record if unknown"
     return "required" if field.required else ""
@@ -102,7 +102,7 @@ def _about(adapter: FormatAdapter) -> Iterator[str]:
         fields = _listed([f"`header.{each}`" for each in adapter.header_fields])
         yield f"What stands around the rows is {fields}."
     if adapter.extras_path is not None:
-        where = ".".join((*adapter.extras_path, KEY))
+        where = ".".join((*adapter.extras_path, EXTRAS_KEY))
         text = ", as JSON text" if adapter.extras_as_text else ""
         yield f"`--keep-extra` puts what has no place into `{where}`{text}."
     if adapter.write is None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from harpia_formats.conversion.account import Account
-from harpia_formats.mapping.to_rows import BY_NUMBER
+from harpia_formats.conversion.account import ConversionTotals
+from harpia_formats.mapping.to_rows import ID_IS_NUMBER
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.registry import all_rules
@@ -21,10 +21,10 @@ SPLIT = "a row of several gets its id with # and a number: an id must not end so
 GROUPED = "--group id makes one record of the rows with one id"
 
 
-class Mishaps:
+class ConversionProblems:
     """The problems of a conversion that those of its inputs do not show."""
 
-    def __init__(self, account: Account, tally: Tally) -> None:
+    def __init__(self, account: ConversionTotals, tally: Tally) -> None:
         self._account = account
         self._tally = tally
         self._rules = all_rules()
@@ -100,4 +100,4 @@ class Mishaps:
     def _has_made_ids(self) -> bool:
         """Tell whether some records have their number for an id."""
         fates = (note for each in self._account.files for note in each.losses.losses)
-        return any(each.path == "id" and each.how == BY_NUMBER for each in fates)
+        return any(each.path == "id" and each.how == ID_IS_NUMBER for each in fates)

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run.verdicts import JudgeRow
-from harpia_formats.model.record import KINDS, Output, Record
+from harpia_formats.model.record import FIELD_TYPES, Output, Record
 from harpia_formats.text.spelling import nearest
 
 #: The fields of inputs whose names are well known; the first that a record has counts.
@@ -22,7 +22,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
 #: Objects whose members can be named.
 _open = ("params", "metadata", "extra", "outputs.extra", "outputs.token_usage")
 _scores = "outputs.scores."
-_closed = tuple(each for each in KINDS if not each.startswith(_scores))
+_closed = tuple(each for each in FIELD_TYPES if not each.startswith(_scores))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from harpia_formats.framing.lines import (
 )
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source
-from harpia_formats.mapping.columns import with_columns
+from harpia_formats.mapping.columns import require_columns
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import PAUSE, Path, Problem
 from harpia_formats.model.report import FileCount
@@ -307,7 +307,7 @@ class Inspection:
         if found.variant is not None:
             strict = self._options.strict
             schema = document_schema(found.variant.dialect, strict=strict)
-            self._schema = with_columns(schema, self._options.columns or {})
+            self._schema = require_columns(schema, self._options.columns or {})
             count.format = found.variant.format.id
             count.dialect = found.variant.dialect.name
         asks_more = any(not each.startswith(_of_files) for each in self._rules)

@@ -17,7 +17,7 @@ from harpia_formats.conversion.losses.counts import Losses
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.problem import Place
@@ -75,8 +75,8 @@ class Case:
 
     def bulk(self, target: str, choices: Choices) -> Bulk:
         """Return what converts many rows at once."""
-        pairing = Pairing(adapter_of(FORMATS[target]), choices)
-        return Bulk(self.variant, adapter_of(self.variant.format), pairing)
+        mapper = RecordMapper(adapter_of(FORMATS[target]), choices)
+        return Bulk(self.variant, adapter_of(self.variant.format), mapper)
 
     def suits(self, target: str, choices: Choices) -> bool:
         """Tell whether rows may be converted by plans."""

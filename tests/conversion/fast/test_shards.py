@@ -24,7 +24,7 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.framing.byte_ranges import LineRange, line_ranges, read_range
 from harpia_formats.mapping.choices import Choices, Responses
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.problem import Place
 from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.workers import ordered as order
@@ -89,9 +89,9 @@ def works_of(path: Path) -> Iterator[LineRange]:
 def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
     """Return the rows for some lines, one record after the other."""
     format_ = writable_formats()[job.source]
-    pairing = Pairing(adapter_of(writable_formats()[job.target]), job.choices)
+    mapper = RecordMapper(adapter_of(writable_formats()[job.target]), job.choices)
     bulk = Bulk(
-        FormatVariant(format_, format_.dialects[0]), adapter_of(format_), pairing
+        FormatVariant(format_, format_.dialects[0]), adapter_of(format_), mapper
     )
     rows: list[Any] = []
     losses = Losses()

@@ -15,8 +15,8 @@ from harpia_formats.conversion.losses.by_format_pair import (
     pairs,
 )
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.requirements import ConversionError, check_needs
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.requirements import ConversionError, check_requirements
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
 from harpia_formats.registry import adapter_of, readable_formats, writable_formats
 
@@ -83,10 +83,10 @@ def test_what_fixtures_lose_is_told(source: str) -> None:
     untold = set()
     for target, format_ in WRITABLE.items():
         known = pair(source, target)
-        pairing = Pairing(adapter_of(format_), Choices(constants=CONSTANTS))
+        mapper = RecordMapper(adapter_of(format_), Choices(constants=CONSTANTS))
         for record in records:
             try:
-                fates = pairing.written(record).fates
+                fates = mapper.map(record).fates
             except Unconvertible:
                 continue
             # What only some values lose has a reason, and no place in the table.
@@ -106,7 +106,7 @@ def test_what_is_needed_is_what_stops_a_conversion(source: str, target: str) -> 
     """A pair needs something exactly where a conversion is refused without it."""
     ours, theirs = FORMATS[source], FORMATS[target]
     try:
-        check_needs(
+        check_requirements(
             ours, adapter_of(ours), theirs, adapter_of(theirs), (), scored=False
         )
         said = ""

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from harpia_converters.eee.sample_hash import RECIPES, recipe_of
 from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, Responses
-from harpia_formats.mapping.extras import restored, taken_out
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.extras import restore_extras, split_extras
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
@@ -139,7 +139,7 @@ def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]
 
     That the row is valid is a part of it.
     """
-    written = Pairing(adapter(shape), choices).written(record)
+    written = RecordMapper(adapter(shape), choices).map(record)
     (row,) = written.rows
     found = {each.path for each in differences(record, adapter(shape).read(row))}
     noted = {each.path for each in written.fates}
@@ -249,9 +249,9 @@ def test_kept_rows_come_back(source: str, target: str) -> None:
     lost = []
     for row in fixtures(source):
         record = adapter(source).read(row)
-        (made,) = Pairing(adapter(target), choices).written(record).rows
-        bare, fragment = taken_out(made, adapter(target))
-        back = restored(adapter(target).read(bare), fragment)
+        (made,) = RecordMapper(adapter(target), choices).map(record).rows
+        bare, fragment = split_extras(made, adapter(target))
+        back = restore_extras(adapter(target).read(bare), fragment)
         found = differences(record, back)
         lost += [str(each) for each in found if each.left is not UNSET]
 
@@ -652,7 +652,7 @@ def test_a_hash_is_renewed_where_references_are_left_behind(
     digest: str, recipe: str
 ) -> None:
     """A hash of references that a row does not have is worked out again, and noted."""
-    made = Pairing(adapter(SEED), FIRST).written(two_references(digest))
+    made = RecordMapper(adapter(SEED), FIRST).map(two_references(digest))
     (row,) = made.rows
     raw, references = ASKED[1]
     is_noted = "extra.eee.sample_hash" in {each.path for each in made.fates}

@@ -15,7 +15,7 @@ from harpia_converters.harpia.lab_input import FORMAT
 from harpia_converters.harpia.mapping import LAB_INPUT
 from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, Responses
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 from harpia_formats.schema.dialect import document_schema, record_schema
@@ -167,7 +167,7 @@ def test_answers_as_a_list() -> None:
     """The answers of a model go into one list if that is asked for."""
     outputs = [Output(text="a"), Output(text=None), Output(text="c", index=2)]
     record = Record(id=1, prompt="q", outputs=outputs)
-    found = Pairing(LAB_INPUT, Choices(responses=Responses.LIST)).written(record)
+    found = RecordMapper(LAB_INPUT, Choices(responses=Responses.LIST)).map(record)
 
     assert [each["actual-output"] for each in found.rows] == [["a", "", "c"]]
     assert [(each.fate, each.path) for each in found.fates] == [
@@ -229,7 +229,7 @@ def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> 
         for each in record.outputs or [Output()]
     ]
     record = replace(filled(record), outputs=answers, extra={"harpia": kept})
-    for each in Pairing(LAB_INPUT, AS_LIST).written(record).rows:
+    for each in RecordMapper(LAB_INPUT, AS_LIST).map(record).rows:
         back = LAB_INPUT.read(each)
         again, noted = written(back)
 
@@ -247,7 +247,7 @@ def test_what_differs_was_noted(
     outputs = [replace(each, **changes) for each in record.outputs]
     record = replace(filled(record), outputs=outputs, extra={"harpia": kept})
     assume(any(each.text is not UNSET for each in outputs))
-    found = Pairing(LAB_INPUT, AS_LIST).written(record)
+    found = RecordMapper(LAB_INPUT, AS_LIST).map(record)
     (row,) = found.rows
     noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, LAB_INPUT.read(row))}

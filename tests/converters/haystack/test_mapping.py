@@ -14,8 +14,8 @@ from harpia_converters.haystack.columns import FORMAT
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, References, Responses
-from harpia_formats.mapping.extras import KEY, restored, taken_out
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.extras import EXTRAS_KEY, restore_extras, split_extras
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 from harpia_formats.schema.dialect import document_schema
@@ -26,7 +26,7 @@ FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdi
 REFEREE = schema_validator_of(document_schema(FORMAT.dialects[0]))
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
 ORDER = "query_id questions contexts ground_truth_answers predicted_answers".split()
-COLUMN = st.sampled_from([*ORDER, "responses", "retrieved_documents", "n", KEY])
+COLUMN = st.sampled_from([*ORDER, "responses", "retrieved_documents", "n", EXTRAS_KEY])
 ITEMS = VALUES | TEXTS | st.lists(TEXTS, max_size=2)
 ROWS = st.dictionaries(COLUMN, ITEMS, min_size=1, max_size=4)
 NAMED = st.dictionaries(
@@ -160,7 +160,12 @@ def test_odd_rows_come_back(row: dict[str, Any]) -> None:
 
 def test_null_among_items_is_absent() -> None:
     """Null in a well-known column says that the row has no such item."""
-    row = {"questions": "q", "contexts": None, "predicted_answers": None, KEY: None}
+    row = {
+        "questions": "q",
+        "contexts": None,
+        "predicted_answers": None,
+        EXTRAS_KEY: None,
+    }
 
     assert COLUMNS.read(row) == Record(prompt="q")
 
@@ -226,7 +231,7 @@ def test_what_differs_was_noted(
     changes = {"turns": UNSET, "extra": {"haystack": named}}
     outputs = [replace(each, **changes) for each in record.outputs]
     record = replace(filled(record), outputs=outputs, extra={"haystack": kept})
-    found = Pairing(COLUMNS, ONE_ROW).written(record)
+    found = RecordMapper(COLUMNS, ONE_ROW).map(record)
     (row,) = found.rows
     noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, COLUMNS.read(row))}
@@ -240,7 +245,7 @@ def test_what_differs_was_noted(
 def test_rows_of_one_file(chosen: list[Record], is_kept: bool) -> None:
     """Null where other rows have an item changes nothing but unknown columns."""
     choices = one_row_each(is_kept=is_kept)
-    rows = [Pairing(COLUMNS, choices).written(filled(each)).rows[0] for each in chosen]
+    rows = [RecordMapper(COLUMNS, choices).map(filled(each)).rows[0] for each in chosen]
     columns = dict.fromkeys(column for each in rows for column in each)
     for row in rows:
         full = {column: row.get(column) for column in columns}
@@ -261,8 +266,8 @@ def one_row_each(*, is_kept: bool) -> Choices:
 
 def restored_from(row: dict[str, Any]) -> Record:
     """Return the record of a row with what the row keeps of it."""
-    bare, fragment = taken_out(row, COLUMNS)
-    return restored(COLUMNS.read(bare), fragment)
+    bare, fragment = split_extras(row, COLUMNS)
+    return restore_extras(COLUMNS.read(bare), fragment)
 
 
 def header_written(header: Header) -> tuple[dict[str, Any], list[str]]:

@@ -14,9 +14,9 @@ from harpia_converters.table.mapping import TABLE
 from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.columns import FIELDS
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import KINDS, Output, Record, Score
+from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, filled, records
@@ -71,7 +71,7 @@ def test_every_field_has_a_column() -> None:
     """Each field of a record has one column, and --map knows those that it names."""
     paths = [each.record_path for each in TABLE.fields]
 
-    assert sorted(paths) == sorted(KINDS)
+    assert sorted(paths) == sorted(FIELD_TYPES)
     assert len(set(TABLE.columns)) == len(TABLE.columns)
     assert set(FIELDS) - set(TABLE.columns) == set()
 
@@ -230,7 +230,7 @@ def test_what_differs_was_noted(
     # A score that says nothing is no difference, however many of them there are.
     assume(not any(Score() in (each.scores or []) for each in record.outputs))
     record = replace(filled(record), extra={**others, "csv": kept})
-    found = Pairing(TABLE, ONE_ROW).written(record)
+    found = RecordMapper(TABLE, ONE_ROW).map(record)
     (row,) = found.rows
     noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, TABLE.read(row))}

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from harpia_converters.tencent.mapping import MANUAL, MESSAGES, OUTPUTS, TABLE
 from harpia_formats.comparison.differences import differences
 from harpia_formats.mapping.choices import Choices, References
-from harpia_formats.mapping.to_rows import Pairing
+from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -590,7 +590,7 @@ def test_turns_of_an_answer_are_taken_once(adapter: FormatAdapter) -> None:
     output = Output(model="m", turns=[USER, ANSWER])
     record = Record(references=["r", "s"], outputs=[output])
     choices = Choices(references=References.EXPAND)
-    result = Pairing(adapter, choices).written(record)
+    result = RecordMapper(adapter, choices).map(record)
 
     assert [adapter.read(each).prompt for each in result.rows] == [USER["content"]] * 2
     assert {each.path for each in result.fates} & {"prompt", "messages"} == {"prompt"}
