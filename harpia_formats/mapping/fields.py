@@ -15,6 +15,10 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score, fits
 
 _OUTPUTS, _SCORES = "outputs.", "outputs.scores."
+#: The level of fields of scores.
+_OF_SCORE = 2
+#: The last key of a path where keys are data.
+ANY_KEY = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class _Leaf:
     level: int
     #: The name of the field there.
     name: str
+    #: The name of the field of the score that the key is, where keys are data.
+    key_name: str = ""
 
 
 _Tree = dict[str, "_Leaf | _Tree"]
@@ -50,6 +56,14 @@ class FieldTable:
             leaf = _leaf_of(each)
             node[each.path[-1]] = leaf
             self._leaves.append(leaf)
+            if ANY_KEY in node and (len(node) > 1 or node is self._tree):
+                raise ValueError(
+                    f"{each.name}: keys that are data need their own object"
+                )
+        if any(each.key_name for each in self._leaves):
+            scores = [each for each in self._leaves if each.level == _OF_SCORE]
+            if len(scores) > 1:
+                raise ValueError("beside scores by key there is no place for another")
 
     def read(self, row: Row) -> Record:
         """Return the record that `row` is."""
@@ -72,6 +86,9 @@ class FieldTable:
         row: Row = {}
         owners = _owners_of(record)
         for each in self._leaves:
+            if each.key_name:
+                _put_scores(row, each, record, fates)
+                continue
             owner = owners[each.level]
             value = held = UNSET if owner is None else getattr(owner, each.name)
             if value is not UNSET and each.field.codec is not None:
@@ -94,10 +111,14 @@ class FieldTable:
 
 
 def _leaf_of(given: FieldMapping) -> _Leaf:
-    for level, prefix in ((2, _SCORES), (1, _OUTPUTS), (0, "")):
-        if given.record_path.startswith(prefix):
-            return _Leaf(given, level, given.record_path.removeprefix(prefix))
-    raise ValueError(given.record_path)
+    levels = ((_OF_SCORE, _SCORES), (1, _OUTPUTS), (0, ""))
+    path, key = given.record_path, given.key_record_path
+    level, start = next(each for each in levels if path.startswith(each[1]))
+    if (given.path[-1] == ANY_KEY) is not bool(key):
+        raise ValueError(f"{given.name}: {ANY_KEY!r} and `key_record_path` go together")
+    if key and (level != _OF_SCORE or not key.startswith(_SCORES)):
+        raise ValueError(f"{given.name}: keys that are data are fields of scores")
+    return _Leaf(given, level, path.removeprefix(start), key.removeprefix(_SCORES))
 
 
 def _owners_of(record: Record) -> tuple[Any, Any, Any]:
@@ -110,12 +131,16 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
     """Take the fields of an object to their places; return what is left of it."""
     rest: Row = {}
     for key, value in owner.items():
-        place = node.get(key)
+        place = node.get(key) or node.get(ANY_KEY)
         if type(place) is _Leaf:
             known, codec = place.field, place.field.codec
             taken = value if codec is None else codec.read(value)
             if taken is not DECLINED and fits(known.record_path, taken):
-                levels[place.level][place.name] = taken
+                if place.key_name:
+                    score = Score(**{place.key_name: key, place.name: taken})
+                    levels[1].setdefault("scores", []).append(score)
+                else:
+                    levels[place.level][place.name] = taken
                 continue
         elif place is not None and type(value) is dict and value:
             left = _take(place, value, levels)  # type: ignore[arg-type]  # no leaf is left
@@ -125,6 +150,35 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
         rest[key] = value
     # Two ways of decoding a row may give its unknown keys in two orders.
     return dict(sorted(rest.items())) if len(rest) > 1 else rest
+
+
+def _put_scores(row: Row, leaf: _Leaf, record: Record, fates: FieldFates) -> None:
+    """Put each score under its key, such as the name of its metric.
+
+    A score without key or value has no place, nor has a second one with the same key.
+    Raises `Unconvertible` where a row must have a score and the record has none.
+    """
+    scores = (record.outputs[0].scores if record.outputs else UNSET) or ()
+    written: Row = {}
+    is_known = False
+    for score in scores:
+        key, value = getattr(score, leaf.key_name), getattr(score, leaf.name)
+        is_known = is_known or key is not UNSET or value is not UNSET
+        if key is UNSET or value is UNSET or key in written:
+            continue
+        if leaf.field.codec is not None:
+            value = leaf.field.codec.write(value)
+        if type(value) is ChangedValue:
+            fates.changed(leaf.field.record_path, value.how)
+            value = value.value
+        if value is not UNSET:
+            written[key] = value
+    if written:
+        _put(row, leaf.field.path[:-1], written)
+    elif leaf.field.required:
+        _lacking(leaf.field, fates)
+    if is_known and len(written) < len(scores):
+        fates.dropped("outputs.scores", "those without a key of their own")
 
 
 def _lacking(given: FieldMapping, fates: FieldFates) -> Any:

@@ -97,7 +97,11 @@ NOTHING_FOR_NULL = ValueCodec(_as_is, _nothing_for_null, "null is left out")
 
 @dataclass(frozen=True, slots=True)
 class FieldMapping:
-    """One place in a row, and the field of a record that it holds."""
+    """One place in a row, and the field of a record that it holds.
+
+    The last key of the path may be "*" where the keys of an object are data, such as
+    names of metrics: it stands for each key that no other mapping names.
+    """
 
     path: tuple[str, ...]
     #: The path of the field, such as `prompt` or `outputs.scores.value`.
@@ -109,6 +113,8 @@ class FieldMapping:
     default: Any = UNSET
     #: For the mapping table.
     note: str = ""
+    #: The path of the field that the key itself is, where the last key is "*".
+    key_record_path: str = ""
 
     @property
     def name(self) -> str:
@@ -175,9 +181,15 @@ class FormatAdapter:
         )
 
     @property
+    def has_data_keys(self) -> bool:
+        """Whether some keys of rows are data, such as names of metrics."""
+        return any(each.key_record_path for each in self.fields)
+
+    @property
     def carried_paths(self) -> frozenset[str]:
         """Every path that is carried; what is below it is too."""
         own = {each.record_path for each in self.fields}
+        own |= {each.key_record_path for each in self.fields if each.key_record_path}
         return self.other_paths | own | {f"extra.{self.vendor}"}
 
 

@@ -182,6 +182,9 @@ def suits_bulk(source: FormatAdapter, target: FormatAdapter, choices: Choices) -
         return False
     if choices.keep_extra or choices.model is not None:
         return False
+    # A plan writes the keys of the first row that it is made of.
+    if source.has_data_keys or target.has_data_keys:
+        return False
     record_paths = {each.record_path for each in source.fields}
     if any(target.carries(each) for each in record_paths & _deep):
         return False

@@ -111,6 +111,11 @@ def spots_of(adapter: FormatAdapter) -> list[Spot]:
         for each in adapter.fields
         if taken.get(each.path, each.record_path) == each.record_path
     ]
+    spots += [
+        Spot(each.path, each.key_record_path)
+        for each in adapter.fields
+        if each.key_record_path
+    ]
     known = [each.record_path for each in spots]
     spots += [
         Spot((each,), each)

@@ -78,6 +78,8 @@ def _demand(field: FieldMapping) -> str:
 def _words(field: FieldMapping) -> Iterator[str]:
     if field.codec is not None:
         yield field.codec.words
+    if field.key_record_path:
+        yield f"each key is `{field.key_record_path}`"
     if field.note:
         yield field.note
 

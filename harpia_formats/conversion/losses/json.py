@@ -71,7 +71,7 @@ def pointer_for(file: FileLosses, path: str) -> str:
         if path.startswith(kept):
             return pointer_of((path.removeprefix(kept),))
         for each in adapter.fields:
-            if path == each.record_path:
+            if path in {each.record_path, each.key_record_path}:
                 return pointer_of(each.path)
             if path.startswith(f"{each.record_path}."):
                 member = path.removeprefix(f"{each.record_path}.")

@@ -86,6 +86,8 @@ def names_of(source: Format | None) -> dict[str, str]:
     for each in adapter.fields:
         if each.record_path not in _of_places:
             names.setdefault(each.record_path, each.name)
+            if each.key_record_path:
+                names.setdefault(each.key_record_path, each.name)
     shared = Counter(names.values())
     names = {
         path: f"{name} ({path})" if shared[name] > 1 else name
