@@ -21,7 +21,7 @@ from harpia_formats.conversion.options import (
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
-from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.sink import SinkError
 from harpia_formats.io.urls import is_same_place
 from harpia_formats.mapping.choices import References, Responses, Turns

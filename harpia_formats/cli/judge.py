@@ -18,7 +18,7 @@ from harpia_formats.cli.guard import (
     write_to,
 )
 from harpia_formats.cli.settings import columns_of
-from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:  # the page of help needs none of it

@@ -12,7 +12,7 @@ from harpia_formats.cli.guard import FOUND, OK, UNABLE, complain, guarded, say, 
 from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.score_table import score_lines
 from harpia_formats.cli.settings import columns_of, split
-from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.options import ScoreOptions

@@ -21,7 +21,7 @@ from harpia_formats.cli.progress import Progress
 from harpia_formats.cli.settings import jobs as jobs_asked
 from harpia_formats.cli.settings import split
 from harpia_formats.cli.table import wants_color
-from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.columns import parse_column_map
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import REPORTERS

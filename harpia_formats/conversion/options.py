@@ -6,7 +6,7 @@ from enum import StrEnum
 from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.columns import check_field_names

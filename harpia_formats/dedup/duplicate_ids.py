@@ -16,8 +16,8 @@ from harpia_formats.dedup.repeated_digests import (
     repeated_digest_batches,
 )
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.columns import DocumentFrames
-from harpia_formats.framing.lines import Cursor
 from harpia_formats.framing.numbered import NumberedRecord, numbered_records
 from harpia_formats.model.format import Container, Remark
 from harpia_formats.rules.across import REPEATED_ID

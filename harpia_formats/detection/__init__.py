@@ -1,1 +1,1 @@
-"""Which format and dialect a file is in."""
+"""Recognize which format and dialect a file is in, by its first records."""

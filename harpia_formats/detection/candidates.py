@@ -1,4 +1,4 @@
-"""Which format and dialect a file is in, told from its first records."""
+"""Choose the format and dialect that most records of a sample match."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,27 +26,29 @@ class FormatVariant:
 
 @dataclass(frozen=True, slots=True)
 class FormatChoice:
-    """What most of some records look like."""
+    """The variant that most of some records match, and how sure that is."""
 
     variant: FormatVariant
-    #: How many of them, of how many.
+    #: Records that match it.
     matching: int
+    #: Records that were compared.
     records: int
-    #: What they were told by, the most frequent first.
+    #: What the records matched by, such as "`turns`", the most frequent first.
     evidence: tuple[str, ...]
-    #: Another one that all of these look like as well.
+    #: Another variant that all of the matching records match as well.
     rival: FormatVariant | None = None
 
     def __str__(self) -> str:
-        sign = self.evidence[0] + " or the like" * (len(self.evidence) > 1)
+        evidence = self.evidence[0] + " or the like" * (len(self.evidence) > 1)
         if self.records == 1:
-            return f"the first record has {sign}"
+            return f"the first record has {evidence}"
         have = "has" if self.matching == 1 else "have"
-        return f"{self.matching:,} of the first {self.records:,} records {have} {sign}"
+        of_all = f"{self.matching:,} of the first {self.records:,} records"
+        return f"{of_all} {have} {evidence}"
 
 
-#: Rows that are compared with every format.
-LOOKED_AT_FULLY = 32
+#: Rows that are compared with every variant.
+COMPARED_FULLY = 32
 #: Containers that a file can be read as, by its layout.
 _readable = {
     Layout.LINES: {Container.ROWS, Container.DOCUMENT},
@@ -62,9 +64,9 @@ def variants_of(
     """Return every dialect of `formats` that a file of `layout` may be in."""
     wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
     return [
-        FormatVariant(each, dialect)
-        for each in formats
-        for dialect in each.dialects
+        FormatVariant(format_, dialect)
+        for format_ in formats
+        for dialect in format_.dialects
         if dialect.container in wanted
     ]
 
@@ -72,76 +74,83 @@ def variants_of(
 def choose_variant(
     rows: Sequence[Any], variants: Sequence[FormatVariant]
 ) -> FormatChoice | None:
-    """Return what more of `rows` look like than anything else, if they do.
+    """Return the variant that more of `rows` match than any other, None if none does.
 
-    A general format is chosen only where no row looks like a particular one.
+    A general format, such as any CSV, is chosen only if no row matches a particular
+    one. Of variants that equally many rows match, the first of `variants` is chosen.
     """
-    particular = [each for each in variants if not each.format.general]
-    general = [each for each in variants if each.format.general]
-    return _choose(rows, particular) or _choose(rows, general)
+    particular = [variant for variant in variants if not variant.format.general]
+    general = [variant for variant in variants if variant.format.general]
+    return _most_matching(rows, particular) or _most_matching(rows, general)
 
 
-def _choose(
+def _most_matching(
     rows: Sequence[Any], variants: Sequence[FormatVariant]
 ) -> FormatChoice | None:
+    """Return the choice among `variants`, None if no row matches any."""
     counts: Counter[int] = Counter()
-    signs: dict[int, Counter[str]] = {}
-    found = list(_all_signs(rows, variants))
-    for number, sign in chain.from_iterable(found):
+    evidence: dict[int, Counter[str]] = {}
+    matches = list(_matches_by_row(rows, variants))
+    for number, found in chain.from_iterable(matches):
         counts[number] += 1
-        signs.setdefault(number, Counter())[sign] += 1
+        evidence.setdefault(number, Counter())[found] += 1
     if not counts:
         return None
-    # The first in the table wins where two are equal.
-    order = sorted(counts, key=lambda each: (-counts[each], each))
+    order = sorted(counts, key=lambda number: (-counts[number], number))
     best = order[0]
     shared = Counter(
-        each for row in found if best in dict(row) for each in dict(row) if each != best
+        number
+        for row in matches
+        if best in dict(row)
+        for number in dict(row)
+        if number != best
     )
-    rivals = [variants[each] for each in order if shared[each] == counts[best]]
+    rivals = [variants[number] for number in order if shared[number] == counts[best]]
     return FormatChoice(
         variants[best],
         matching=counts[best],
         records=len(rows),
-        evidence=tuple(sign for sign, _ in signs[best].most_common()),
+        evidence=tuple(found for found, _ in evidence[best].most_common()),
         rival=rivals[0] if rivals else None,
     )
 
 
-def _all_signs(
+def _matches_by_row(
     rows: Sequence[Any], variants: Sequence[FormatVariant]
 ) -> Iterator[list[tuple[int, str]]]:
-    """Yield what each row looks like.
+    """Yield the matches of each row, as `matches_of` returns them.
 
-    Behind the first ones a row is only compared with what others looked like, unless
-    it looks like none of that: so a thousand rows take little more than a few.
+    Behind the first rows, a row is compared with the variants that others matched,
+    and with all only if it matches none of those: a thousand rows then take little
+    longer than a few.
     """
     met: dict[int, FormatVariant] = {}
     for number, row in enumerate(rows):
-        signs = []
-        if number >= LOOKED_AT_FULLY:
-            known = list(met.values())
-            signs = [([*met][each], sign) for each, sign in matches_of(row, known)]
-        signs = signs or matches_of(row, variants)
-        met.update((each, variants[each]) for each, _ in signs)
-        yield signs
+        matches = []
+        if number >= COMPARED_FULLY:
+            numbers = list(met)
+            known = matches_of(row, list(met.values()))
+            matches = [(numbers[index], found) for index, found in known]
+        matches = matches or matches_of(row, variants)
+        met.update((index, variants[index]) for index, _ in matches)
+        yield matches
 
 
 def matches_of(row: Any, variants: Sequence[FormatVariant]) -> list[tuple[int, str]]:
-    """Return which of `variants` a row looks like, each by its number, and why."""
-    return list(_signs(row, variants))
+    """Return the index in `variants` of each one that `row` matches, and by what."""
+    return list(_matches(row, variants))
 
 
 def first_match(
     row: Any, variants: Sequence[FormatVariant]
 ) -> tuple[FormatVariant, str] | None:
-    """Return the first of `variants` that a row looks like, and why."""
-    found = next(_signs(row, variants), None)
+    """Return the first of `variants` that `row` matches, and by what; None if none."""
+    found = next(_matches(row, variants), None)
     return found and (variants[found[0]], found[1])
 
 
-def _signs(row: Any, variants: Sequence[FormatVariant]) -> Iterator[tuple[int, str]]:
-    for number, each in enumerate(variants if isinstance(row, Mapping) else ()):
-        sign = each.dialect.sniff(row)
-        if sign:
-            yield number, sign
+def _matches(row: Any, variants: Sequence[FormatVariant]) -> Iterator[tuple[int, str]]:
+    for index, variant in enumerate(variants if isinstance(row, Mapping) else ()):
+        evidence = variant.dialect.sniff(row)
+        if evidence:
+            yield index, evidence

@@ -1,4 +1,4 @@
-"""A first look at files: which format each of them is in."""
+"""Detect the format of each input, by its beginning only."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,12 +11,14 @@ from harpia_formats.detection.candidates import (
     matches_of,
     variants_of,
 )
-from harpia_formats.detection.head import SampledFile, sample_file
-from harpia_formats.detection.recognize import Sample, recognize
+from harpia_formats.detection.read_blocks import ReadBlocks
+from harpia_formats.detection.recognize import recognize
 from harpia_formats.detection.result import Detected
-from harpia_formats.detection.torn import ReadBlocks
+from harpia_formats.detection.sample import Sample
+from harpia_formats.detection.sampled_file import SampledFile, sample_file
+from harpia_formats.framing.chunk import Chunk
 from harpia_formats.framing.container import Layout, open_container
-from harpia_formats.framing.lines import ROW_LIMIT, Chunk
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.inputs import Input, sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
@@ -24,123 +26,119 @@ from harpia_formats.model.format import Container, Format
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import all_formats
 
-#: Containers whose file is one value, which tells the format.
-_documents = {Container.DOCUMENT, Container.WRAPPED, Container.COLUMNS}
+#: Containers whose file is one value.
+_document_containers = {Container.DOCUMENT, Container.WRAPPED, Container.COLUMNS}
 
 
 def detect_files(inputs: Iterable[Input]) -> Iterator[Detected]:
-    """Yield what each file behind the inputs is; nothing is read but its beginning."""
+    """Yield the detected format of each file behind `inputs`, in their order.
+
+    Raises nothing for files that cannot be read: `reason` says why.
+    """
     formats = tuple(all_formats().values())
-    for each in sources_of_inputs(inputs):
-        if isinstance(each, SourceError):
-            yield Detected(each.path, reason=each.reason)
+    for source in sources_of_inputs(inputs):
+        if isinstance(source, SourceError):
+            yield Detected(source.path, reason=source.reason)
         else:
-            yield _look(each, formats)
+            yield _detect_source(source, formats)
 
 
-def _look(source: Source, formats: Sequence[Format]) -> Detected:
+def _detect_source(source: Source, formats: Sequence[Format]) -> Detected:
     try:
         with open_source(source) as reader:
             blocks = ReadBlocks(reader, FileCount(source.name))
-            return _told(source.name, blocks, formats)
+            detected = _detect_blocks(source.name, blocks, formats)
     except SourceError as error:
         return Detected(source.name, reason=error.reason)
+    return replace(detected, reason=blocks.error.reason) if blocks.error else detected
 
 
-def _told(path: str, blocks: ReadBlocks, formats: Sequence[Format]) -> Detected:
-    """Tell the format of a file by its blocks."""
-    opening = open_container(blocks)
-    is_text = opening.layout is Layout.TEXT
-    beginning = sample_file(opening, ROW_LIMIT, formats, path, formats)
-    head = beginning.head
-    found = recognize(head, formats)
-    if found.choice is not None:
-        told = _known(path, head, found.choice, formats)
-    elif blocks.error is not None:
-        told = Detected(path)
-    elif found.notes:
-        why, help_ = found.notes[0].message, found.notes[0].help
-        # Its last part is about options of `validate`.
-        nearest = help_.rpartition("; ")[0]
-        told = _unknown(path, head.layout, why, nearest, len(head.rows))
-    else:
-        layout = Layout.TEXT if is_text else head.layout
-        told = _unknown(path, layout, _why_nothing(beginning))
-    return replace(told, reason=blocks.error.reason) if blocks.error else told
-
-
-def _known(
-    path: str, head: Sample, choice: FormatChoice, formats: Sequence[Format]
+def _detect_blocks(
+    path: str, blocks: ReadBlocks, formats: Sequence[Format]
 ) -> Detected:
+    """Return the format of a file by its blocks, of which only the first are read."""
+    opened = open_container(blocks)
+    is_text = opened.layout is Layout.TEXT
+    sampled = sample_file(opened, ROW_LIMIT, formats, path, formats)
+    sample = sampled.sample
+    found = recognize(sample, formats)
+    if found.choice is not None:
+        return _recognized(path, sample, found.choice, formats)
+    if blocks.error is not None:
+        return Detected(path)
+    if found.notes:
+        # The last part of the help is about options of `validate`.
+        nearest = found.notes[0].help.rpartition("; ")[0]
+        return Detected(
+            path,
+            container=sample.layout.value,
+            why=found.notes[0].message,
+            records=len(sample.rows),
+            nearest=nearest,
+        )
+    layout = Layout.TEXT if is_text else sample.layout
+    return Detected(path, container=layout.value, why=_why_no_records(sampled))
+
+
+def _recognized(
+    path: str, sample: Sample, choice: FormatChoice, formats: Sequence[Format]
+) -> Detected:
+    """Return the result for a file whose format is `choice`."""
     variant = choice.variant
     is_table = variant.dialect.container is Container.TABLE
+    rival = choice.rival
+    is_other = rival is not None and rival.format is not variant.format
     return Detected(
         path,
         format=variant.format.id,
         dialect=variant.dialect.name,
-        container="a table" if is_table else head.layout.value,
+        container="a table" if is_table else sample.layout.value,
         confidence=choice.matching / choice.records,
-        why=f"{choice.evidence[0]}{_where(choice)}",
+        why=f"{choice.evidence[0]}{_where_found(choice)}",
         records=choice.records,
-        others=_others(head, variant, formats),
-        rival=_rival(choice),
+        others=_other_formats(sample, variant, formats),
+        rival=rival.name if rival is not None and is_other else "",
     )
 
 
-def _unknown(
-    path: str, layout: Layout, why: str, nearest: str = "", records: int = 0
-) -> Detected:
-    container = layout.value
-    return Detected(
-        path, container=container, why=why, records=records, nearest=nearest
-    )
-
-
-def _why_nothing(beginning: SampledFile) -> str:
-    """Return why there is nothing that a format could be told from."""
-    layout = beginning.head.layout
+def _why_no_records(sampled: SampledFile) -> str:
+    """Return why there are no records by which a format could be recognized."""
+    layout = sampled.sample.layout
     is_cut = layout in {Layout.LINES, Layout.ARRAY}
-    holds_rows = any(isinstance(each, Chunk) or each.record for each in beginning.held)
-    if layout is Layout.EMPTY or (is_cut and not holds_rows):
+    has_rows = any(isinstance(frame, Chunk) or frame.record for frame in sampled.held)
+    if layout is Layout.EMPTY or (is_cut and not has_rows):
         return "the file holds no records"
     return "none of the first records can be read"
 
 
-def _where(choice: FormatChoice) -> str:
-    """Return in how many records the sign was that told the format."""
+def _where_found(choice: FormatChoice) -> str:
+    """Return where in the file the evidence is, for the end of a sentence."""
     hedge = " or the like" if len(choice.evidence) > 1 else ""
     container = choice.variant.dialect.container
     if container is Container.TABLE:
         return f"{hedge} in the header"
-    if container in _documents:
+    if container in _document_containers:
         return f"{hedge} in the document"
     records = f"record{'s' * (choice.records != 1)}"
     return f"{hedge} in {choice.matching:,} of {choice.records:,} {records}"
 
 
-def _others(
-    head: Sample, taken: FormatVariant, formats: Sequence[Format]
+def _other_formats(
+    sample: Sample, chosen: FormatVariant, formats: Sequence[Format]
 ) -> tuple[tuple[str, int], ...]:
-    """Return what the rows look like that do not look like what was taken."""
-    variants = variants_of(formats, head.layout)
-    if not taken.format.general:
-        variants = [each for each in variants if not each.format.general]
+    """Return the variants that rows match which do not match `chosen`, with counts."""
+    variants = variants_of(formats, sample.layout)
+    if not chosen.format.general:
+        variants = [variant for variant in variants if not variant.format.general]
     others: Counter[str] = Counter()
-    for row in head.rows:
-        others.update(_other_name(row, taken, variants))
+    for row in sample.rows:
+        others.update(_other_name(row, chosen, variants))
     return tuple(others.most_common())
 
 
 def _other_name(
-    row: Any, taken: FormatVariant, variants: Sequence[FormatVariant]
+    row: Any, chosen: FormatVariant, variants: Sequence[FormatVariant]
 ) -> list[str]:
-    """Return the name of what a row looks like, none if that is what was taken."""
-    names = [variants[number].name for number, _ in matches_of(row, variants)]
-    return [] if taken.name in names else names[:1]
-
-
-def _rival(choice: FormatChoice) -> str:
-    rival = choice.rival
-    if rival is None or rival.format is choice.variant.format:
-        return ""
-    return rival.name
+    """Return the first variant that a row matches, nothing if it matches `chosen`."""
+    names = [variants[index].name for index, _ in matches_of(row, variants)]
+    return [] if chosen.name in names else names[:1]

@@ -1,4 +1,4 @@
-"""What a file was found to be, and how sure that is."""
+"""The result of detecting the format of a file."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,28 +8,29 @@ SCHEMA = "harpia-formats/detection/1"
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What the beginning of a file says of its format."""
+    """The format of a file, as far as its beginning tells, and how sure that is."""
 
     path: str
-    #: The id of the format; none if no known one was recognised.
+    #: The id of the format, None if no known one was recognized.
     format: str | None = None
-    #: The dialect of it, empty for the one that is documented first.
+    #: Its dialect, empty for the one that is documented first.
     dialect: str = ""
-    #: How the file is put together, in words.
+    #: How the values of the file are put together, in words.
     container: str = ""
-    #: Records that look like the format, of all that were looked at, from 0 to 1.
+    #: Records that match the format, as a share of those compared, from 0 to 1.
     confidence: float = 0.0
-    #: What the format was told by, or why none was.
+    #: What the format was recognized by, or why none was.
     why: str = ""
-    #: Records that were looked at; a document is one.
+    #: Records that were compared; a document is one.
     records: int = 0
-    #: What the records look like that do not look like the format, and how many.
+    #: Names of other formats that records match which do not match this one, with the
+    #: number of those records.
     others: tuple[tuple[str, int], ...] = ()
-    #: Another format that all of the records look like as well, empty if there is none.
+    #: Another format that all of the records match as well, empty if there is none.
     rival: str = ""
-    #: Of an unknown format: what the file lacks for the nearest ones.
+    #: Of an unknown format: the keys that the file lacks for the nearest formats.
     nearest: str = ""
-    #: Why the file, or the beginning of it, could not be read.
+    #: Why the file, or its beginning, could not be read.
     reason: str | None = None
 
     @property
@@ -40,14 +41,14 @@ class Detected:
 
     @property
     def strangers(self) -> int:
-        """Records that look like no known format, though the file is in one."""
-        alike = round(self.confidence * self.records)
-        known = alike + sum(count for _, count in self.others)
+        """Records that match no known format, in a file whose format is known."""
+        matching = round(self.confidence * self.records)
+        known = matching + sum(count for _, count in self.others)
         return self.records - known if self.format else 0
 
 
 def detected_as_dict(detected: Detected) -> dict[str, Any]:
-    """Return what was found by the contract of detection."""
+    """Return the result with the keys of the schema `detection-1`."""
     return {
         "path": detected.path,
         "format": detected.format,

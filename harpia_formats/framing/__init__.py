@@ -1,1 +1,1 @@
-"""From bytes to rows: JSON Lines, JSON arrays, columns."""
+"""From bytes to rows: JSON Lines, JSON arrays and columns, each row with its place."""

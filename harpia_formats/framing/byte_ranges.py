@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from harpia_formats.framing.lines import Chunk, Cursor, count_newlines
+from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
 from harpia_formats.io.reader import BLOCK, SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 

@@ -1,4 +1,4 @@
-"""Which container a stream of bytes is, told from its beginning."""
+"""Recognize the container of a stream of bytes, and cut it into rows."""
 
 import re
 from collections.abc import Iterable
@@ -7,24 +7,23 @@ from enum import StrEnum
 
 import msgspec
 
-from harpia_formats.framing.lines import (
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import (
     BOM,
     JSON_SPACE,
-    ROW_LIMIT,
-    WINDOW,
-    ByteBuffer,
     Cursor,
     Frames,
     FramingFault,
-    document_rows,
     is_blank,
-    line_rows,
 )
+from harpia_formats.framing.document import document_rows
+from harpia_formats.framing.limits import ROW_LIMIT, WINDOW
+from harpia_formats.framing.lines import line_rows
 from harpia_formats.framing.next_value import ValueState, read_value
 
 
 class Layout(StrEnum):
-    """How a file is put together, whatever its records mean."""
+    """How the values of a file are put together, whatever they mean."""
 
     LINES = "JSON Lines"
     ARRAY = "a JSON array"
@@ -32,7 +31,7 @@ class Layout(StrEnum):
     OBJECT = "a JSON object"
     #: One object in one line: a document, or the only row of JSON Lines.
     ONE_LINE = "a JSON object in one line"
-    #: A line that is too long to tell whether others follow.
+    #: The first line is too long to know whether others follow.
     LONG_LINE = "a long line"
     #: Anything else.
     TEXT = "text"
@@ -45,154 +44,156 @@ _comments = re.compile(rb"(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*+", re.DOT
 
 @dataclass(slots=True)
 class OpenedContainer:
-    """A stream of bytes whose container is known, with nothing cut from it yet."""
+    """A stream of bytes whose layout is known, with nothing cut from it yet."""
 
-    feed: ByteBuffer
+    buffer: ByteBuffer
     layout: Layout
-    #: Position of the first byte of `feed.data`.
+    #: Position of the first byte of `buffer.data`.
     start: Cursor
     #: Position behind a byte order mark.
     content_start: Cursor
-    #: What is wrong before the first record.
+    #: Faults before the first record.
     faults: list[FramingFault] = field(default_factory=list)
 
 
 def open_container(blocks: Iterable[bytes]) -> OpenedContainer:
-    """Read the beginning of the `blocks` of a file, and tell their container."""
-    feed = ByteBuffer(iter(blocks))
-    feed.fill(len(BOM))
-    start = beginning = Cursor()
-    flaws = []
-    if feed.data.startswith(BOM):
-        flaws.append(FramingFault("bom", start, len(BOM)))
-        feed.data = feed.data[len(BOM) :]
-        start = beginning = Cursor(len(BOM))
-    while is_blank(feed.data) and feed.grow():
-        if is_blank(feed.data) and len(feed.data) > WINDOW:
-            start, feed.data = start.after(feed.data), b""
-    if is_blank(feed.data):
-        flaws.append(FramingFault("empty", beginning))
-        return OpenedContainer(feed, Layout.EMPTY, start, beginning, flaws)
-    return OpenedContainer(feed, _layout_of(feed), start, beginning, flaws)
+    """Read the beginning of the `blocks` of a file, and recognize its layout."""
+    buffer = ByteBuffer(iter(blocks))
+    buffer.fill(len(BOM))
+    start = content_start = Cursor()
+    faults = []
+    if buffer.data.startswith(BOM):
+        faults.append(FramingFault("bom", start, len(BOM)))
+        buffer.data = buffer.data[len(BOM) :]
+        start = content_start = Cursor(len(BOM))
+    while is_blank(buffer.data) and buffer.grow():
+        if is_blank(buffer.data) and len(buffer.data) > WINDOW:
+            start, buffer.data = start.after(buffer.data), b""
+    if is_blank(buffer.data):
+        faults.append(FramingFault("empty", content_start))
+        return OpenedContainer(buffer, Layout.EMPTY, start, content_start, faults)
+    return OpenedContainer(buffer, _layout_of(buffer), start, content_start, faults)
 
 
 def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
-    """Yield the rows of `blocks` in chunks, and what is wrong around them.
+    """Yield the rows of `blocks` in chunks, and the faults around them.
 
-    The container is recognised by content. Nothing larger than a block, a window
-    and a row is held in memory; a row beyond `limit` bytes becomes a flaw.
+    The layout is recognized by content. Nothing larger than a block, a window and a
+    row is held in memory; a row of more than `limit` bytes is a fault.
     """
-    opening = open_container(blocks)
-    yield from opening.faults
-    yield from frames_of(opening, limit)
+    opened = open_container(blocks)
+    yield from opened.faults
+    yield from frames_of(opened, limit)
 
 
-def frames_of(opening: OpenedContainer, limit: int) -> Frames:
-    """Return the rows of what is opened, cut by its container."""
-    layout = opening.layout
+def frames_of(opened: OpenedContainer, limit: int) -> Frames:
+    """Return the rows of a container in chunks, and the faults around them."""
+    layout = opened.layout
     if layout is Layout.EMPTY:
         return iter(())
     if layout is Layout.ARRAY:
-        from harpia_formats.framing.array import array_rows  # noqa: PLC0415 - only arrays need it
+        from harpia_formats.framing.array import array_rows  # noqa: PLC0415 - most files are lines
 
-        return array_rows(opening.feed, opening.start, limit)
+        return array_rows(opened.buffer, opened.start, limit)
     if layout is Layout.LONG_LINE:
-        layout = Layout.OBJECT if _is_document(opening.feed, limit) else layout
-        # What was read to tell would be cut into a single chunk.
-        opening.feed.put_back(WINDOW)
+        layout = Layout.OBJECT if _is_document(opened.buffer, limit) else layout
+        # All that was read for that would be cut into a single chunk.
+        opened.buffer.put_back(WINDOW)
     rows = document_rows if layout is Layout.OBJECT else line_rows
-    return rows(opening.feed, opening.start, limit)
+    return rows(opened.buffer, opened.start, limit)
 
 
-def _layout_of(feed: ByteBuffer) -> Layout:
-    """Tell the container that `feed` begins with."""
-    first = feed.data.lstrip(JSON_SPACE)[:1]
+def _layout_of(buffer: ByteBuffer) -> Layout:
+    """Return the layout that `buffer` begins with."""
+    first = buffer.data.lstrip(JSON_SPACE)[:1]
     if first == b"[":
-        return Layout.LINES if _is_array_a_line(feed) else Layout.ARRAY
+        return Layout.LINES if _is_array_a_line(buffer) else Layout.ARRAY
     if first != b"{":
-        return _behind_comment(feed)
-    if not _holds_a_line(feed):
+        return _layout_after_comment(buffer)
+    if not _holds_a_line(buffer):
         return Layout.LONG_LINE
-    if _is_document(feed, WINDOW):
+    if _is_document(buffer, WINDOW):
         return Layout.OBJECT
-    return Layout.ONE_LINE if _is_one_line(feed) else Layout.LINES
+    return Layout.ONE_LINE if _is_one_line(buffer) else Layout.LINES
 
 
-def _behind_comment(feed: ByteBuffer) -> Layout:
-    """Tell whether a document stands behind comments, which JSON has not."""
-    feed.fill(WINDOW)
-    rest = without_leading_comments(feed.data)
-    if len(rest) < len(feed.data) and rest.startswith((b"{", b"[")):
+def _layout_after_comment(buffer: ByteBuffer) -> Layout:
+    """Return `OBJECT` if a document follows comments, which JSON does not have."""
+    buffer.fill(WINDOW)
+    rest = without_leading_comments(buffer.data)
+    if len(rest) < len(buffer.data) and rest.startswith((b"{", b"[")):
         layout = _layout_of(ByteBuffer(iter(()), rest))
-        # An array is taken as a whole too, for its comment to be told once.
+        # An array is read as one value, too, so that its comment is reported once.
         if layout in {Layout.OBJECT, Layout.ARRAY}:
             return Layout.OBJECT
     return Layout.TEXT
 
 
 def without_leading_comments(data: bytes) -> bytes:
-    """Return `data` without white space and comments in front."""
+    """Return `data` without the white space and comments that it begins with."""
     found = _comments.match(data)
     return data[found.end() :] if found else data
 
 
-def _holds_a_line(feed: ByteBuffer) -> bool:
-    """Tell whether the first line ends within a window, or with the data."""
-    while not _first_lines(feed.data)[2] and len(feed.data) < WINDOW:
-        if not feed.grow(WINDOW):
+def _holds_a_line(buffer: ByteBuffer) -> bool:
+    """Tell whether the first line ends within a window, or with the file."""
+    while not _first_lines(buffer.data)[2] and len(buffer.data) < WINDOW:
+        if not buffer.grow(WINDOW):
             return True
-    return _first_lines(feed.data)[2]
+    return _first_lines(buffer.data)[2]
 
 
-def _is_one_line(feed: ByteBuffer) -> bool:
-    """Tell whether all of `feed` is one line."""
-    return not _first_lines(feed.data)[1] and not feed.grow()
+def _is_one_line(buffer: ByteBuffer) -> bool:
+    """Tell whether the whole file is one line."""
+    return not _first_lines(buffer.data)[1] and not buffer.grow()
 
 
-def _is_array_a_line(feed: ByteBuffer) -> bool:
+def _is_array_a_line(buffer: ByteBuffer) -> bool:
     """Tell whether the first line is a whole array and another value follows it."""
-    feed.fill(WINDOW)
-    first, second, _ = _first_lines(feed.data[:WINDOW])
-    return second.startswith((b"[", b"{")) and _complaint(first) is None
+    buffer.fill(WINDOW)
+    first, second, _ = _first_lines(buffer.data[:WINDOW])
+    return second.startswith((b"[", b"{")) and _parser_error(first) is None
 
 
-def _is_document(feed: ByteBuffer, limit: int) -> bool:
-    """Tell whether an object begins that is spread over several lines.
+def _is_document(buffer: ByteBuffer, limit: int) -> bool:
+    """Tell whether `buffer` begins with an object that is spread over several lines.
 
-    A first line that was cut off is told from one by the next: in a document it
-    continues the object, in JSON Lines it begins another.
+    If the first line is not a whole value, the second one decides: in a document it
+    continues the object, in JSON Lines it begins another. At most `limit` bytes are
+    read for that.
     """
-    first, second, is_whole = _first_lines(feed.data)
-    while not is_whole and len(feed.data) < limit and feed.grow(limit):
-        first, second, is_whole = _first_lines(feed.data)
+    first, second, is_whole = _first_lines(buffer.data)
+    while not is_whole and len(buffer.data) < limit and buffer.grow(limit):
+        first, second, is_whole = _first_lines(buffer.data)
     # With its newline, a line that ends inside of a string is broken, not cut off.
-    if not second or _complaint(first + b"\n") != "Input data was truncated":
+    if not second or _parser_error(first + b"\n") != "Input data was truncated":
         return False
     if not second.startswith((b"{", b"[")):
         return True
-    if _goes_on(feed):
+    if _is_closed_later(buffer):
         return True
     is_open = first.rstrip(JSON_SPACE).endswith((b"{", b"[", b",", b":"))
-    return is_open and _complaint(second) is not None
+    return is_open and _parser_error(second) is not None
 
 
-def _goes_on(feed: ByteBuffer) -> bool:
-    """Tell whether an object that the first line leaves open is closed further on.
+def _is_closed_later(buffer: ByteBuffer) -> bool:
+    """Tell whether an object that the first line leaves open is closed by later ones.
 
-    One that is still open in a window goes on if more than two lines are in it.
+    One that is still open after a window counts as closed if that has more than two
+    lines.
     """
     while True:
-        data = feed.data.strip(JSON_SPACE)
+        data = buffer.data.strip(JSON_SPACE)
         state, _ = read_value(data, 0)
         if state is not ValueState.OPEN:
             return state is not ValueState.BROKEN
-        if len(feed.data) >= WINDOW or not feed.grow(WINDOW):
+        if len(buffer.data) >= WINDOW or not buffer.grow(WINDOW):
             return data.count(b"\n") > 1
 
 
 def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
     """Return the first two lines of `data` that are not blank, and whether both end."""
-    # What is behind them may be megabytes, and is not copied.
+    # What follows them may be megabytes, and is not copied.
     data = data.lstrip(JSON_SPACE)
     end = data.find(b"\n")
     if end < 0:
@@ -204,8 +205,8 @@ def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
     return data[:end], data[begin : second if is_whole else None], is_whole
 
 
-def _complaint(text: bytes) -> str | None:
-    """Return what the parser says against `text`, if anything."""
+def _parser_error(text: bytes) -> str | None:
+    """Return the parser's message about `text`, None if it is one JSON value."""
     try:
         msgspec.json.decode(text, type=msgspec.Raw)
     except msgspec.DecodeError as error:

@@ -1,4 +1,4 @@
-"""What the parser says about one value in a piece of text, and where it stopped."""
+"""Ask the parser whether a JSON value that begins at an offset is complete."""
 
 import re
 import sys
@@ -6,55 +6,56 @@ from enum import Enum, auto
 
 import msgspec
 
-_item = msgspec.json.Decoder(msgspec.Raw).decode
-_fault_byte = re.compile(r"\(byte (\d+)\)$")
+_parse = msgspec.json.Decoder(msgspec.Raw).decode
+_error_byte = re.compile(r"\(byte (\d+)\)$")
 
 
 class ValueState(Enum):
-    """What the parser says about a value."""
+    """What the parser reports about a value, given the bytes that were read so far."""
 
-    #: It is whole, and something is behind it.
+    #: It is complete, and other bytes follow it.
     ENDED = auto()
-    #: It is whole, as far as it is held.
+    #: It is complete as far as was read; a number may go on.
     WHOLE = auto()
-    #: It is cut off where what is held ends.
+    #: It is cut off where the bytes end.
     OPEN = auto()
     #: It is not JSON.
     BROKEN = auto()
 
 
 def error_byte(message: str) -> int:
-    """Return the byte that a parser's message names, or one that is never reached."""
-    found = _fault_byte.search(message)
+    """Return the byte offset that a parser's message names, `sys.maxsize` if none."""
+    found = _error_byte.search(message)
     return int(found[1]) if found else sys.maxsize
 
 
-def _byte_named_behind() -> int:
-    """Return which byte the parser names for a comma that is byte 0."""
+def _reported_excess() -> int:
+    """Return how far the parser reports what follows a value behind its offset."""
     try:
-        _item(b"0,")
+        _parse(b"0,")
     except msgspec.DecodeError as error:
         return error_byte(str(error)) - 1
     return 0
 
 
-#: How far behind the first byte after a whole value the parser points.
-_BYTE_BEHIND = _byte_named_behind()
+#: Measured, since it differs between releases of msgspec.
+_EXCESS = _reported_excess()
 
 
 def read_value(data: bytes, at: int) -> tuple[ValueState, int]:
-    """Return what the parser says about the value at `at`, and where it stopped.
+    """Return the state of the JSON value at offset `at`, and where the parser stopped.
 
-    Behind a whole value it stops at what follows, white space passed over.
+    Behind an `ENDED` value it stops at the next byte that is not white space.
     """
     try:
-        _item(memoryview(data)[at:])
+        _parse(memoryview(data)[at:])
     except msgspec.DecodeError as error:
         message = str(error)
         place = at + error_byte(message)
         if "trailing characters" in message:
-            return ValueState.ENDED, place - _BYTE_BEHIND
-        return ValueState.BROKEN if place < len(data) else ValueState.OPEN, len(data)
+            return ValueState.ENDED, place - _EXCESS
+        is_broken = place < len(data)
+        return ValueState.BROKEN if is_broken else ValueState.OPEN, len(data)
     except RecursionError:
         return ValueState.BROKEN, at
     return ValueState.WHOLE, len(data)

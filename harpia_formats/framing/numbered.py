@@ -1,4 +1,4 @@
-"""The records of a file by their numbers, as far as their container goes."""
+"""The records of a file with their numbers, as far as its container can be read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.framing.columns import DocumentFrames
-from harpia_formats.framing.lines import Chunk, Cursor, FramingFault, is_blank
 
 _decode = msgspec.json.Decoder().decode
 _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -15,16 +15,16 @@ _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 @dataclass(frozen=True, slots=True)
 class NumberedRecord:
-    """A record with the chunk that it is a row of."""
+    """A record with its number and the chunk that it is a row of."""
 
-    #: From 1; blank lines have none, and rows beyond the limit have.
+    #: From 1; blank lines are not counted, rows over the limit are.
     number: int
     chunk: Chunk
     row: int
 
     @property
     def start(self) -> Cursor:
-        """Where in the file it begins."""
+        """Where in the file the record begins."""
         return self.chunk.start_of(self.row)
 
     @property
@@ -33,12 +33,12 @@ class NumberedRecord:
         return self.chunk.rows[self.row]
 
     def value(self) -> Any:
-        """Return the decoded record, None if it does not parse."""
+        """Return the decoded record, None if it is not JSON."""
         return decoded_or_none(self.text)
 
 
 def decoded_or_none(text: bytes) -> Any:
-    """Return the value of a JSON text, None if it does not parse."""
+    """Return the value of a JSON text, None if it is not JSON."""
     try:
         return _decode(text)
     except _not_json:
@@ -46,7 +46,7 @@ def decoded_or_none(text: bytes) -> Any:
 
 
 def numbered_records(frames: DocumentFrames) -> Iterator[NumberedRecord]:
-    """Yield each record of `frames` in order."""
+    """Yield each record of `frames` in order, with its number from 1."""
     number = 0
     for frame in frames:
         if isinstance(frame, FramingFault):

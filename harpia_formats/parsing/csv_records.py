@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from harpia_formats.framing.lines import WINDOW, ByteBuffer, Cursor
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.framing.limits import WINDOW
 from harpia_formats.parsing.csv_errors import (
     RecordFault,
     lone_carriage_return,
@@ -94,7 +96,7 @@ def table_rows(feed: ByteBuffer, start: Cursor, limit: int) -> Iterator[TablePie
 class _Table:
     """How far a table has been cut into records."""
 
-    feed: ByteBuffer
+    buffer: ByteBuffer
     #: Position of the next byte.
     start: Cursor
     limit: int
@@ -118,21 +120,21 @@ class _Table:
 
         A whole window is taken together, so that bytes are seldom moved.
         """
-        if len(self.feed.data) - self.at < size and not self.ended:
-            self.feed.data = self.feed.data[self.at :]
+        if len(self.buffer.data) - self.at < size and not self.ended:
+            self.buffer.data = self.buffer.data[self.at :]
             self.at = 0
-            self.ended = not self.feed.fill(max(size, WINDOW))
-        return self.at < len(self.feed.data)
+            self.ended = not self.buffer.fill(max(size, WINDOW))
+        return self.at < len(self.buffer.data)
 
     def _consume(self, size: int) -> None:
         """Go on behind the next `size` bytes."""
         end = self.at + size
-        self.start = self.start.after(self.feed.data[self.at : end])
+        self.start = self.start.after(self.buffer.data[self.at : end])
         self.at = end
 
     def _plain_records(self) -> Iterator[TablePiece]:
         """Yield the records that are held whole, up to the first that is unusual."""
-        data, start, at = self.feed.data, self.start, self.at
+        data, start, at = self.buffer.data, self.start, self.at
         for raws, line_end in whole_records(data, at):
             size = sum(map(len, raws)) + len(raws) - 1
             record = data[at : at + size]
@@ -166,7 +168,7 @@ class _Table:
     def _next_cut(self) -> RecordCut:
         """Cut the next record into fields, as far as it is to be held."""
         while True:
-            data, at = self.feed.data, self.at
+            data, at = self.buffer.data, self.at
             held = min(len(data) - at, self._reach)
             final = self.ended and at + held == len(data)
             cut = cut_record(data, at, at + held, final=final)
@@ -181,7 +183,7 @@ class _Table:
 
     def _whole(self, cut: RecordCut) -> TablePiece:
         """Return the record that `cut` holds."""
-        data = self.feed.data[self.at : self.at + cut.size]
+        data = self.buffer.data[self.at : self.at + cut.size]
         if wrong := record_fault(data, self.limit):
             return self._fault(wrong, 0, cut.size)
         row = TableRow(self.start, data, fields_of(cut.raws))
@@ -191,7 +193,7 @@ class _Table:
         """Return why `cut` did not come to the end of the record."""
         if cut.ending is RecordEnding.CROWDED:
             return too_many_fields()
-        data, stop = self.feed.data, self.at + cut.size
+        data, stop = self.buffer.data, self.at + cut.size
         opening = self.at + cut.last
         line = self.start.line + data.count(b"\n", self.at, opening)
         spread = 0 <= line_break(data, opening) < stop
@@ -210,7 +212,7 @@ class _Table:
 
     def _fault(self, wrong: RecordFault, begin: int = 0, end: int = 0) -> TableFault:
         """Put what is wrong in its place; the bytes passed over are the record's."""
-        data, place, offset = self.feed.data, self.at + wrong.at, self.start.offset
+        data, place, offset = self.buffer.data, self.at + wrong.at, self.start.offset
         first = max(self.at, place - AROUND)
         first = max(first, data.rfind(b"\n", first, place) + 1)
         behind, _, _ = data[place : place + AROUND].partition(b"\n")
@@ -229,7 +231,7 @@ class _Table:
     def _pass_line(self) -> None:
         """Go on to the end of the physical line, without holding it."""
         while True:
-            data = self.feed.data
+            data = self.buffer.data
             end = line_break(data, self.at)
             if end >= 0 or self.ended:
                 break
@@ -240,9 +242,9 @@ class _Table:
     def _line_end(self, size: int) -> Iterator[TableFault]:
         """Go on behind `size` bytes and the line end; say if it is a lone return."""
         self._hold(size + AROUND)
-        end = _line_end.match(self.feed.data, self.at + size)
+        end = _line_end.match(self.buffer.data, self.at + size)
         line_end = end[0] if end else b""
-        line = self.start.line + self.feed.data.count(b"\n", self.at, self.at + size)
+        line = self.start.line + self.buffer.data.count(b"\n", self.at, self.at + size)
         if line_end == b"\r" and line != self.carriage_line:
             self.carriage_line = line
             yield self._fault(lone_carriage_return(size), size, size + 1)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from harpia_formats.framing.lines import DEPTH_LIMIT
+from harpia_formats.framing.limits import DEPTH_LIMIT
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing import json_errors as fault
 from harpia_formats.parsing.json_errors import Fault, FaultKind

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.framing.lines import JSON_SPACE
+from harpia_formats.framing.chunk import JSON_SPACE
 from harpia_formats.framing.next_value import ValueState, read_value
 
 #: Levels down to which a value that is cut off is looked into.

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.detection.torn import ReadBlocks
+from harpia_formats.detection.read_blocks import ReadBlocks
 from harpia_formats.framing.byte_ranges import LineRange, RangeReader, read_range
-from harpia_formats.framing.lines import ROW_LIMIT, Cursor, count_newlines
+from harpia_formats.framing.chunk import Cursor, count_newlines
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile

@@ -10,8 +10,8 @@ from typing import IO, Any
 from msgspec import MsgspecError
 
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.columns import DocumentHeader as Around
-from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
 from harpia_formats.mapping.extras import restore_extras, split_extras
 from harpia_formats.model.adapter import FormatAdapter, Row

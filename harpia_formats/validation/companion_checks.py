@@ -8,11 +8,11 @@ from typing import Any
 
 from harpia_formats.dedup.digests import Digests, digest_of
 from harpia_formats.dedup.key_text import key_text
-from harpia_formats.detection.head import Framing, framing_of, sample_file
 from harpia_formats.detection.recognize import recognize
+from harpia_formats.detection.sampled_file import Framing, framing_of, sample_file
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.columns import DocumentHeader
 from harpia_formats.framing.container import open_container
-from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.framing.numbered import (
     NumberedRecord,
     decoded_or_none,
@@ -56,10 +56,10 @@ def read_other(source: Source, options: Options) -> Other:
         beginning = sample_file(
             open_container(reader), limit, formats, source.name, formats
         )
-        variant = recognize(beginning.head, formats).variant
+        variant = recognize(beginning.sample, formats).variant
         if variant is None:
             raise CompanionError(source.name, "is in no known format")
-        cut = framing_of(variant, beginning.head.layout)
+        cut = framing_of(variant, beginning.sample.layout)
         ids, key = Digests(), variant.format.id_key
         header = None
         for frame in beginning.frames(cut, variant):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.detection.candidates import (
-    LOOKED_AT_FULLY,
+    COMPARED_FULLY,
     FormatChoice,
     FormatVariant,
     choose_variant,
@@ -166,7 +166,7 @@ def test_counts_are_exact(rows: list[Any]) -> None:
 
 def test_rows_behind_the_first_are_told_apart_too() -> None:
     """Rows of a format that none of the first ones is in can still be the most."""
-    rows = [{"one": ""}] * (LOOKED_AT_FULLY + 9) + [{"two": ""}] * 500
+    rows = [{"one": ""}] * (COMPARED_FULLY + 9) + [{"two": ""}] * 500
     choice = choose_variant(rows, [ONE, TWO])
 
     assert choice is not None

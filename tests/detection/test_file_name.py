@@ -2,7 +2,7 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.detection.file_name import misleading_suffix
-from harpia_formats.detection.recognize import Sample
+from harpia_formats.detection.sample import Sample
 from harpia_formats.framing.container import Layout
 
 ROWS = ({"a": 1}, {"a": 2})

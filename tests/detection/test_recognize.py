@@ -7,15 +7,14 @@ import pytest
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.recognize import (
     Recognition,
-    Sample,
     default_variant,
-    parsed_rows,
     recognize,
     recognize_as,
     require_documented,
 )
+from harpia_formats.detection.sample import Sample, parsed_rows
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.container import Layout
-from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
 from harpia_formats.model.format import Format
 from harpia_formats.registry import all_formats, formats_named
 
@@ -79,7 +78,7 @@ def test_other_versions_are_taken_and_told(shape: Format) -> None:
 
     assert found.variant == FormatVariant(shape, shape.dialects[0])
     assert saying.code == "S202"
-    assert saying.message.startswith(f"judged as {shape.id}: ")
+    assert saying.message.startswith(f"validated as {shape.id}: ")
     assert " records have " in saying.message
 
 
@@ -105,7 +104,7 @@ def test_dialect_that_is_not_documented_is_told() -> None:
     assert found.variant.name == "harpia (instancias)"
     assert (saying.code, saying.message.split(":")[0]) == (
         "S202",
-        "judged as harpia (instancias)",
+        "validated as harpia (instancias)",
     )
     assert "--strict" in saying.help
 
@@ -136,7 +135,9 @@ def test_ambiguous_records_are_told() -> None:
 
     assert found.variant == FormatVariant(SEED, SEED.dialects[0])
     assert saying.code == "S204"
-    assert saying.message == ("may be eee@0.2.0 or nemo-results; judged as eee@0.2.0")
+    assert saying.message == (
+        "may be eee@0.2.0 or nemo-results; validated as eee@0.2.0"
+    )
 
 
 def test_nothing_is_said_of_no_rows() -> None:

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harpia_formats.framing import array
+from harpia_formats.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import BOM, Chunk, Cursor, FramingFault
 
 _MEGABYTE = 1024 * 1024
 _SIZES = st.sampled_from([1, 3, 16, 100, 64 * 1024])

@@ -8,14 +8,10 @@ from hypothesis import strategies as st
 
 from harpia_formats import validate
 from harpia_formats.framing import array
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentHeader, RowArray, document_frames
-from harpia_formats.framing.lines import (
-    ROW_LIMIT,
-    ByteBuffer,
-    Chunk,
-    Cursor,
-    FramingFault,
-)
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.model.problem import Path
 
 KEYS = st.sampled_from(["rows", "more", "é", 'a"b', "", "\u2028"])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from harpia_formats.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.framing.container import (
     Layout,
     OpenedContainer,
@@ -12,7 +13,7 @@ from harpia_formats.framing.container import (
     frames_of,
     open_container,
 )
-from harpia_formats.framing.lines import BOM, WINDOW, Chunk, Cursor, FramingFault
+from harpia_formats.framing.limits import WINDOW
 
 SIZES = pytest.mark.parametrize("size", [1, 5, 1024])
 #: A beginning of each kind, by what it is.
@@ -52,7 +53,7 @@ def blocks_of(data: bytes, size: int) -> Iterator[bytes]:
 
 def left_in(opening: OpenedContainer) -> bytes:
     """Return all bytes that are still to be cut."""
-    return opening.feed.data + b"".join(opening.feed.blocks)
+    return opening.buffer.data + b"".join(opening.buffer.blocks)
 
 
 @pytest.mark.parametrize(("text", "layout"), BEGINNINGS)
@@ -74,7 +75,7 @@ def test_line_beyond_a_window_is_told_apart_later(ending: str) -> None:
     opening = open_container(blocks_of(text.encode(), 64 * 1024))
 
     assert opening.layout is Layout.LONG_LINE
-    assert len(opening.feed.data) < 2 * WINDOW + 64 * 1024
+    assert len(opening.buffer.data) < 2 * WINDOW + 64 * 1024
 
 
 @pytest.mark.parametrize(

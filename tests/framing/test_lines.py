@@ -8,18 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import BOM, Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import (
-    BOM,
-    ROW_LIMIT,
-    WINDOW,
-    ByteBuffer,
-    Chunk,
-    Cursor,
-    FramingFault,
-    document_rows,
-    is_blank,
-)
+from harpia_formats.framing.document import document_rows
+from harpia_formats.framing.limits import ROW_LIMIT, WINDOW
 
 _MEGABYTE = 1024 * 1024
 _LINES = st.lists(

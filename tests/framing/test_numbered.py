@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
 from harpia_formats.framing.numbered import decoded_or_none, numbered_records
 
 ROWS = st.lists(

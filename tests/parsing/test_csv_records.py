@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.framing.lines import ROW_LIMIT, WINDOW, ByteBuffer, Cursor
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.framing.limits import ROW_LIMIT, WINDOW
 from harpia_formats.parsing.csv_fields import FIELD_LIMIT, STEP
 from harpia_formats.parsing.csv_records import (
     AROUND,

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.framing.lines import Chunk, Cursor
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.parsing.locate import FaultKind, duplicates, find_fault
 from harpia_formats.validation.file.row_validator import Brief, Judge
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import iter_problems
-from harpia_formats.framing.lines import Cursor
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing.locate import entries, locate
 from harpia_formats.parsing.pointer_index import PointerIndex

@@ -12,10 +12,10 @@ import pytest
 
 from harpia_formats import FileCount, validate
 from harpia_formats.detection.candidates import FormatVariant, matches_of, variants_of
-from harpia_formats.detection.head import sample_file
 from harpia_formats.detection.recognize import recognize
+from harpia_formats.detection.sampled_file import sample_file
 from harpia_formats.framing.container import open_container
-from harpia_formats.framing.lines import ROW_LIMIT
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.model.format import Container, Dialect
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
@@ -98,7 +98,7 @@ def chosen(data: bytes, name: str = "<data>") -> FormatVariant | None:
     beginning = sample_file(
         open_container(iter([data])), ROW_LIMIT, FORMATS, name, FORMATS
     )
-    return recognize(beginning.head, FORMATS).variant
+    return recognize(beginning.sample, FORMATS).variant
 
 
 def chosen_format(data: bytes, name: str = "<data>") -> str | None:

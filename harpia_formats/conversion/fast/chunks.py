@@ -8,7 +8,7 @@ from harpia_formats.conversion.account import ConversionTotals
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.options import ConvertOptions, OnLoss
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.lines import Chunk, Cursor
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place as RowPlace

@@ -18,7 +18,7 @@ from harpia_formats.conversion.fast.block_files import Block, block_of, block_on
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.byte_ranges import LineRange, range_chunks, read_range
-from harpia_formats.framing.lines import Chunk, Cursor, count_newlines
+from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.to_rows import RecordMapper

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.fast.block_files import MOST, block_of, give_back
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.detection.recognize import SAMPLE_BYTES, SAMPLE_RECORDS
+from harpia_formats.detection.sample import SAMPLE_BYTES, SAMPLE_RECORDS
 from harpia_formats.detection.splittable import is_plain_lines, splittable_size
 from harpia_formats.framing.byte_ranges import (
     RANGE,
@@ -18,7 +18,7 @@ from harpia_formats.framing.byte_ranges import (
     range_blocks,
     read_range,
 )
-from harpia_formats.framing.lines import Cursor, count_newlines
+from harpia_formats.framing.chunk import Cursor, count_newlines
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source

@@ -1,6 +1,6 @@
 """What to say of what is wrong with a container."""
 
-from harpia_formats.framing.lines import FramingFault
+from harpia_formats.framing.chunk import FramingFault
 
 #: Rule, message and help.
 _flaws = {

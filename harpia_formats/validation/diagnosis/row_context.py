@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from harpia_formats.framing.lines import Cursor, code_points
+from harpia_formats.framing.chunk import Cursor, code_points
 from harpia_formats.model.problem import Excerpt, Path, Place, pointer_of
 from harpia_formats.parsing.pointer_index import PointerIndex
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harpia_formats.framing.lines import Cursor
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.format import Dialect, Remark
 from harpia_formats.model.problem import PAUSE, Place, Problem
 from harpia_formats.parsing.csv_records import (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from harpia_formats.framing.lines import Chunk, Cursor
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.format import Dialect
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.finding import Finding

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harpia_formats.framing.lines import Cursor
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.problem import Excerpt, Path, Place, Problem, Severity
 from harpia_formats.rules import Rule
 from harpia_formats.schema.load import Schema

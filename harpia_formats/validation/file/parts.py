@@ -7,7 +7,7 @@ from typing import Any
 
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant, first_match, variants_of
-from harpia_formats.detection.head import Framing
+from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.model.format import Container, Dialect, Remark, no_advice
 from harpia_formats.model.problem import Path, Severity
 from harpia_formats.registry import all_formats

@@ -8,7 +8,8 @@ import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.framing.lines import DEPTH_LIMIT, Chunk, is_blank
+from harpia_formats.framing.chunk import Chunk, is_blank
+from harpia_formats.framing.limits import DEPTH_LIMIT
 from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.parsing.duplicate_keys import (
     has_no_repeated_keys,

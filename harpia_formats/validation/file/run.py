@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from harpia_formats.detection.torn import ReadBlocks
+from harpia_formats.detection.read_blocks import ReadBlocks
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source, open_source

@@ -8,31 +8,26 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.file_name import misleading_suffix
-from harpia_formats.detection.head import (
+from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
+from harpia_formats.detection.recognize import (
+    OTHER_SHAPE,
+    Recognition,
+    recognize,
+    recognize_as,
+    require_documented,
+)
+from harpia_formats.detection.sample import Sample
+from harpia_formats.detection.sampled_file import (
     Framing,
     framing_of,
     reread_frames,
     sample_file,
 )
-from harpia_formats.detection.recognize import (
-    OTHER_SHAPE,
-    Recognition,
-    Sample,
-    recognize,
-    recognize_as,
-    require_documented,
-)
-from harpia_formats.detection.torn import ReadBlocks, complete_frames
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
 from harpia_formats.framing.container import OpenedContainer, open_container
-from harpia_formats.framing.lines import (
-    ByteBuffer,
-    Chunk,
-    Cursor,
-    FramingFault,
-    is_blank,
-    line_rows,
-)
+from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.columns import require_columns
@@ -158,11 +153,11 @@ class Inspection:
         asked = () if self._given is not None else self._formats
         limit, known = self._options.max_row_bytes, tuple(all_formats().values())
         beginning = sample_file(opening, limit, asked, count.path, known)
-        yield from self._name_note(beginning.head)
-        yield from self._recognise(beginning.head)
+        yield from self._name_note(beginning.sample)
+        yield from self._recognise(beginning.sample)
         if self._stream is not None:
             self._stream.open(self._variant)
-        self.cut = cut = framing_of(self._variant, beginning.head.layout)
+        self.cut = cut = framing_of(self._variant, beginning.sample.layout)
         # It outlives this inspection, and so must not hold it.
         self._again = partial(reread_frames, again.blocks, cut, self._variant, limit)
         self._unique: DuplicateIdFinder | Keys | None = self._uniqueness()
@@ -544,7 +539,7 @@ class Inspection:
         )
         limit = self._options.max_row_bytes
         try:
-            yield from table.problems(table_rows(opening.feed, opening.start, limit))
+            yield from table.problems(table_rows(opening.buffer, opening.start, limit))
         except Disagreement as error:
             where = f"{self._count.path}: record {self._count.records:,}"
             raise InternalError(f"{where}: {error}") from error

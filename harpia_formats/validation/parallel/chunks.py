@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.framing.byte_ranges import line_ranges
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
-from harpia_formats.framing.lines import Chunk, Cursor, FramingFault
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.validation.parallel.file_job import Site
 from harpia_formats.validation.parallel.messages import Piece, Range

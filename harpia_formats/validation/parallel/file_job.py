@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from harpia_formats.dedup.duplicate_ids import DuplicateIdFinder
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.detection.head import Framing
-from harpia_formats.detection.torn import ReadBlocks
+from harpia_formats.detection.read_blocks import ReadBlocks
+from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harpia_formats.detection.torn import ReadBlocks, complete_frames
+from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
+from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.columns import DocumentFrames
-from harpia_formats.framing.lines import (
-    ByteBuffer,
+from harpia_formats.framing.chunk import (
     Chunk,
     Cursor,
     FramingFault,
     count_newlines,
     is_blank,
-    line_rows,
 )
+from harpia_formats.framing.columns import DocumentFrames
+from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import ReadProgress

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.detection.head import Framing, reread_frames
-from harpia_formats.framing.lines import Cursor
+from harpia_formats.detection.sampled_file import Framing, reread_frames
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source
 from harpia_formats.model.problem import Problem

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from harpia_formats.detection.head import Framing
-from harpia_formats.framing.lines import Cursor
+from harpia_formats.detection.sampled_file import Framing
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.model.problem import Problem
 from harpia_formats.schema.load import Schema

@@ -11,8 +11,10 @@ from harpia_formats.dedup.duplicate_ids import identity_reader_of
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.splittable import splittable_size
+from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.lines import ByteBuffer, Chunk, Frames, line_rows
+from harpia_formats.framing.chunk import Chunk, Frames
+from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.source import Source
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import format_of, rules_of

@@ -15,7 +15,7 @@ from harpia_formats.conversion.fast import plans as express
 from harpia_formats.conversion.fast.batch import Bulk, suits_bulk
 from harpia_formats.conversion.losses.counts import Losses
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.lines import Chunk, Cursor
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import decode, encode

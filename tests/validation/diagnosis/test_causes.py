@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.detection.candidates import FormatVariant, variants_of
-from harpia_formats.framing.lines import Cursor
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
 from harpia_formats.model.problem import pointer_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import Because, Fix, Problem, validate
-from harpia_formats.framing.lines import Cursor
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.problem import Path
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.text.describe import (

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from harpia_formats import iter_problems, validate
 from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import Chunk, Cursor
 from harpia_formats.parsing.duplicate_keys import colons
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.validator import schema_validator_of

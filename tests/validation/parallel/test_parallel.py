@@ -19,10 +19,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.detection import head
-from harpia_formats.framing import array, byte_ranges
+from harpia_formats.detection import sampled_file as head
+from harpia_formats.framing import array, byte_buffer, byte_ranges
 from harpia_formats.framing import container as layout
-from harpia_formats.framing import lines as framing
 from harpia_formats.io.source import open_source
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
@@ -156,7 +155,7 @@ def narrow() -> Iterator[None]:
         patch.setattr(file_inspection, "open_source", partial(open_source, size=500))
         for module in (array, head, layout):
             patch.setattr(module, "WINDOW", 2500)
-        patch.setattr(framing, "BLOCK", 700)
+        patch.setattr(byte_buffer, "BLOCK", 700)
         yield
 
 

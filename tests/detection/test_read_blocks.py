@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.detection.torn import ReadBlocks, complete_frames
+from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentFrames, RowArray, document_frames
 from harpia_formats.framing.container import frames
-from harpia_formats.framing.lines import ByteBuffer, Chunk, Cursor, FramingFault
 from harpia_formats.io.source import Source, SourceReader
 from harpia_formats.model.report import FileCount
 

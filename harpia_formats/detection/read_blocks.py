@@ -1,36 +1,42 @@
-"""The blocks of a file, and what is left of its rows where its source breaks off."""
+"""The blocks of a file, and its complete rows if reading breaks off."""
 
 from collections.abc import Iterator
 from typing import IO, Protocol
 
-from harpia_formats.detection.recognize import parsed_rows
-from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
-from harpia_formats.framing.lines import Chunk, FramingFault
+from harpia_formats.detection.sample import parsed_rows
+from harpia_formats.framing.chunk import Chunk, FramingFault
+from harpia_formats.framing.columns import (
+    DocumentFrame,
+    DocumentFrames,
+    DocumentHeader,
+)
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.model.report import FileCount
 
-#: What is wrong with any file that breaks off.
-_always = {"empty", "unclosed"}
+#: Faults of the container that every file has whose reading breaks off.
+_expected_faults = {"empty", "unclosed"}
 
 
 class Readable(ReadProgress, Protocol):
-    """ReadBlocks of bytes, with a name."""
+    """Blocks of bytes, with a name and the progress of reading them."""
 
     def __iter__(self) -> Iterator[bytes]: ...
 
 
 class ReadBlocks:
-    """The blocks of a file, counted; a fault of the source ends them quietly."""
+    """The blocks of a file, counted; an error of the source ends the iteration."""
 
     def __init__(
         self, reader: Readable, count: FileCount, copy: IO[bytes] | None = None
     ) -> None:
-        """Take where the blocks are counted, and where they are kept if anywhere."""
+        """Count the bytes of `reader` in `count`, and write them to `copy` if given."""
         self.reader = reader
         self._count = count
         self._copy = copy
+        #: Why reading broke off, None if it did not.
         self.error: SourceError | None = None
+        #: Whether the iteration is over.
         self.ended = False
 
     def __iter__(self) -> Iterator[bytes]:
@@ -44,7 +50,7 @@ class ReadBlocks:
         self.ended = True
 
     def drop_copy(self) -> None:
-        """Keep no more blocks, and forget those that were kept."""
+        """Copy no more blocks, and delete the copy."""
         if self._copy is not None:
             self._copy.close()
             self._copy = None
@@ -55,35 +61,31 @@ class ReadBlocks:
         try:
             self._copy.write(block)
         except OSError as error:
-            reason = f"cannot be kept for a second look: {error_reason(error)}"
+            reason = f"cannot be copied to be read again: {error_reason(error)}"
             raise SourceError(self.reader.name, reason) from error
 
 
-def complete_frames(flow: DocumentFrames, blocks: ReadBlocks) -> DocumentFrames:
-    """Yield the frames of `flow`, but for what only says that the source broke off."""
-    for frame in flow:
+def complete_frames(frames: DocumentFrames, blocks: ReadBlocks) -> DocumentFrames:
+    """Yield `frames` without those that are incomplete since reading broke off."""
+    for frame in frames:
         if blocks.error is not None:
-            # Nothing more is read, so all that is to come is held already.
-            yield from _without_torn_end([frame, *flow])
+            # Nothing more is read, so all frames to come are in memory already.
+            yield from _without_truncated_end([frame, *frames])
             return
         yield frame
 
 
-def _without_torn_end(
-    rest: list[Chunk | FramingFault | RowArray | DocumentHeader],
-) -> DocumentFrames:
-    end = rest[-1]
-    if isinstance(end, FramingFault) and end.kind in _always:
-        rest = rest[:-1]
-    if rest and _is_torn(rest[-1], end):
-        rest = rest[:-1]
-    return iter(rest)
+def _without_truncated_end(frames: list[DocumentFrame]) -> DocumentFrames:
+    """Return the last frames of a file without its end, if that is incomplete."""
+    end = frames[-1]
+    if isinstance(end, FramingFault) and end.kind in _expected_faults:
+        frames = frames[:-1]
+    if frames and _is_truncated(frames[-1], end):
+        frames = frames[:-1]
+    return iter(frames)
 
 
-def _is_torn(
-    frame: Chunk | FramingFault | RowArray | DocumentHeader,
-    end: Chunk | FramingFault | RowArray | DocumentHeader,
-) -> bool:
+def _is_truncated(frame: DocumentFrame, end: DocumentFrame) -> bool:
     """Tell whether `frame` is a row that reaches the end of the data, unfinished."""
     if isinstance(frame, DocumentHeader):
         return True

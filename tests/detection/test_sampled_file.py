@@ -6,17 +6,18 @@ from typing import Any
 import pytest
 
 from harpia_formats.detection.candidates import FormatVariant, variants_of
-from harpia_formats.detection.head import (
+from harpia_formats.detection.sample import SAMPLE_BYTES, SAMPLE_RECORDS
+from harpia_formats.detection.sampled_file import (
     Framing,
     SampledFile,
     first_frames,
     framing_of,
     sample_file,
 )
-from harpia_formats.detection.recognize import SAMPLE_BYTES, SAMPLE_RECORDS
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentHeader, RowArray
 from harpia_formats.framing.container import Layout, open_container
-from harpia_formats.framing.lines import ROW_LIMIT, Chunk, Cursor, FramingFault
+from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.model.format import Container
 from harpia_formats.registry import all_formats
 
@@ -85,7 +86,7 @@ def test_head_is_what_can_be_told_of_the_first_records(
     text: str, rows: list[Any], whole: bool, size: int
 ) -> None:
     """Records that parse are the head; where none does, what is left of them."""
-    head = beginning_of(text.encode(), size=size).head
+    head = beginning_of(text.encode(), size=size).sample
 
     assert (list(head.rows), head.whole) == (rows, whole)
 
@@ -94,21 +95,21 @@ def test_large_document_is_told_by_its_beginning() -> None:
     """Of a document beyond the head only the beginning is looked at, and it says so."""
     items = [{"n": each, "pad": "x" * 1_000} for each in range(12_000)]
     beginning = beginning_of(json.dumps({"first": 1, "many": items}).encode())
-    (row,) = beginning.head.rows
+    (row,) = beginning.sample.rows
 
-    assert not beginning.head.whole
+    assert not beginning.sample.whole
     assert row["first"] == 1
     assert row["many"][:2] == items[:2]
-    assert len(beginning.opening.feed.data) < 2 * SAMPLE_BYTES
+    assert len(beginning.opened.buffer.data) < 2 * SAMPLE_BYTES
 
 
 def test_long_lines_are_told_from_a_document() -> None:
     """Lines of hundreds of kilobytes are records, one of them alone is a document."""
     line = json.dumps({"pad": "x" * 600_000}).encode() + b"\n"
 
-    assert beginning_of(line * 2).head.layout is Layout.LINES
-    assert len(beginning_of(line * 2).head.rows) == 2
-    assert beginning_of(line).head.layout is Layout.LONG_LINE
+    assert beginning_of(line * 2).sample.layout is Layout.LINES
+    assert len(beginning_of(line * 2).sample.rows) == 2
+    assert beginning_of(line).sample.layout is Layout.LONG_LINE
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_table_is_told_by_its_header_or_its_name(
     text: str, name: str, is_table: bool
 ) -> None:
     """A known header or a name in .csv makes text a table, and JSON is none."""
-    head = beginning_of(text.encode(), name).head
+    head = beginning_of(text.encode(), name).sample
 
     assert (head.layout is Layout.TEXT) == is_table
 
@@ -138,7 +139,7 @@ def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
         open_container([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl", [table]
     )
 
-    assert beginning.head.layout is Layout.TEXT
+    assert beginning.sample.layout is Layout.TEXT
 
 
 def test_nothing_is_a_table_where_none_is_asked_for() -> None:
@@ -147,7 +148,7 @@ def test_nothing_is_a_table_where_none_is_asked_for() -> None:
         open_container([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv", []
     )
 
-    assert beginning.head.layout is Layout.LINES
+    assert beginning.sample.layout is Layout.LINES
 
 
 @EVERY

@@ -1,0 +1,37 @@
+"""The first records of a file, by which its format is recognized."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from harpia_formats.framing.chunk import Chunk
+from harpia_formats.framing.container import Layout
+
+#: Records of a sample, at most.
+SAMPLE_RECORDS = 1_000
+#: Bytes that a sample is taken from, at most, but for the last chunk.
+SAMPLE_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The layout of a file and the values that it begins with."""
+
+    layout: Layout
+    #: Its first records that are JSON; of a document the one value, perhaps cut short.
+    rows: tuple[Any, ...] = ()
+    #: Whether nothing was cut off from `rows`.
+    whole: bool = True
+    #: Whether other values follow the document.
+    several: bool = False
+
+
+def parsed_rows(frame: Any) -> Iterator[Any]:
+    """Yield the decoded rows of `frame` that are JSON; a fault has none."""
+    for row in frame.rows if isinstance(frame, Chunk) else ():
+        try:
+            yield msgspec.json.decode(row)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue

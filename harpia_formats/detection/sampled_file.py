@@ -1,0 +1,243 @@
+"""Take a sample from the beginning of a file, and cut the file into rows afterwards."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from itertools import chain, islice
+from typing import Any
+
+from harpia_formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.detection.file_name import uncompressed_lower_name
+from harpia_formats.detection.sample import (
+    SAMPLE_BYTES,
+    SAMPLE_RECORDS,
+    Sample,
+    parsed_rows,
+)
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import Chunk, Frame, Frames
+from harpia_formats.framing.columns import DocumentFrames, document_frames
+from harpia_formats.framing.container import (
+    Layout,
+    OpenedContainer,
+    frames_of,
+    open_container,
+    without_leading_comments,
+)
+from harpia_formats.framing.limits import WINDOW
+from harpia_formats.framing.next_value import ValueState, read_value
+from harpia_formats.model.format import Container, Format
+from harpia_formats.model.problem import Path
+from harpia_formats.parsing.truncated_json import parse_truncated
+
+#: Columns by which a file is taken for a table if its name does not say so.
+FEWEST_COLUMNS = 2
+_json_suffixes = (".json", ".jsonl", ".ndjson")
+#: Rows that a sample is made of if none is JSON.
+BROKEN_ROWS = 20
+_object_layouts = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
+
+
+class Framing(Enum):
+    """How a file is cut into rows."""
+
+    #: By its layout: each row is a value of its own.
+    VALUES = auto()
+    #: Into the items of some members of one object, and a header.
+    MEMBERS = auto()
+    #: Into rows of fields, below a header.
+    TABLE = auto()
+
+
+@dataclass(slots=True)
+class SampledFile:
+    """A file from which a sample was taken, with all of its bytes still to be cut."""
+
+    opened: OpenedContainer
+    sample: Sample
+    #: Bytes of one row, at most.
+    limit: int
+    #: Frames that were cut for the sample.
+    held: list[Frame] = field(default_factory=list)
+    #: The frames behind those.
+    rest: Frames = field(default_factory=lambda: iter(()))
+
+    def frames(self, framing: Framing, variant: FormatVariant | None) -> DocumentFrames:
+        """Return all frames of the file, cut as values, or as members of `variant`."""
+        if framing is Framing.VALUES or variant is None:
+            layout = self.sample.layout
+            if layout in _object_layouts or layout is Layout.TEXT:
+                return frames_of(self.opened, self.limit)
+            return chain(self.held, self.rest)
+        return frames_of_members(self.opened, variant, self.limit)
+
+
+def frames_of_members(
+    opened: OpenedContainer, variant: FormatVariant, limit: int
+) -> DocumentFrames:
+    """Return the frames of an object whose arrays are cut as its dialect says."""
+    dialect = variant.dialect
+
+    def is_cut(path: Path) -> bool:
+        if dialect.container is Container.WRAPPED:
+            return path == (dialect.rows_at,)
+        return len(path) == dialect.depth
+
+    return document_frames(opened.buffer, opened.start, limit, is_cut, dialect.depth)
+
+
+def reread_frames(
+    blocks: Callable[[], Iterable[bytes]],
+    framing: Framing,
+    variant: FormatVariant | None,
+    limit: int,
+) -> DocumentFrames:
+    """Return the frames of a file from its `blocks`, read once more.
+
+    `framing` and `variant` are those that the file was read with before.
+    """
+    opened = open_container(blocks())
+    if framing is Framing.MEMBERS and variant is not None:
+        return frames_of_members(opened, variant, limit)
+    return frames_of(opened, limit)
+
+
+def framing_of(variant: FormatVariant | None, layout: Layout) -> Framing:
+    """Return how a file of `layout` is cut if it is read as `variant`."""
+    container = variant.dialect.container if variant else Container.ROWS
+    if container is Container.TABLE:
+        return Framing.TABLE
+    has_members = container in {Container.WRAPPED, Container.COLUMNS}
+    is_object = layout in _object_layouts
+    return Framing.MEMBERS if has_members and is_object else Framing.VALUES
+
+
+def sample_file(
+    opened: OpenedContainer,
+    limit: int,
+    formats: Sequence[Format],
+    name: str,
+    known: Sequence[Format],
+) -> SampledFile:
+    """Take the sample of a file called `name` that may be in one of `formats`.
+
+    `limit` is the most bytes of one row, `known` are all registered formats.
+    """
+    if _is_table(opened, formats, name, known):
+        return SampledFile(opened, _table_sample(opened), limit)
+    if opened.layout is Layout.LONG_LINE:
+        opened.layout = _layout_by_first_value(opened.buffer)
+    if opened.layout in _object_layouts:
+        return SampledFile(opened, _object_sample(opened), limit)
+    if opened.layout is Layout.TEXT:
+        opened.layout = Layout.LINES
+    frames = frames_of(opened, limit)
+    held = list(first_frames(frames))
+    rows = tuple(value for frame in held for value in parsed_rows(frame))
+    sample = Sample(opened.layout, rows or _truncated_rows(held), whole=bool(rows))
+    return SampledFile(opened, sample, limit, held, frames)
+
+
+def _truncated_rows(frames: Iterable[Frame]) -> tuple[Any, ...]:
+    """Return what can be read of the first rows if none of them is JSON."""
+    texts = (
+        text for frame in frames if isinstance(frame, Chunk) for text in frame.rows
+    )
+    values = (parse_truncated(text) for text in islice(texts, BROKEN_ROWS))
+    return tuple(value for value in values if value)
+
+
+def first_frames(frames: Frames) -> Frames:
+    """Yield frames until they hold enough records for a sample."""
+    records = size = 0
+    while records < SAMPLE_RECORDS and size < SAMPLE_BYTES:
+        frame = next(frames, None)
+        if frame is None:
+            return
+        if isinstance(frame, Chunk):
+            records += len(frame)
+            size += len(frame.data)
+        yield frame
+
+
+def _layout_by_first_value(buffer: ByteBuffer) -> Layout:
+    """Return the layout of a file whose first line is long.
+
+    It is lines if the first value is one line and another object follows it.
+    """
+    buffer.fill(SAMPLE_BYTES)
+    state, end = read_value(buffer.data, 0)
+    is_one_line = b"\n" not in buffer.data[:end].strip()
+    has_next = buffer.data[end : end + 1] == b"{"
+    if state is ValueState.ENDED and is_one_line and has_next:
+        buffer.put_back(WINDOW)
+        return Layout.LINES
+    return Layout.LONG_LINE
+
+
+def _object_sample(opened: OpenedContainer) -> Sample:
+    """Return the first value of a file of objects, cut short if it is long."""
+    buffer = opened.buffer
+    whole = not buffer.fill(SAMPLE_BYTES)
+    text = without_leading_comments(buffer.data)
+    value = parse_truncated(text)
+    several = read_value(text, 0)[0] is ValueState.ENDED
+    buffer.put_back(WINDOW)
+    is_known = value or (value is not None and whole)
+    rows = (value,) if is_known else ()
+    if isinstance(value, list):  # an array behind a comment
+        rows = tuple(value)
+    return Sample(opened.layout, rows, whole=whole, several=several)
+
+
+def _is_table(
+    opened: OpenedContainer,
+    formats: Sequence[Format],
+    name: str,
+    known: Sequence[Format],
+) -> bool:
+    """Tell whether a file is a table: by the formats asked for, its name or header.
+
+    A table is recognized even if no format of tables is asked for, to report that.
+    """
+    if not formats:
+        return False
+    if len(variants_of(formats, Layout.TEXT)) == len(variants_of(formats)):
+        return True
+    if opened.layout is not Layout.TEXT:
+        return False
+    if uncompressed_lower_name(name).endswith(".csv"):
+        return True
+    header, first = _first_rows(opened)
+    row = _record(header, first)
+    tables = variants_of(known, Layout.TEXT)
+    particular = [variant for variant in tables if not variant.format.general]
+    if any(variant.dialect.sniff(row) for variant in particular):
+        return True
+    is_named_json = uncompressed_lower_name(name).endswith(_json_suffixes)
+    return not is_named_json and FEWEST_COLUMNS <= len(header) == len(first)
+
+
+def _table_sample(opened: OpenedContainer) -> Sample:
+    """Return the first row below the header, its fields by their columns."""
+    header, first = _first_rows(opened)
+    return Sample(Layout.TEXT, (_record(header, first),) if header else ())
+
+
+def _record(header: Sequence[str], first: Sequence[str]) -> dict[str, str]:
+    """Return a row by its columns, with "" for fields that are missing."""
+    return dict(zip(header, [*first, *[""] * len(header)], strict=False))
+
+
+def _first_rows(opened: OpenedContainer) -> tuple[list[str], list[str]]:
+    """Return the fields of the header and of the first row below it."""
+    from harpia_formats.parsing.csv_records import TableRow, table_rows  # noqa: PLC0415 - only tables need it
+
+    opened.buffer.fill(SAMPLE_BYTES // 8)
+    copy = ByteBuffer(iter(()), opened.buffer.data)
+    pieces = table_rows(copy, opened.start, len(copy.data))
+    rows = (piece.fields for piece in pieces if isinstance(piece, TableRow))
+    texts = [[field.text for field in fields] for fields in islice(rows, 2)]
+    opened.buffer.put_back(WINDOW)
+    header, first = [*texts, [], []][:2]
+    return header, first

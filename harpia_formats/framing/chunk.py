@@ -1,0 +1,168 @@
+"""Rows with their bytes and places, as framing cuts them from a file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import stringzilla  # type: ignore[import-not-found]  # ships no types
+
+BOM = b"\xef\xbb\xbf"
+JSON_SPACE = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A position in a file."""
+
+    #: Bytes before it.
+    offset: int = 0
+    #: Physical line, from 1.
+    line: int = 1
+    #: Code points before it on its line.
+    column: int = 0
+
+    def after(self, data: bytes) -> "Cursor":
+        """Return the position behind `data`, which begins here."""
+        newlines = data.count(b"\n") if b"\n" in data else 0
+        tail = data[data.rfind(b"\n") + 1 :] if newlines else data
+        column = code_points(tail) + (0 if newlines else self.column)
+        return Cursor(self.offset + len(data), self.line + newlines, column)
+
+
+class Chunk:
+    """Some whole rows with their bytes: lines, items of an array, or one document."""
+
+    __slots__ = ("_count", "_ends", "_known", "_rows", "data", "lines", "start")
+
+    def __init__(
+        self, data: bytes, start: Cursor, rows: list[bytes] | None = None
+    ) -> None:
+        """Hold `rows`, which are in `data` in this order.
+
+        `start` is where `data` begins in the file. Without `rows`, each line of `data`
+        is a row.
+        """
+        self.data = data
+        self.start = start
+        #: Whether the rows are lines, so that row n is line n.
+        self.lines = rows is None
+        self._rows = rows
+        self._ends: list[int] | None = None
+        self._count = -1
+        #: The row whose place was computed last, where it begins in `data`, and where
+        #: it begins in the file.
+        self._known = (0, -1, start)
+
+    def __len__(self) -> int:
+        if self._rows is not None:
+            return len(self._rows)
+        if self._count < 0:
+            last = self.data != b"" and not self.data.endswith(b"\n")
+            self._count = count_newlines(self.data) + last
+        return self._count
+
+    @property
+    def rows(self) -> list[bytes]:
+        """The bytes of each row in order; a blank line is a row, too."""
+        if self._rows is None:
+            # Computed late: most chunks of lines are accepted as a whole.
+            self._rows = self.data.split(b"\n")[: len(self)]
+        return self._rows
+
+    @property
+    def ends(self) -> list[int]:
+        """The offset in `data` of each newline, where the rows are lines."""
+        if self._ends is None:
+            # Computed late: most chunks of lines are accepted as a whole.
+            self._ends = newline_offsets(self.data)
+        return self._ends
+
+    def first(self, count: int) -> "Chunk":
+        """Return a chunk of the first `count` rows."""
+        if not self.lines:
+            return Chunk(self.data, self.start, self.rows[:count])
+        if count > len(self.ends):
+            return self
+        size = self.ends[count - 1] + 1 if count else 0
+        return Chunk(self.data[:size], self.start)
+
+    def between(self, begin: int, end: int) -> "Chunk":
+        """Return a chunk of the lines from row `begin` up to, not including, `end`."""
+        ends = self.ends
+        first = ends[begin - 1] + 1 if begin else 0
+        last = ends[end - 1] + 1 if end <= len(ends) else len(self.data)
+        return Chunk(self.data[first:last], self.start_of(begin))
+
+    def start_of(self, number: int) -> Cursor:
+        """Return where in the file row `number`, from 0, begins."""
+        start = self.start
+        if self.lines:
+            if number == 0:
+                return start
+            return Cursor(start.offset + self.ends[number - 1] + 1, start.line + number)
+        # Rows are mostly asked for in order, so the search continues from the last one.
+        row, at, cursor = self._known
+        if at < 0 or number < row:
+            row, at = 0, self.data.index(self.rows[0])
+            cursor = start.after(self.data[:at])
+        begin = at
+        for passed in range(row, number):
+            at = self.data.index(self.rows[passed + 1], at + len(self.rows[passed]))
+        cursor = cursor.after(self.data[begin:at])
+        self._known = (number, at, cursor)
+        return cursor
+
+    def is_plain(self) -> bool:
+        """Tell whether each row is one line from `{` to `}` with nothing around it.
+
+        Then no newline stands inside a row, since a row cannot hold a brace, a newline
+        and a brace without a comma between them.
+        """
+        data = self.data
+        if not (self.lines and data.startswith(b"{") and data.endswith((b"}", b"}\n"))):
+            return False
+        between: int = stringzilla.count(data, b"}\n{")
+        return between == len(self) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class FramingFault:
+    """A fault of the container, outside of any row that can be validated."""
+
+    #: "oversize", "bom", "empty", "spread", "unclosed", "trailing" or "missing-item".
+    kind: str
+    start: Cursor
+    #: Bytes concerned.
+    size: int = 1
+    #: Whether a record is lost because of it.
+    record: bool = False
+
+
+#: What a container is cut into: whole rows, and its faults between them.
+Frame = Chunk | FramingFault
+Frames = Iterator[Frame]
+
+
+def code_points(data: bytes) -> int:
+    """Count the code points of UTF-8 `data`; a broken sequence counts as one."""
+    return len(data) if data.isascii() else len(data.decode("utf-8", "replace"))
+
+
+def is_blank(row: bytes) -> bool:
+    """Tell whether `row` holds nothing but JSON white space."""
+    return not row.strip(JSON_SPACE)
+
+
+def count_newlines(data: bytes) -> int:
+    """Return how many newline bytes `data` has."""
+    count: int = stringzilla.count(data, b"\n")
+    return count
+
+
+def newline_offsets(data: bytes) -> list[int]:
+    """Return the offset of each newline byte; searching is faster than splitting."""
+    find, offsets = data.find, []
+    offset = find(b"\n")
+    while offset >= 0:
+        offsets.append(offset)
+        offset = find(b"\n", offset + 1)
+    return offsets
