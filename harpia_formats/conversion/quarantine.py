@@ -6,7 +6,8 @@ from os import PathLike, fspath
 from typing import Any
 
 from harpia_formats.conversion.output_files import MODEL, check_output
-from harpia_formats.io.sink import Sink, open_sink
+from harpia_formats.io.open_sink import open_sink
+from harpia_formats.io.sink import Sink
 from harpia_formats.io.urls import file_name_of, is_same_place, masked, sibling_of
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.problem import Problem

@@ -10,7 +10,6 @@ from typing import IO, Any, BinaryIO, Protocol
 
 from harpia_formats.io.compression import CODECS
 from harpia_formats.io.reader import error_reason
-from harpia_formats.io.urls import is_url
 
 #: Bytes that the disk gets together.
 TOGETHER = 8 * 1024 * 1024
@@ -163,15 +162,6 @@ class FileSink:
                 continue
         if self._part is not None:
             self._part.unlink(missing_ok=True)
-
-
-def open_sink(place: str) -> Sink:
-    """Return a sink for a file of this machine or a remote one; raises `SinkError`."""
-    if is_url(place):
-        from harpia_formats.io.remote.sink import RemoteSink  # noqa: PLC0415 - for remote files only
-
-        return RemoteSink(place)
-    return FileSink(Path(place))
 
 
 def _mode_of(place: Path) -> int:

@@ -7,9 +7,10 @@ from msgspec import UNSET
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.scoring.options import GROUPED
 from harpia_formats.text.spelling import nearest
 
+#: Fields that answers can be grouped by, beside `metadata.NAME`.
+GROUPED = ("category", "source", "model", "evaluation_name")
 #: Groups of one run; each of them takes memory.
 MOST = 1_000
 #: What a field is called that an answer does not have.

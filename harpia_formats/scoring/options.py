@@ -17,8 +17,6 @@ if TYPE_CHECKING:  # most runs have none
 #: Replicates take memory, and more of them tell nothing more.
 MOST_REPLICATES = 100_000
 SEEDS = 2**64
-#: Fields that answers can be grouped by, beside `metadata.NAME`.
-GROUPED = ("category", "source", "model", "evaluation_name")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.rules import Rule, selected_rules
-from harpia_formats.schema.load import check_schema, user_schema
 from harpia_formats.validation.companion_files import Pairs
 from harpia_formats.validation.file.emit import Speaker
 from harpia_formats.validation.file.outcomes import Outcomes
@@ -194,6 +193,8 @@ def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:
     """Return the user's schema with its name, after a careful look."""
     if given is None:
         return None
+    from harpia_formats.schema.user_schema import check_schema, user_schema  # noqa: PLC0415 - most runs have none
+
     if isinstance(given, (dict, bool)):
         check_schema("schema", given)
         return "schema", given

@@ -4,15 +4,13 @@ What is handed out must be a function of a module, what it is given and what it 
 plain data: it runs in other processes, on other machines, and may run twice.
 """
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harpia_formats.io.urls import all_masked, is_url, masked, scheme_of
-from harpia_formats.workers.processes import jobs_of, pool_of
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -69,8 +67,8 @@ def check_engine(name: str | None, executor: "Executor | None") -> None:
         return
     if executor is not None:
         raise ValueError("engine and executor exclude each other")
-    if not (is_url(name) and scheme_of(name) in _engines):
-        known = ", ".join(f"{each}://HOST:PORT" for each in _engines)
+    if not (is_url(name) and scheme_of(name) in _extras):
+        known = ", ".join(f"{each}://HOST:PORT" for each in _extras)
         raise EngineError(all_masked(name), f"is no engine (known: {known})")
     if not _has_host_and_port(name):
         shown = f"{scheme_of(name)}://HOST:PORT"
@@ -90,55 +88,7 @@ def _has_host_and_port(name: str) -> bool:
         return False
 
 
-@contextmanager
-def opened(
-    name: str | None, executor: "Executor | None", jobs: int
-) -> Generator[Engine, None, None]:
-    """Open the engine that is named, or take the executor; else begin processes.
-
-    `jobs` is the number of processes; with an executor the number of pieces of work
-    that it does at once, 0 if that is not known. Raises `EngineError`.
-    """
-    if name is not None:
-        with _engines[scheme_of(name)](name) as engine:
-            yield engine
-    elif executor is not None:
-        yield _engine_of(executor, jobs)
-    else:
-        engine = near_engine(jobs_of(jobs))
-        try:
-            yield engine
-        finally:
-            engine.executor.shutdown(wait=True)
-
-
-def near_engine(jobs: int) -> Engine:
-    """Return so many processes of ours, which whoever asked for them shuts down."""
-    return Engine(pool_of(jobs), lambda: jobs, is_near=True, name="the processes")
-
-
-def _engine_of(executor: "Executor", jobs: int) -> Engine:
-    if hasattr(executor, "_client"):  # of Dask
-        from harpia_formats.workers.dask import engine_of_client  # noqa: PLC0415 - an extra
-
-        return engine_of_client(executor, "the executor")
-    from os import cpu_count  # noqa: PLC0415 - as the import above
-
-    count: int | None = getattr(executor, "_max_workers", None)
-    width = jobs or count or cpu_count() or 1
-    return Engine(executor, lambda: width, is_near=False)
-
-
-@contextmanager
-def _dask(name: str) -> Generator[Engine, None, None]:
-    from harpia_formats.workers.dask import dask_engine  # noqa: PLC0415 - an extra
-
-    with dask_engine(name) as engine:
-        yield engine
-
-
-_engines = {"dask": _dask}
-#: What must be installed for each, which is also what the extra is called.
+#: The package that each kind of cluster needs, which is also the name of its extra.
 _extras = {"dask": "distributed"}
 GONE = "the cluster is gone"
 #: What is raised, by its name, where the connection to a cluster broke off.

@@ -12,9 +12,8 @@ from harpia_formats.workers.engine import (
     Engine,
     EngineError,
     check_alive,
-    near_engine,
-    opened,
 )
+from harpia_formats.workers.open_engine import local_engine, open_engine
 from harpia_formats.workers.processes import jobs_of, pool_of
 
 if TYPE_CHECKING:  # most runs are too small for it
@@ -103,10 +102,10 @@ class WorkerPool:
         """Who does the work; raises `EngineError`."""
         if self._engine is None:
             if self.is_far:
-                engine = opened(self.name, self.executor, self.jobs)
+                engine = open_engine(self.name, self.executor, self.jobs)
                 self._engine = self._stack.enter_context(engine)
             else:
-                self._engine = near_engine(self.jobs)
+                self._engine = local_engine(self.jobs)
         return self._engine
 
     @property

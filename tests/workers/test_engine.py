@@ -27,7 +27,8 @@ from harpia_formats.validation.parallel import chunks as pieces
 from harpia_formats.validation.parallel import large_file as ranged
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.workers import pool as worker_pool
-from harpia_formats.workers.engine import Engine, EngineError, check_engine, opened
+from harpia_formats.workers.engine import Engine, EngineError, check_engine
+from harpia_formats.workers.open_engine import open_engine
 from harpia_formats.workers.ordered import ordered
 from harpia_formats.workers.pool import AHEAD, WorkerPool
 from harpia_formats.workers.same_file import FileFingerprint, fingerprint_of, unlike
@@ -254,7 +255,7 @@ def test_an_executor_tells_its_width() -> None:
     """An executor is given as much as it does at once; `jobs` says otherwise."""
     with ThreadPoolExecutor(3) as pool:
         for jobs, width in ((0, 3), (7, 7)):
-            with opened(None, pool, jobs) as engine:
+            with open_engine(None, pool, jobs) as engine:
                 assert engine.width() == width
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.conversion.output_files import check_output
-from harpia_formats.io.sink import Sink, StreamSink, open_sink
+from harpia_formats.io.open_sink import open_sink
+from harpia_formats.io.sink import Sink, StreamSink
 from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run.bindings import Binding, bindings_for, rows_of

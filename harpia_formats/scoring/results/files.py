@@ -6,7 +6,8 @@ from pathlib import Path
 
 from harpia_formats.conversion.options import Output
 from harpia_formats.conversion.output_files import check_output, standard_output
-from harpia_formats.io.sink import Sink, SinkError, StreamSink, open_sink
+from harpia_formats.io.open_sink import open_sink
+from harpia_formats.io.sink import Sink, SinkError, StreamSink
 from harpia_formats.io.urls import is_url, masked, sibling_of
 from harpia_formats.scoring.results.format import Write
 

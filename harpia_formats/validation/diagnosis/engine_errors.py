@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.model.problem import Path
-from harpia_formats.schema.load import resolve
+from harpia_formats.schema.references import resolve
 
 #: Paths of a schema that are remembered.
 REMEMBERED = 1024

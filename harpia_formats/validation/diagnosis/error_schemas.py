@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.model.problem import Path
-from harpia_formats.schema.load import resolve
+from harpia_formats.schema.references import resolve
 from harpia_formats.schema.validator import schema_validator_of
 
 #: Errors of a record that is worth a schema of its own.

@@ -14,7 +14,8 @@ from jsonschema import Draft7Validator
 
 from harpia_converters.tencent import manual, messages, outputs, rules, table
 from harpia_formats.model.format import Dialect
-from harpia_formats.schema.load import built_in_schema, check_schema
+from harpia_formats.schema.load import built_in_schema
+from harpia_formats.schema.user_schema import check_schema
 from harpia_formats.testing.mutation import mutants
 
 ROOT = Path(__file__).parents[3]

@@ -16,7 +16,8 @@ from harpia_formats.model.problem import Path as Steps
 from harpia_formats.model.problem import pointer_of
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
-from harpia_formats.schema.load import SchemaError, check_schema
+from harpia_formats.schema.load import SchemaError
+from harpia_formats.schema.user_schema import check_schema
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 from harpia_formats.validation.diagnosis.engine_errors import value_at

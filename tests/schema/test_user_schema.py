@@ -8,14 +8,8 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.registry import all_formats
-from harpia_formats.schema.load import (
-    DEPTH_LIMIT,
-    SchemaError,
-    built_in_schema,
-    check_schema,
-    resolve,
-    user_schema,
-)
+from harpia_formats.schema.load import SchemaError, built_in_schema
+from harpia_formats.schema.user_schema import DEPTH_LIMIT, check_schema, user_schema
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 TREE = {"properties": {"kids": {"items": {"$ref": "#"}}, "name": {"type": "string"}}}
@@ -299,39 +293,6 @@ def test_file_is_read(tmp_path: Path, schema: Any) -> None:
     path.write_text(json.dumps(schema))
 
     assert user_schema(path) == schema
-
-
-@pytest.mark.parametrize(
-    ("reference", "found"),
-    [
-        ("#", "root"),
-        ("#/definitions/a~1b", "slash"),
-        ("#/definitions/c%20d", "space"),
-        ("#/allOf/0", "item"),
-        ("#anchor", "anchor"),
-        ("urn:root#anchor", "anchor"),
-        ("urn:root", "root"),
-        ("#/allOf/1", None),
-        ("#/definitions/c%20d/title/x", None),
-        ("urn:other", None),
-    ],
-)
-def test_resolve(reference: str, found: str | None) -> None:
-    """A reference leads by pointer or by name, or to nothing."""
-    schema = {
-        "$id": "urn:root",
-        "title": "root",
-        "definitions": {
-            "a/b": {"title": "slash"},
-            "c d": {"title": "space"},
-            "e": {"$id": "#anchor", "title": "anchor"},
-        },
-        "allOf": [{"title": "item"}],
-    }
-
-    node = resolve(schema, reference)
-
-    assert (node and node["title"]) == found
 
 
 def test_recursive_schema_judges_every_level() -> None:

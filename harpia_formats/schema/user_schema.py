@@ -1,0 +1,184 @@
+"""Read a schema that a user gives, and check that it can be used."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from jsonschema_rs import ValidationError
+
+from harpia_formats.model.problem import pointer_of
+from harpia_formats.schema.load import SchemaError
+from harpia_formats.schema.references import members, resolve, without_own_name
+from harpia_formats.schema.validator import schema_validator_of
+
+DRAFT_07 = "http://json-schema.org/draft-07/schema"
+#: Levels of nesting in a user's schema, below what the engine can compile.
+DEPTH_LIMIT = 100
+#: Keywords whose members are schemas (or, for dependencies, lists of keys).
+_schemas_by_name = ("definitions", "dependencies", "patternProperties", "properties")
+#: Keywords that hold a schema, a list of schemas, or both ways.
+_schema_or_list = tuple(
+    "additionalItems additionalProperties allOf anyOf contains else if items not "
+    "oneOf propertyNames then".split()
+)
+
+
+def user_schema(path: Path) -> dict[str, Any] | bool:
+    """Return the draft-07 schema in the file at `path`, checked.
+
+    Nothing is fetched: a reference out of the file is refused, and so is one that
+    leads back to itself without a step into the data. Raises `SchemaError`.
+    """
+    name = str(path)
+    text = b""
+    try:
+        text = path.read_bytes()
+        schema = msgspec.json.decode(text)
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+        raise SchemaError(name, reason[0].lower() + reason[1:]) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SchemaError(name, _not_json(text, error)) from error
+    check_schema(name, schema)
+    checked: dict[str, Any] | bool = schema
+    return checked
+
+
+def _not_json(text: bytes, error: Exception) -> str:
+    """Return why the text of a schema is not JSON, with line and column."""
+    from harpia_formats.parsing.locate import find_fault  # noqa: PLC0415 - broken schemas only
+
+    fault = find_fault(text)
+    if fault is None:
+        return f"is not a schema: not JSON: {error}"
+    before = text[: fault.start].decode("utf-8", "replace").split("\n")
+    place = f"line {len(before)}, column {len(before[-1]) + 1}"
+    return f"is not a schema: not JSON: {fault.message} ({place})"
+
+
+def check_schema(name: str, schema: Any) -> None:
+    """Raise `SchemaError` unless `schema` is a draft-07 schema of its own."""
+    _check_draft(name, schema)
+    _check_depth(name, schema)
+    _check_keywords(name, schema)
+    _check_references(name, schema)
+    _check_engine(name, schema)
+
+
+def _check_draft(name: str, schema: Any) -> None:
+    if not isinstance(schema, dict):
+        if isinstance(schema, bool):
+            return
+        raise SchemaError(name, "is not a schema: neither an object nor true or false")
+    draft = schema.get("$schema", DRAFT_07)
+    if not isinstance(draft, str) or draft.rstrip("#").replace("https", "http") != (
+        DRAFT_07
+    ):
+        raise SchemaError(name, f"is written in {draft}; only draft-07 is supported")
+
+
+def _check_depth(name: str, schema: Any) -> None:
+    level = [schema]
+    for _ in range(DEPTH_LIMIT):
+        level = [each for node in level for each in members(node)]
+        if not level:
+            return
+    raise SchemaError(name, f"is nested deeper than {DEPTH_LIMIT} levels")
+
+
+def _check_keywords(name: str, schema: Any) -> None:
+    """Check against the meta-schema with the reference implementation."""
+    import jsonschema  # noqa: PLC0415 - a tenth of a second, for user schemas only
+
+    validator = jsonschema.Draft7Validator(jsonschema.Draft7Validator.META_SCHEMA)
+    first = jsonschema.exceptions.best_match(validator.iter_errors(schema))
+    if first is not None:
+        place = pointer_of(tuple(first.absolute_path)) or "its root"
+        found = str(first.message)[:200]
+        raise SchemaError(name, f"is not a draft-07 schema: at {place}: {found}")
+
+
+def _check_engine(name: str, schema: Any) -> None:
+    """Raise `SchemaError` for what only the engine refuses, such as a bad pattern."""
+    try:
+        schema_validator_of(schema)
+    except ValidationError as error:
+        place = pointer_of(tuple(error.instance_path)) or "its root"
+        found = str(error.message)[:200]
+        reason = f"cannot be used: at {place}: {found}"
+        raise SchemaError(name, reason) from None
+    except ValueError as error:
+        raise SchemaError(name, f"cannot be used: {str(error)[:200]}") from None
+
+
+def _check_references(name: str, schema: Any) -> None:
+    """Follow every reference, also those in what is only referred to."""
+    pending = [(schema, schema)]
+    seen: set[int] = set()
+    while pending:
+        base, node = pending.pop()
+        if id(node) in seen or not isinstance(node, dict):
+            continue
+        seen.add(id(node))
+        target = node.get("$ref")
+        if not isinstance(target, str):
+            base = node if _starts_anew(node) else base
+            pending += [(base, each) for each in _subschemas(node)]
+            continue
+        if not without_own_name(base, target).startswith("#"):
+            reason = f"refers to {target}; only references inside the file are followed"
+            raise SchemaError(name, reason)
+        _resolve_to_end(name, base, target)
+        pending.append((base, resolve(base, target)))
+        # Beside a reference only definitions count, and only for other references.
+        pending += [(base, each) for each in node.get("definitions", {}).values()]
+
+
+def _starts_anew(node: dict[str, Any]) -> bool:
+    """Tell whether references inside `node` start from it and not from the root."""
+    identifier = node.get("$id")
+    return isinstance(identifier, str) and not identifier.startswith("#")
+
+
+def _subschemas(node: dict[str, Any]) -> Iterator[Any]:
+    """Yield the schemas directly in `node`; what is under other keywords is data."""
+    for keyword in _schemas_by_name:
+        yield from node.get(keyword, {}).values()
+    for keyword in _schema_or_list:
+        each = node.get(keyword)
+        yield from each if isinstance(each, list) else [each]
+
+
+def _resolve_to_end(name: str, schema: Any, target: str) -> None:
+    """Follow references until a schema that is none, or say what is wrong."""
+    seen = [target]
+    pending = [target]
+    while pending:
+        following = pending.pop()
+        node = resolve(schema, following)
+        if node is None:
+            raise SchemaError(name, f"refers to {following}, which is not there")
+        if not isinstance(node, (dict, bool)):
+            raise SchemaError(name, f"refers to {following}, which is not a schema")
+        for each in _same_place(node):
+            if each == target:
+                raise SchemaError(name, f"{target} refers to itself")
+            if each not in seen:
+                seen.append(each)
+                pending.append(each)
+
+
+def _same_place(node: Any) -> Iterator[str]:
+    """Yield the references that apply to the very value that `node` applies to."""
+    if not isinstance(node, dict):
+        return
+    if isinstance(node.get("$ref"), str):
+        yield node["$ref"]
+        return
+    parts = [node.get(each) for each in ("not", "if", "then", "else")]
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        parts += node.get(keyword, [])
+    parts += node.get("dependencies", {}).values()
+    for each in parts:
+        yield from _same_place(each)

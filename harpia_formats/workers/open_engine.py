@@ -1,0 +1,61 @@
+"""Open an engine: processes of this machine, an executor, or a cluster."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from harpia_formats.io.urls import scheme_of
+from harpia_formats.workers.engine import Engine
+from harpia_formats.workers.processes import jobs_of, pool_of
+
+if TYPE_CHECKING:  # most runs have none
+    from concurrent.futures import Executor
+
+
+@contextmanager
+def open_engine(
+    name: str | None, executor: "Executor | None", jobs: int
+) -> Generator[Engine, None, None]:
+    """Open the engine at the address `name`, or use `executor`, or start processes.
+
+    `jobs` is the number of processes; with an executor it is the number of tasks that
+    run at once, 0 if that is not known. Raises `EngineError`.
+    """
+    if name is not None:
+        with _engines[scheme_of(name)](name) as engine:
+            yield engine
+    elif executor is not None:
+        yield _engine_of(executor, jobs)
+    else:
+        engine = local_engine(jobs_of(jobs))
+        try:
+            yield engine
+        finally:
+            engine.executor.shutdown(wait=True)
+
+
+def local_engine(jobs: int) -> Engine:
+    """Return an engine of `jobs` new processes; the caller shuts it down."""
+    return Engine(pool_of(jobs), lambda: jobs, is_near=True, name="the processes")
+
+
+def _engine_of(executor: "Executor", jobs: int) -> Engine:
+    if hasattr(executor, "_client"):  # of Dask
+        from harpia_formats.workers.dask import engine_of_client  # noqa: PLC0415 - an extra
+
+        return engine_of_client(executor, "the executor")
+    count: int | None = getattr(executor, "_max_workers", None)
+    width = jobs or count or os.cpu_count() or 1
+    return Engine(executor, lambda: width, is_near=False)
+
+
+@contextmanager
+def _dask(name: str) -> Generator[Engine, None, None]:
+    from harpia_formats.workers.dask import dask_engine  # noqa: PLC0415 - an extra
+
+    with dask_engine(name) as engine:
+        yield engine
+
+
+_engines = {"dask": _dask}
