@@ -4,17 +4,17 @@ import gc
 import sys
 
 from harpia_formats._version import __version__
-from harpia_formats.cli.guard import guarded
+from harpia_formats.cli.exit_codes import exceptions_to_exit_codes
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line in `sys.argv`; raises `SystemExit` with its exit code."""
     try:
-        with guarded():
+        with exceptions_to_exit_codes():
             _run()
     finally:
-        # At its end Python looks for cycles in all there is, which takes a fifth of a
-        # short run and frees nothing that the end of the process does not.
+        # At its end Python looks for reference cycles in all objects, which takes a
+        # fifth of a short run and frees nothing that the end of the process does not.
         gc.freeze()
 
 
@@ -25,6 +25,6 @@ def _run() -> None:
     # Rows are freed as they go and make no cycles; looking for some costs 2 %, and
     # a tenth of the time that imports take.
     gc.set_threshold(200_000)
-    from harpia_formats.cli.app import app_for  # noqa: PLC0415 - only when there is work
+    from harpia_formats.cli.app import app_for  # noqa: PLC0415 - `--version` needs no typer
 
     app_for(sys.argv[1:])(prog_name="harpia-formats")

@@ -1,14 +1,16 @@
 """The commands in one table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from harpia_formats._version import __version__
+from harpia_formats.cli.exit_codes import ExitCode, exceptions_to_exit_codes
 
-#: Each command is the function of that name in the module of that name.
+#: Each command is the function of that name in the module `commands` has of that name.
 COMMANDS = (
     "validate",
     "convert",
@@ -23,11 +25,11 @@ COMMANDS = (
 )
 
 
-def app_for(words: Sequence[str]) -> typer.Typer:
-    """Return the command line with the command that `words` begin with.
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """Return the command line with the one command that `arguments` begin with.
 
-    Where they begin with none it has all of them. Others are not imported, so that
-    each command starts as fast as it can.
+    It has all commands if `arguments` begin with none of them. Other commands are not
+    imported, so that each starts as fast as it can.
     """
     app = typer.Typer(
         name="harpia-formats",
@@ -36,26 +38,37 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_harpia_formats)
-    if tuple(words[:2]) == ("score", "compare"):
-        return _with_comparison(app)
-    asked = [each for each in words[:1] if each in COMMANDS]
-    for each in asked or COMMANDS:
-        app.command()(getattr(import_module(f"harpia_formats.cli.{each}"), each))
+    if tuple(arguments[:2]) == ("score", "compare"):
+        group = typer.Typer(add_completion=False)
+        group.command("compare")(_command("score_compare"))
+        app.add_typer(group, name="score")
+        return app
+    named = [name for name in arguments[:1] if name in COMMANDS]
+    for name in named or COMMANDS:
+        app.command()(_command(name))
     return app
 
 
-def _with_comparison(app: typer.Typer) -> typer.Typer:
-    """Return the command line with the command `score compare`."""
-    from harpia_formats.cli.compare import compare  # noqa: PLC0415 - if asked for
+def _command(name: str) -> Callable[..., None]:
+    """Return the function `name` of the module `commands.name` as typer calls it.
 
-    group = typer.Typer(add_completion=False)
-    group.command("compare")(compare)
-    app.add_typer(group, name="score")
-    return app
+    It ends the process with the exit code that the function returns, or with that of
+    the exception that the function raises.
+    """
+    module = import_module(f"harpia_formats.cli.commands.{name}")
+    function: Callable[..., ExitCode] = getattr(module, name)
+
+    @wraps(function)
+    def command(**arguments: Any) -> None:
+        with exceptions_to_exit_codes():
+            code = function(**arguments)
+        raise SystemExit(code)
+
+    return command
 
 
-def _print_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
-    if asked:
+def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it by position
+    if requested:
         typer.echo(f"harpia-formats {__version__}")
         raise typer.Exit
 
@@ -74,4 +87,4 @@ def _harpia_formats(
         ),
     ] = False,
 ) -> None:
-    """Validate LLM-evaluation data, with line, column and reason."""
+    """Validate, convert and score LLM-evaluation data."""

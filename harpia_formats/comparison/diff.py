@@ -7,7 +7,7 @@ that one of the two formats has no place for are not compared.
 import pickle
 import struct
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
@@ -178,7 +178,7 @@ class Comparison:
         self.matched_by = "id"
         self._narrowing = CommonFields(())
 
-    def __iter__(self) -> Iterator[Problem]:
+    def __iter__(self) -> Generator[Problem, None, None]:
         try:
             yield from self._run()
         finally:

@@ -1,6 +1,6 @@
 """Prove what comes back: there into another format and back again, record by record."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from typing import Any
@@ -145,7 +145,7 @@ class RoundTrip:
         #: The format that it goes through, once it is known.
         self.via = ""
 
-    def __iter__(self) -> Iterator[Problem]:
+    def __iter__(self) -> Generator[Problem, None, None]:
         flow = self._reading.problems(self._receive, self._begin, lambda _: None)
         yield from flow
         report = self._reading.tally.report()

@@ -6,13 +6,11 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.conversion.options import FILLING_METRICS
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.metrics import Measure, measure_of
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
-
-#: The metrics whose score of 1 says that an answer is right.
-FILLING_METRICS = ("em", "f1")
 
 
 @dataclass(frozen=True, slots=True)

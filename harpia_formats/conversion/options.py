@@ -38,6 +38,10 @@ class ContainerKind(StrEnum):
     LINES = "lines"
 
 
+#: The metrics whose score of 1 says that an answer is right.
+FILLING_METRICS = ("em", "f1")
+
+
 @dataclass(frozen=True, slots=True)
 class ConvertOptions:
     """How to convert; the defaults are those of the command line.

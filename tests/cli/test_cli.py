@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import __version__, validate
-from harpia_formats.cli import guard
+from harpia_formats.cli.exit_codes import exceptions_to_exit_codes
 from harpia_formats.model.report import problem_as_dict
 from harpia_formats.registry import all_rules
 from harpia_formats.validation.file.validator import InternalError
@@ -126,7 +126,7 @@ def test_help_is_told(arguments: list[str], words: list[str]) -> None:
 
 def test_every_option_is_in_the_help() -> None:
     """The help page of validate names every option, each with a sentence."""
-    page = run("validate", "--help", environment={"COLUMNS": "200"}).stdout.decode()
+    page = run("validate", "--help", environment={"COLUMNS": "500"}).stdout.decode()
     options = (
         "format schema strict map with,--aggregate assert-formats select ignore lint "
         "cross-check limit fail-fast max-row-bytes output-format examples max-problems "
@@ -880,7 +880,7 @@ def test_whatever_happens_has_its_exit_code(
 ) -> None:
     """Whatever a command raises becomes an exit code and a word on standard error."""
     handler = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as ended, guard.guarded():
+    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
         raise error
 
     assert ended.value.code == code
@@ -974,7 +974,7 @@ def read_all(terminal: int) -> bytes:
     return b"".join(pieces)
 
 
-IMPATIENT = "from harpia_formats.cli import progress; progress.PATIENCE = 0"
+IMPATIENT = "from harpia_formats.cli.output import progress; progress.DELAY = 0"
 FAULTY = ("validate", "rows.jsonl", "--schema", "schema.json")
 SHOW_CURSOR, ERASE_LINE = "\x1b[?25h", "\x1b[2K"
 

@@ -329,6 +329,14 @@ def test_invalid_rows_are_put_aside_byte_for_byte(data: Path) -> None:
     assert {each["line"] for each in places} == {2}
 
 
+def test_quarantine_file_needs_quarantine(data: Path) -> None:
+    """A file for invalid rows that none would go to is a mistake, told in one line."""
+    result = run("bad.jsonl", "--to", "nemo", "--quarantine", "aside.jsonl", cwd=data)
+
+    assert result.returncode == 2
+    assert result.stderr == b"error: --quarantine FILE needs --on-invalid quarantine\n"
+
+
 def test_quarantine_needs_a_place_beside_standard_output(data: Path) -> None:
     """Rows cannot be put beside standard output, but where --quarantine says."""
     arguments = ["bad.jsonl", "--to", "nemo", "--on-invalid", "quarantine"]

@@ -359,7 +359,7 @@ def test_no_records_are_an_error(  # noqa: PLR0913, PLR0917 - cases and fixtures
         (["in.jsonl", "--endpoint", "nowhere"], {}, "must be an address"),
         (["in.jsonl", "--cache", "in.jsonl"], {}, "is an input or the output"),
         (["in.jsonl", "--cache", "judge.yaml"], {}, "not a database"),
-        (["in.jsonl", "--cache", "c", "--no-cache"], {}, "exclude each other"),
+        (["in.jsonl", "--cache", "c", "--no-cache"], {}, "cannot be combined"),
         (["in.jsonl", "-o", "no/where.json"], {}, "cannot write"),
         (["nowhere.jsonl"], {}, "nowhere.jsonl"),
         (["in.jsonl", "--from", "nema"], {}, "no format is called"),

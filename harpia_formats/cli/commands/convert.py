@@ -1,0 +1,152 @@
+"""`harpia-formats convert`."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.options.common import (
+    Columns,
+    Constants,
+    Engine,
+    InputFormat,
+    Jobs,
+    MaxRowBytes,
+    Model,
+    Overwrite,
+    Paths,
+    Quiet,
+)
+from harpia_formats.cli.options.conversion import (
+    AnyReferences,
+    AnyResponses,
+    AnyTurns,
+    Container,
+    FillScores,
+    Group,
+    KeepExtra,
+    LossReport,
+    OnAnyLoss,
+    OnInvalidRow,
+    OutputFiles,
+    PrefixIds,
+    Quarantine,
+    Target,
+)
+from harpia_formats.cli.options.values import column_map, constants_by_field
+from harpia_formats.cli.output.loss_table import loss_lines, written_line
+from harpia_formats.cli.output.problems import print_failures, print_problems
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.streams import write_stderr
+from harpia_formats.cli.output.terminal import stderr_width
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss
+from harpia_formats.conversion.output_files import check_output
+from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.conversion.run import Conversion
+from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.sink import SinkError
+from harpia_formats.io.urls import is_same_place
+from harpia_formats.mapping.choices import References, Responses, Turns
+
+
+def convert(  # noqa: PLR0913 - one parameter for each option of the command
+    paths: Paths = None,
+    *,
+    to: Target,
+    output: OutputFiles = "-",
+    overwrite: Overwrite = False,
+    from_: InputFormat = None,
+    references: AnyReferences = References.FIRST,
+    responses: AnyResponses = Responses.EXPAND,
+    turns: AnyTurns = Turns.LAST,
+    model: Model = None,
+    group: Group = None,
+    container: Container = None,
+    columns: Columns = None,
+    constants: Constants = None,
+    score: FillScores = None,
+    prefix_ids: PrefixIds = False,
+    on_loss: OnAnyLoss = OnLoss.REPORT,
+    loss_report: LossReport = None,
+    keep_extra: KeepExtra = False,
+    on_invalid: OnInvalidRow = OnInvalid.FAIL,
+    quarantine: Quarantine = None,
+    max_row_bytes: MaxRowBytes = ROW_LIMIT,
+    jobs: Jobs = 0,
+    engine: Engine = None,
+    quiet: Quiet = False,
+) -> ExitCode:
+    """Convert files into another format, and show what is lost.
+
+    Output appears only after all input is read and valid. The table of losses goes to
+    standard error.
+
+    Exit codes: 0 done, 1 an invalid record, or a loss with --on-loss fail, 2 something
+    could not be read, written or done, 3 a bug in harpia-formats.
+    """
+    if quarantine is not None and on_invalid is not OnInvalid.QUARANTINE:
+        raise UsageError("--quarantine FILE needs --on-invalid quarantine")
+    progress = Progress(quiet=quiet)
+    options = ConvertOptions(
+        from_=from_,
+        references=references,
+        responses=responses,
+        turns=turns,
+        model=model,
+        group=group,
+        columns=column_map(columns),
+        container=container,
+        constants=constants_by_field(constants),
+        score=score,
+        on_loss=on_loss,
+        on_invalid=on_invalid,
+        keep_extra=keep_extra,
+        prefix_ids=prefix_ids,
+        overwrite=overwrite,
+        quarantine=quarantine,
+        max_row_bytes=max_row_bytes,
+        jobs=jobs,
+        engine=engine,
+        progress=progress.update,
+    )
+    if loss_report is not None:
+        _check_loss_report(loss_report, [*(paths or ()), output], overwrite=overwrite)
+    run = Conversion(paths or ["-"], to, output, options)
+    print_problems(iter(run), progress)
+    report = run.report()
+    if loss_report is not None:
+        from harpia_formats.conversion.losses.json import write_loss_report  # noqa: PLC0415 - only for --loss-report
+
+        write_loss_report(report, loss_report)
+    _print_summary(run.said, report, on_loss, quiet=quiet)
+    if report.report.failures:
+        return ExitCode.UNABLE
+    return ExitCode.OK if report.ok else ExitCode.FOUND
+
+
+def _check_loss_report(path: Path, others: Iterable[str], *, overwrite: bool) -> None:
+    """Raise `SinkError` if the losses cannot be written to `path`.
+
+    That is an existing file unless `overwrite`, a file in a missing folder, and each
+    of `others`: the inputs and the output of the conversion.
+    """
+    check_output(path, overwrite=overwrite)
+    if not path.absolute().parent.is_dir():
+        raise SinkError(str(path), "its folder does not exist")
+    if any(is_same_place(path, other) for other in others):
+        raise SinkError(str(path), "is an input or the output of the conversion")
+
+
+def _print_summary(
+    notes: Iterable[str], report: ConversionReport, on_loss: OnLoss, *, quiet: bool
+) -> None:
+    """Print what could not be read, the table of losses and what was written."""
+    print_failures(report.report.failures)
+    if not quiet:
+        for note in notes:
+            write_stderr(f"{note}\n")
+        # If nothing was written, nothing is lost.
+        if on_loss is not OnLoss.IGNORE and (report.written or report.failed_by_loss):
+            lines = loss_lines(report, stderr_width())
+            write_stderr("".join(f"{line}\n" for line in lines))
+    if not quiet or not report.written:
+        write_stderr(written_line(report) + "\n")

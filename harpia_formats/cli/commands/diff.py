@@ -1,0 +1,63 @@
+"""`harpia-formats diff`."""
+
+from typing import Annotated
+
+import typer
+
+from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.options.common import Columns, Model, Quiet
+from harpia_formats.cli.options.conversion import (
+    LeftFormat,
+    OnInvalidPair,
+    RightFormat,
+)
+from harpia_formats.cli.options.values import column_map
+from harpia_formats.cli.output.difference_lines import print_differences
+from harpia_formats.cli.output.problems import print_problems
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.streams import write_stderr
+from harpia_formats.comparison.diff import Comparison
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+
+
+def diff(  # noqa: PLR0913 - one parameter for each option of the command
+    left: Annotated[
+        str, typer.Argument(metavar="A", help="A file, folder or pattern.")
+    ],
+    right: Annotated[
+        str, typer.Argument(metavar="B", help="The one to compare A with.")
+    ],
+    *,
+    from_: LeftFormat = None,
+    to: RightFormat = None,
+    columns: Columns = None,
+    model: Model = None,
+    on_invalid: OnInvalidPair = OnInvalid.FAIL,
+    quiet: Quiet = False,
+) -> ExitCode:
+    """Compare two data sets of any formats, record by record.
+
+    Records are matched by their ids, or by their prompts if one side has no ids; their
+    order does not matter. Fields that one of the two formats cannot hold are not
+    compared.
+
+    Exit codes: 0 no difference, 1 a difference or an invalid record, 2 something could
+    not be read or done, 3 a bug in harpia-formats.
+    """
+    progress = Progress(quiet=quiet)
+    options = ConvertOptions(
+        from_=from_,
+        columns=column_map(columns),
+        model=model,
+        on_invalid=on_invalid,
+        progress=progress.update,
+    )
+    run = Comparison([left], [right], options, to)
+    print_problems(iter(run), progress)
+    report = run.report()
+    if run.left_out and not quiet:
+        names = ", ".join(run.left_out)
+        write_stderr(
+            f"not compared, since one of the formats cannot hold it: {names}\n"
+        )
+    return print_differences(report, f"matched by {run.matched_by}", quiet=quiet)

@@ -1,0 +1,152 @@
+"""`harpia-formats formats`."""
+
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Annotated, Any
+
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.options.common import TEXT, ListingFormat
+from harpia_formats.cli.options.declare import flag
+from harpia_formats.cli.output.streams import text_writer
+from harpia_formats.cli.output.table import TableRow, write_table
+from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.registry import FAMILIES, all_formats, readable_formats
+
+#: The columns on a terminal.
+COLUMNS = ("Format", "Container", "What it is", "Aliases")
+PAIR_COLUMNS = ("From", "To", "What is lost")
+#: A description of each kind of container.
+CONTAINERS = {
+    Container.ROWS: "JSON Lines, an array or an object",
+    Container.WRAPPED: "an object around an array",
+    Container.COLUMNS: "an object of arrays",
+    Container.DOCUMENT: "an object",
+    Container.TABLE: "a table",
+}
+
+Pairs = Annotated[
+    bool, flag("--pairs", "List what each conversion loses, from any format to any.")
+]
+Mapping = Annotated[
+    bool,
+    flag("--mapping", "List which key of each format holds which field, as Markdown."),
+]
+
+
+def formats(
+    *,
+    output_format: ListingFormat = TEXT,
+    pairs: Pairs = False,
+    mapping: Mapping = False,
+) -> ExitCode:
+    """List the known formats by vendor, with their dialects.
+
+    A family is a name for several formats: with `--format FAMILY`, each file is
+    validated against the member that fits it.
+    """
+    if pairs and mapping:
+        raise UsageError("--pairs and --mapping cannot be combined; use one of them")
+    write_lines, as_object = _write_formats, _formats_as_object
+    if pairs:
+        write_lines, as_object = _write_pairs, _pairs_as_object
+    elif mapping:
+        write_lines, as_object = _write_mapping, _mapping_as_object
+    if output_format == TEXT:
+        write_lines()
+        return ExitCode.OK
+    from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
+
+    text_writer(sys.stdout)(json_text(as_object(), indent=True) + "\n")
+    return ExitCode.OK
+
+
+def _write_formats() -> None:
+    write_table(COLUMNS, [*_format_rows(), *_family_rows()])
+
+
+def _formats_as_object() -> dict[str, Any]:
+    formats = [_as_dict(format_) for format_ in all_formats().values()]
+    return {"formats": formats, "families": FAMILIES}
+
+
+def _write_pairs() -> None:
+    from harpia_formats.conversion.losses.by_format_pair import line_of, pairs  # noqa: PLC0415 - only for --pairs
+
+    rows = [TableRow((pair.source, pair.target, line_of(pair))) for pair in pairs()]
+    write_table(PAIR_COLUMNS, rows)
+
+
+def _pairs_as_object() -> dict[str, Any]:
+    from harpia_formats.conversion.losses.by_format_pair import pair_as_dict, pairs  # noqa: PLC0415 - only for --pairs
+
+    return {"pairs": [pair_as_dict(pair) for pair in pairs()]}
+
+
+def _write_mapping() -> None:
+    from harpia_formats.conversion.losses.field_map_markdown import mapping_page  # noqa: PLC0415 - only for --mapping
+
+    text_writer(sys.stdout)(mapping_page())
+
+
+def _mapping_as_object() -> dict[str, Any]:
+    from harpia_formats.conversion.losses.field_map_markdown import mapping_as_dict  # noqa: PLC0415 - only for --mapping
+
+    return {
+        "formats": [mapping_as_dict(format_) for format_ in readable_formats().values()]
+    }
+
+
+def _format_rows() -> Iterator[TableRow]:
+    """Yield a heading for each vendor, and below it a row for each dialect."""
+    vendors = [format_.vendor for format_ in all_formats().values()]
+    by_vendor = sorted(
+        all_formats().values(), key=lambda format_: vendors.index(format_.vendor)
+    )
+    for vendor, of_vendor in groupby(by_vendor, key=lambda format_: format_.vendor):
+        yield TableRow((vendor,))
+        for format_ in of_vendor:
+            for dialect in format_.dialects:
+                yield TableRow(_cells(format_, dialect))
+
+
+def _cells(format_: Format, dialect: Dialect) -> tuple[str, ...]:
+    """Return the cells of a dialect; the first dialect stands for its format."""
+    container = CONTAINERS[dialect.container]
+    if dialect.container is Container.WRAPPED:
+        container += f", {dialect.rows_at}"
+    if dialect is not format_.dialects[0]:
+        note = "" if dialect.documented else "not documented by the vendor"
+        return f"    ({dialect.name})", container, note, ""
+    return f"  {format_.id}", container, format_.title, ", ".join(format_.aliases)
+
+
+def _family_rows() -> Iterator[TableRow]:
+    """Yield a heading and below it a row for each family with its members."""
+    yield TableRow(("families",))
+    for name, members in FAMILIES.items():
+        yield TableRow((f"  {name}", "", ", ".join(members), ""))
+
+
+def _as_dict(format_: Format) -> dict[str, Any]:
+    """Return a format as plain data for JSON."""
+    return {
+        "id": format_.id,
+        "vendor": format_.vendor,
+        "title": format_.title,
+        "family": format_.family,
+        "aliases": list(format_.aliases),
+        "dialects": [_dialect_as_dict(dialect) for dialect in format_.dialects],
+    }
+
+
+def _dialect_as_dict(dialect: Dialect) -> dict[str, Any]:
+    """Return a dialect as plain data for JSON."""
+    return {
+        "name": dialect.name,
+        "container": CONTAINERS[dialect.container],
+        "records_at": dialect.rows_at,
+        "documented": dialect.documented,
+        "schema": dialect.schema,
+        "strict_schema": dialect.strict or dialect.schema,
+    }

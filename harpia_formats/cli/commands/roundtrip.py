@@ -1,0 +1,69 @@
+"""`harpia-formats roundtrip`."""
+
+from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.options.common import (
+    Columns,
+    Constants,
+    InputFormat,
+    Model,
+    Paths,
+    Quiet,
+)
+from harpia_formats.cli.options.conversion import (
+    AnyReferences,
+    AnyResponses,
+    AnyTurns,
+    FillScores,
+    KeepExtra,
+    OnInvalidPair,
+    Via,
+)
+from harpia_formats.cli.options.values import column_map, constants_by_field
+from harpia_formats.cli.output.difference_lines import print_differences
+from harpia_formats.cli.output.problems import print_problems
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.comparison.round_trip import RoundTrip
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.mapping.choices import References, Responses, Turns
+
+
+def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
+    paths: Paths = None,
+    *,
+    via: Via,
+    from_: InputFormat = None,
+    references: AnyReferences = References.FIRST,
+    responses: AnyResponses = Responses.EXPAND,
+    turns: AnyTurns = Turns.LAST,
+    model: Model = None,
+    columns: Columns = None,
+    constants: Constants = None,
+    score: FillScores = None,
+    keep_extra: KeepExtra = False,
+    on_invalid: OnInvalidPair = OnInvalid.FAIL,
+    quiet: Quiet = False,
+) -> ExitCode:
+    """Convert files into another format and back, and show what does not come back.
+
+    Nothing is written. `--set` also sets fields that are lost on the way there.
+
+    Exit codes: 0 every record comes back as it was, 1 something differs or is not
+    valid, 2 something could not be read or done, 3 a bug in harpia-formats.
+    """
+    progress = Progress(quiet=quiet)
+    options = ConvertOptions(
+        from_=from_,
+        references=references,
+        responses=responses,
+        turns=turns,
+        model=model,
+        columns=column_map(columns),
+        constants=constants_by_field(constants),
+        score=score,
+        keep_extra=keep_extra,
+        on_invalid=on_invalid,
+        progress=progress.update,
+    )
+    run = RoundTrip(paths or ["-"], via, options)
+    print_problems(iter(run), progress)
+    return print_differences(run.report(), f"through {run.via}", quiet=quiet)

@@ -1,0 +1,107 @@
+"""`harpia-formats schema`."""
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.options.declare import flag, text
+from harpia_formats.cli.output.streams import text_writer
+from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.registry import UnknownFormat, formats_named
+from harpia_formats.schema.bundled import schema_ids, schema_text
+
+DialectName = Annotated[
+    str | None,
+    text("NAME", "Print the schema of this dialect of the format.", "--dialect"),
+]
+Strict = Annotated[
+    bool,
+    flag("--strict", "Print the schema that allows only what the vendor documents."),
+]
+AsPython = Annotated[
+    bool,
+    flag(
+        "--as-python",
+        "Print a Python module that validates with the standard library only.",
+    ),
+]
+
+
+def schema(
+    id_: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="A format, or a schema such as report-1.",
+            show_default=False,
+        ),
+    ],
+    *,
+    dialect: DialectName = None,
+    strict: Strict = False,
+    as_python: AsPython = False,
+) -> ExitCode:
+    """Print a JSON Schema (draft-07), or a Python validator made from it.
+
+    `harpia-formats formats` lists the formats and their dialects.
+    """
+    name, records_at = _schema_of(id_, dialect, strict=strict)
+    content = _record_schema(name, records_at) if records_at else _schema_text(name)
+    if as_python:
+        from harpia_formats.schema.to_python import as_python as to_python  # noqa: PLC0415 - only for --as-python
+
+        content = to_python(name, json.loads(content))
+    text_writer(sys.stdout)(content)
+    return ExitCode.OK
+
+
+def _schema_text(name: str) -> str:
+    return schema_text(name).decode()
+
+
+def _record_schema(name: str, records_at: str) -> str:
+    """Return the schema of one record, from that of a document with records."""
+    document = json.loads(schema_text(name))
+    kept = ("$schema", "title", "version")
+    head = {key: document[key] for key in kept if key in document}
+    record = head | document["properties"][records_at]["items"]
+    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+def _schema_of(asked: str, dialect: str | None, *, strict: bool) -> tuple[str, str]:
+    """Return the id of the schema of a format, and the key of its records in it.
+
+    The key is empty if the schema is that of a record or of a whole document. `asked`
+    may be the id of a schema, too. Raises `UnknownFormat` and `UsageError`.
+    """
+    try:
+        formats = formats_named(asked)
+    except UnknownFormat:
+        if asked not in schema_ids():
+            raise
+        if dialect is not None or strict:
+            reason = "is a schema: --dialect and --strict are for formats"
+            raise UsageError(f"{asked} {reason}") from None
+        return asked, ""
+    if len(formats) > 1:
+        ids = ", ".join(format_.id for format_ in formats)
+        raise UsageError(f"{asked} stands for several formats; name one of them: {ids}")
+    chosen = _dialect_of(formats[0], dialect)
+    records_at = chosen.rows_at if chosen.container is Container.ROWS else ""
+    return (strict and chosen.strict) or chosen.schema, records_at
+
+
+def _dialect_of(format_: Format, name: str | None) -> Dialect:
+    """Return the dialect with this name, the first one if `name` is None.
+
+    Raises `UsageError` if the format has no such dialect.
+    """
+    for dialect in format_.dialects:
+        if name is None or dialect.name == name:
+            return dialect
+    names = ", ".join(dialect.name for dialect in format_.dialects if dialect.name)
+    known = f"known: {names}" if names else "it has only one"
+    raise UsageError(f"{format_.id} has no dialect called {name!r} ({known})")

@@ -1,0 +1,134 @@
+"""`harpia-formats score`."""
+
+import sys
+
+from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.options.common import (
+    Constants,
+    CsvColumns,
+    Engine,
+    InputFormat,
+    Jobs,
+    MaxRowBytes,
+    Model,
+    Output,
+    Overwrite,
+    Paths,
+    Quiet,
+    SkipInvalid,
+)
+from harpia_formats.cli.options.scoring import (
+    Config,
+    Groups,
+    Level,
+    Metrics,
+    Names,
+    Parameters,
+    Profile,
+    Replicates,
+    ResultFormat,
+    Seed,
+    SkipUnknown,
+    metrics_of,
+    pairs_of,
+    parameters_of,
+)
+from harpia_formats.cli.options.values import column_map, comma_separated
+from harpia_formats.cli.output.problems import print_failures, print_problems
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.score_table import score_lines
+from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.run import Scoring
+from harpia_formats.scoring.scores import Scores
+
+
+def score(  # noqa: PLR0913 - one parameter for each option of the command
+    paths: Paths = None,
+    *,
+    metrics: Metrics = None,
+    profile: Profile = None,
+    config: Config = None,
+    parameters: Parameters = None,
+    skip_unknown: SkipUnknown = False,
+    by: Groups = None,
+    model: Model = None,
+    level: Level = LEVEL,
+    replicates: Replicates = REPLICATES,
+    seed: Seed = SEED,
+    to: ResultFormat = None,
+    output: Output = "-",
+    overwrite: Overwrite = False,
+    names: Names = None,
+    constants: Constants = None,
+    from_: InputFormat = None,
+    columns: CsvColumns = None,
+    skip_invalid: SkipInvalid = False,
+    max_row_bytes: MaxRowBytes = ROW_LIMIT,
+    jobs: Jobs = 0,
+    engine: Engine = None,
+    quiet: Quiet = False,
+) -> ExitCode:
+    """Score stored answers, and write the results in a vendor's format.
+
+    Every score has a signature: how it was computed. The table goes to standard
+    output, or to standard error if results are written.
+    `harpia-formats score compare A B` compares two systems on the same records.
+
+    Exit codes: 0 scored, 1 a row is not valid, or a metric has no score, 2 something
+    could not be read, computed or written, 3 a bug in harpia-formats.
+    """
+    progress = Progress(quiet=quiet)
+    options = ScoreOptions(
+        from_=from_,
+        metrics=metrics_of(metrics),
+        profile=profile,
+        config=config,
+        parameters=parameters_of(parameters),
+        by=comma_separated(by),
+        skip_unknown=skip_unknown,
+        skip_invalid=skip_invalid,
+        model=model,
+        columns=column_map(columns),
+        constants=pairs_of(constants, "--set", "FIELD=VALUE"),
+        names=pairs_of(names, "--name", "WHAT=NAME"),
+        level=level,
+        replicates=replicates,
+        seed=seed,
+        overwrite=overwrite,
+        max_row_bytes=max_row_bytes,
+        jobs=jobs,
+        engine=engine,
+        progress=progress.update,
+    )
+    run = Scoring(paths or ["-"], to, output, options)
+    print_problems(iter(run), progress)
+    return _print_scores(run.scores(), is_table_extra=to is not None, quiet=quiet)
+
+
+def _print_scores(scores: Scores, *, is_table_extra: bool, quiet: bool) -> ExitCode:
+    """Print the table of scores, or why there is none; return the exit code.
+
+    The table goes to standard error if `is_table_extra`, beside results in a file.
+    """
+    failures = scores.report.failures
+    print_failures(failures)
+    if scores.is_whole:
+        lines = "".join(f"{line}\n" for line in score_lines(scores))
+        if not is_table_extra:
+            text_writer(sys.stdout)(lines)
+        elif not quiet:
+            write_stderr(lines)
+        for note in scores.said:
+            write_stderr(f"{note}\n")
+        for name in scores.outputs:
+            write_stderr(f"{name}: written\n")
+    elif not failures:
+        write_stderr(
+            "no overall score: some rows are not valid; --skip-invalid skips them\n"
+        )
+    if failures:
+        return ExitCode.UNABLE
+    return ExitCode.OK if scores.ok else ExitCode.FOUND

@@ -1,0 +1,122 @@
+"""`harpia-formats score compare`."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.options.common import (
+    CsvColumns,
+    Engine,
+    Jobs,
+    Quiet,
+    SkipInvalid,
+)
+from harpia_formats.cli.options.scoring import (
+    BothFormats,
+    ComparisonReplicates,
+    FirstModel,
+    Force,
+    Level,
+    Metrics,
+    Parameters,
+    Profile,
+    SecondModel,
+    Seed,
+    SkipUnknown,
+    Stored,
+    metrics_of,
+    parameters_of,
+)
+from harpia_formats.cli.options.values import column_map
+from harpia_formats.cli.output.problems import print_failures, print_problems
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.score_table import comparison_lines
+from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.model.report import Report
+from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.scoring.compare_runs import ComparisonReport, ScoreComparison
+from harpia_formats.scoring.compare_stored import StoredComparison, StoredReport
+from harpia_formats.scoring.options import ScoreOptions
+
+
+def score_compare(  # noqa: PLR0913 - one parameter for each option of the command
+    first: Annotated[str, typer.Argument(metavar="A", help="The first file.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The second file.")],
+    *,
+    metrics: Metrics = None,
+    profile: Profile = None,
+    parameters: Parameters = None,
+    skip_unknown: SkipUnknown = False,
+    from_: BothFormats = None,
+    stored: Stored = False,
+    force: Force = False,
+    model_a: FirstModel = None,
+    model_b: SecondModel = None,
+    columns: CsvColumns = None,
+    skip_invalid: SkipInvalid = False,
+    level: Level = LEVEL,
+    replicates: ComparisonReplicates = REPLICATES,
+    seed: Seed = SEED,
+    jobs: Jobs = 0,
+    engine: Engine = None,
+    quiet: Quiet = False,
+) -> ExitCode:
+    """Compare the scores of two systems on the same records, by a paired bootstrap.
+
+    Answers are paired by the id of their record, or by its prompt. The p-value is
+    two-sided: the chance of a difference this large if the systems were equal.
+
+    Exit codes: 0 compared, 1 a row is not valid, or a metric has no result, 2 something
+    could not be read or computed, or the stored scores were computed differently,
+    3 a bug in harpia-formats.
+    """
+    progress = Progress(quiet=quiet)
+    options = ScoreOptions(
+        from_=from_,
+        metrics=metrics_of(metrics),
+        skip_unknown=skip_unknown,
+        profile=profile,
+        parameters=parameters_of(parameters),
+        columns=column_map(columns),
+        skip_invalid=skip_invalid,
+        level=level,
+        replicates=replicates,
+        seed=seed,
+        jobs=jobs,
+        engine=engine,
+        progress=progress.update,
+    )
+    models = (model_a, model_b)
+    if stored:
+        stored_run = StoredComparison([first], [second], options, models, force=force)
+        print_problems(iter(stored_run), progress)
+        stored_report = stored_run.report()
+        return _print_comparison(stored_report, stored_report.reports)
+    run = ScoreComparison([first], [second], options, models)
+    print_problems(iter(run), progress)
+    report = run.report()
+    return _print_comparison(report, (report.first.report, report.second.report))
+
+
+def _print_comparison(
+    found: ComparisonReport | StoredReport, reports: Sequence[Report]
+) -> ExitCode:
+    """Print the table of a comparison, or why there is none; return the exit code."""
+    failures = [file for report in reports for file in report.failures]
+    print_failures(failures)
+    if failures:
+        return ExitCode.UNABLE
+    if found.compared:
+        lines = comparison_lines(found.compared)
+        text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
+    for note in found.said:
+        write_stderr(f"{note}\n")
+    if found.only_first or found.only_second:
+        write_stderr(
+            f"not compared: {found.only_first:,} only in the first, "
+            f"{found.only_second:,} in the second\n"
+        )
+    return ExitCode.OK if found.ok else ExitCode.FOUND

@@ -1,0 +1,177 @@
+"""`harpia-formats validate`."""
+
+import sys
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import Any
+
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.options.common import (
+    CsvColumns,
+    Engine,
+    Jobs,
+    MaxRowBytes,
+    Quiet,
+    RequiredPaths,
+)
+from harpia_formats.cli.options.validation import (
+    AssertFormats,
+    Companion,
+    CrossCheck,
+    ErrorOnWarning,
+    Examples,
+    ExitZero,
+    FailFast,
+    Format,
+    Ignore,
+    Limit,
+    Lint,
+    MaxProblems,
+    OutputFormat,
+    Schema,
+    Select,
+    Statistics,
+    Strict,
+)
+from harpia_formats.cli.options.values import column_map, comma_separated
+from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.cli.output.terminal import wants_color
+from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.model.report import Report
+from harpia_formats.reporters import Options as ReportOptions
+from harpia_formats.reporters import reporter_named
+from harpia_formats.reporters.text import summary_lines
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+
+#: The reporters that are used by default.
+ON_TERMINAL, IN_PIPE = "full", "concise"
+#: Columns of a report that is not for a terminal.
+PIPE_WIDTH = 100
+
+
+def validate(  # noqa: PLR0913 - one parameter for each option of the command
+    paths: RequiredPaths,
+    *,
+    format_: Format = None,
+    schema: Schema = None,
+    strict: Strict = False,
+    columns: CsvColumns = None,
+    companion: Companion = None,
+    assert_formats: AssertFormats = False,
+    select: Select = None,
+    ignore: Ignore = None,
+    lint: Lint = False,
+    cross_check: CrossCheck = False,
+    limit: Limit = None,
+    fail_fast: FailFast = False,
+    max_row_bytes: MaxRowBytes = ROW_LIMIT,
+    jobs: Jobs = 0,
+    engine: Engine = None,
+    output_format: OutputFormat = None,
+    examples: Examples = 5,
+    max_problems: MaxProblems = 1000,
+    statistics: Statistics = False,
+    quiet: Quiet = False,
+    error_on_warning: ErrorOnWarning = False,
+    exit_zero: ExitZero = False,
+) -> ExitCode:
+    """Check files against their format, and show where they break it and why.
+
+    Findings go to standard output, everything else to standard error.
+
+    Exit codes: 0 no errors, 1 errors, 2 something could not be read or done,
+    3 a bug in harpia-formats.
+    """
+    only_with_format = {"--format": format_, "--strict": strict, "--with": companion}
+    _check_combination(schema, only_with_format, columns)
+    progress = Progress(quiet=quiet)
+    options = Options(
+        format="csv" if columns else format_,
+        schema=schema,
+        columns=column_map(columns),
+        companion=companion,
+        select=comma_separated(select),
+        ignore=comma_separated(ignore),
+        lint=lint,
+        strict=strict,
+        examples=examples,
+        max_problems=max_problems,
+        fail_fast=fail_fast,
+        limit=limit,
+        assert_formats=assert_formats,
+        cross_check=cross_check,
+        max_row_bytes=max_row_bytes,
+        jobs=jobs,
+        engine=engine,
+        progress=progress.update,
+    )
+    run = Validation(paths, options)
+    with progress:
+        report = _write_report(
+            run, progress, output_format, statistics=statistics, quiet=quiet
+        )
+    print_failures(report.failures)
+    return _exit_code(report, error_on_warning=error_on_warning, exit_zero=exit_zero)
+
+
+def _check_combination(
+    schema: Path | None, only_with_format: dict[str, Any], columns: list[str] | None
+) -> None:
+    """Raise `UsageError` if options name two things to validate against.
+
+    `only_with_format` holds the values of the options that need a format.
+    """
+    for name, value in only_with_format.items():
+        if schema is not None and value:
+            raise UsageError(
+                f"--schema and {name} cannot be combined: a file is validated against "
+                "a schema or a format; leave out one of them"
+            )
+    if columns and (
+        schema is not None or only_with_format["--format"] not in {None, "csv"}
+    ):
+        raise UsageError(
+            "--map names columns of CSV files; use it with --format csv, "
+            "or without --format and --schema"
+        )
+
+
+def _write_report(
+    run: Validation,
+    progress: Progress,
+    reporter_name: str | None,
+    *,
+    statistics: bool,
+    quiet: bool,
+) -> Report:
+    """Write the findings while they are found; return the report of all files."""
+    is_terminal = sys.stdout.isatty()
+    default = ON_TERMINAL if is_terminal else IN_PIPE
+    reporter = reporter_named(reporter_name or default)
+    options = ReportOptions(
+        color=is_terminal and wants_color(),
+        width=get_terminal_size().columns if is_terminal else PIPE_WIDTH,
+        statistics=statistics,
+        quiet=quiet,
+    )
+    write = text_writer(sys.stdout)
+    if is_terminal:
+        write = progress.hidden_for(write)
+    reporter.write(run, run.report, write, options)
+    report = run.report()
+    sys.stdout.flush()
+    if reporter.summary_apart and not quiet:
+        progress.hide()
+        write_stderr("".join(f"{line}\n" for line in summary_lines(report)))
+    return report
+
+
+def _exit_code(report: Report, *, error_on_warning: bool, exit_zero: bool) -> ExitCode:
+    """Return the exit code of a report; `exit_zero` forgives findings only."""
+    if report.failures:
+        return ExitCode.UNABLE
+    is_found = not report.ok or (error_on_warning and report.warnings)
+    return ExitCode.FOUND if is_found and not exit_zero else ExitCode.OK

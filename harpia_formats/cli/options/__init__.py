@@ -1,0 +1,1 @@
+"""The options of all commands, each declared once as an annotated type."""

@@ -1,0 +1,99 @@
+"""Options that several commands have."""
+
+from typing import Annotated, Any
+
+import typer
+
+from harpia_formats.cli.options.declare import (
+    MISSING,
+    READING,
+    choice,
+    flag,
+    text,
+)
+from harpia_formats.cli.options.values import worker_count
+from harpia_formats.framing.limits import ROW_LIMIT
+
+#: The heading of the help page above what spreads the work.
+PROCESSES = "Processes"
+#: What a command that prints a list can print: lines for people, or one JSON object.
+LISTING_FORMATS = TEXT, JSON = "text", "json"
+
+
+def input_format(of: str) -> Any:
+    """Return the declaration of `--from`, the format of the inputs `of`."""
+    help_text = f"Format of {of}; detected from the content if not given."
+    return text("ID", help_text, "--from", "-f", panel=READING)
+
+
+def column_map(formats: str) -> Any:
+    """Return the declaration of `--map` for files of `formats`."""
+    help_text = f"Columns of {formats} files for these fields, comma-separated."
+    return text("FIELD=COLUMN", help_text, "--map", panel=READING)
+
+
+def output(more: str = "") -> Any:
+    """Return the declaration of `--output` with `more` behind its help text."""
+    help_text = f"File to write; - is standard output.{more}"
+    return text("FILE", help_text, "--output", "-o")
+
+
+RequiredPaths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATHS",
+        help="Files, folders or patterns; - is standard input.",
+        show_default=False,
+    ),
+]
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PATHS",
+        help="Files, folders or patterns; standard input if none is given.",
+        show_default=False,
+    ),
+]
+InputFormat = Annotated[str | None, input_format("the inputs")]
+CsvColumns = Annotated[list[str] | None, column_map("CSV")]
+Columns = Annotated[list[str] | None, column_map("CSV or Haystack")]
+Model = Annotated[
+    str | None, text("NAME", "Use only the answers of this model.", panel=READING)
+]
+SkipInvalid = Annotated[
+    bool, flag("--skip-invalid", "Skip rows that are not valid.", panel=READING)
+]
+MaxRowBytes = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help=f"Report longer rows as errors; {ROW_LIMIT // 2**20} MiB if not given.",
+        show_default=False,
+        rich_help_panel=READING,
+    ),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        parser=worker_count,
+        help="Worker processes; one per processor if not given, or if auto or 0.",
+        show_default=False,
+        rich_help_panel=PROCESSES,
+    ),
+]
+Engine = Annotated[
+    str | None,
+    text("URL", "Cluster that does the work: dask://HOST:PORT.", panel=PROCESSES),
+]
+Output = Annotated[str, output()]
+Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
+Constants = Annotated[
+    list[str] | None,
+    text("FIELD=VALUE", "Set a missing field (repeatable).", "--set", panel=MISSING),
+]
+Quiet = Annotated[
+    bool, flag("--quiet", "Print no summary and no progress bar.", short="-q")
+]
+ListingFormat = Annotated[str, choice(LISTING_FORMATS, "{}.")]

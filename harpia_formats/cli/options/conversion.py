@@ -1,0 +1,132 @@
+"""Options of `convert`, `roundtrip` and `diff`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from harpia_formats.cli.options.common import input_format, output
+from harpia_formats.cli.options.declare import MISSING, READING, choice, flag, text
+from harpia_formats.conversion.options import (
+    FILLING_METRICS,
+    ContainerKind,
+    OnInvalid,
+    OnLoss,
+)
+from harpia_formats.io.compression import CODECS
+from harpia_formats.mapping.choices import References, Responses, Turns
+
+CONVERSION, LOSSES = "Conversion", "Losses"
+
+Target = Annotated[str, text("ID", "Format to write.", "--to", "-t")]
+Via = Annotated[str, text("ID", "Format to convert into and back.", "--via")]
+OutputFiles = Annotated[
+    str,
+    output(
+        f" Names that end in {', '.join(codec.suffix for codec in CODECS)} are "
+        "compressed; {model} in the name writes one file per model."
+    ),
+]
+LeftFormat = Annotated[str | None, input_format("A")]
+RightFormat = Annotated[
+    str | None,
+    text(
+        "ID",
+        "Format of B; detected from the content if not given.",
+        "--to",
+        "-t",
+        panel=READING,
+    ),
+]
+AnyReferences = Annotated[
+    References,
+    choice(
+        References,
+        "Records with several references, if a row holds only one: {}.",
+        panel=CONVERSION,
+    ),
+]
+AnyResponses = Annotated[
+    Responses,
+    choice(
+        Responses,
+        "Records with several answers, if a row holds only one: {}.",
+        panel=CONVERSION,
+    ),
+]
+AnyTurns = Annotated[
+    Turns,
+    choice(
+        Turns,
+        "Conversations, if a row holds only one prompt: {}.",
+        panel=CONVERSION,
+    ),
+]
+Group = Annotated[
+    str | None,
+    text(
+        "FIELD",
+        "Combine rows with the same id, prompt or other field into one record.",
+        panel=CONVERSION,
+    ),
+]
+Container = Annotated[
+    ContainerKind | None,
+    choice(
+        ContainerKind,
+        "{}; if not given, by the name of the output (.json, .jsonl) or the format.",
+        panel=CONVERSION,
+    ),
+]
+PrefixIds = Annotated[
+    bool,
+    flag("--prefix-ids", "Put the name of the file before each id.", panel=CONVERSION),
+]
+KeepExtra = Annotated[
+    bool,
+    flag(
+        "--keep-extra",
+        "Keep fields that the format has no place for in its free fields, if any.",
+        panel=CONVERSION,
+    ),
+]
+FillScores = Annotated[
+    str | None,
+    text(
+        "METRIC",
+        f"Score answers that have no score: {' or '.join(FILLING_METRICS)}.",
+        panel=MISSING,
+    ),
+]
+OnAnyLoss = Annotated[
+    OnLoss,
+    choice(
+        OnLoss,
+        "If something is lost: {}. To fail is to write nothing and exit with 1.",
+        panel=LOSSES,
+    ),
+]
+LossReport = Annotated[
+    Path | None,
+    text("FILE", "Write the losses to this file, as JSON.", panel=LOSSES),
+]
+OnInvalidRow = Annotated[
+    OnInvalid,
+    choice(
+        OnInvalid,
+        "Rows that are not valid or cannot be converted: {}.",
+        panel=READING,
+    ),
+]
+OnInvalidPair = Annotated[
+    OnInvalid,
+    choice(
+        [OnInvalid.FAIL, OnInvalid.SKIP], "Rows that are not valid: {}.", panel=READING
+    ),
+]
+Quarantine = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "File for quarantined rows; beside the output if not given.",
+        panel=READING,
+    ),
+]

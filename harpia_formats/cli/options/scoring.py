@@ -1,0 +1,163 @@
+"""Options of `score` and `score compare`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from harpia_formats.cli.options.common import input_format
+from harpia_formats.cli.options.declare import READING, flag, number, text
+from harpia_formats.cli.options.values import (
+    comma_separated,
+    listed,
+    name_and_value,
+)
+from harpia_formats.metrics import METRICS
+from harpia_formats.model.exact_json import decode
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.registry import result_formats
+from harpia_formats.scoring.options import GROUPED
+from harpia_formats.scoring.profiles import profile_names
+
+SELECTION, STATISTICS = "Metrics", "Groups and intervals"
+
+
+def replicates(least: int, more: str = "") -> Any:
+    """Return the declaration of `--replicates`, with at least so many of them."""
+    return number(f"Bootstrap replicates{more}.", least=least, panel=STATISTICS)
+
+
+Metrics = Annotated[
+    list[str] | None,
+    text(
+        "NAMES",
+        f"Metrics, comma-separated: {', '.join(METRICS)}; those of the input "
+        "or the profile if not given.",
+        "--metrics",
+        "-m",
+        panel=SELECTION,
+    ),
+]
+Profile = Annotated[
+    str | None,
+    text(
+        "NAME",
+        f"Definitions of the metrics: {listed(profile_names())}; those of the output "
+        "format if not given.",
+        panel=SELECTION,
+    ),
+]
+Config = Annotated[
+    Path | None,
+    text(
+        "FILE",
+        "A vendor's configuration file that selects metrics and names.",
+        panel=SELECTION,
+    ),
+]
+Parameters = Annotated[
+    list[str] | None,
+    text(
+        "METRIC.NAME=VALUE",
+        "Set a parameter of a metric, such as rouge.stemmer=true (repeatable).",
+        "--param",
+        panel=SELECTION,
+    ),
+]
+SkipUnknown = Annotated[
+    bool,
+    flag("--skip-unknown", "Skip metrics that cannot be computed.", panel=SELECTION),
+]
+Groups = Annotated[
+    list[str] | None,
+    text(
+        "FIELDS",
+        "Score groups of answers, too, comma-separated: by "
+        f"{listed([*GROUPED, 'metadata.NAME'])}.",
+        panel=STATISTICS,
+    ),
+]
+Level = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        help="Confidence level of the intervals.",
+        rich_help_panel=STATISTICS,
+    ),
+]
+Replicates = Annotated[int, replicates(0, "; 0 for no intervals")]
+ComparisonReplicates = Annotated[int, replicates(1)]
+Seed = Annotated[int, number("Seed of the bootstrap.", panel=STATISTICS)]
+ResultFormat = Annotated[
+    str | None,
+    text(
+        "ID",
+        f"Format of results to write: {listed(result_formats())}; a table if not "
+        "given.",
+        "--to",
+        "-t",
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    text(
+        "WHAT=NAME",
+        "Name in the results, such as task=qa or run_name=baseline (repeatable).",
+        "--name",
+    ),
+]
+BothFormats = Annotated[str | None, input_format("both files")]
+FirstModel = Annotated[
+    str | None, text("NAME", "Use only the answers of this model in A.", panel=READING)
+]
+SecondModel = Annotated[
+    str | None, text("NAME", "Use only the answers of this model in B.", panel=READING)
+]
+Stored = Annotated[
+    bool,
+    flag(
+        "--stored", "Compare the scores that the records hold already.", panel=SELECTION
+    ),
+]
+Force = Annotated[
+    bool,
+    flag(
+        "--force",
+        "Compare stored scores even if they were computed differently.",
+        panel=SELECTION,
+    ),
+]
+
+
+def metrics_of(values: list[str] | None) -> tuple[str, ...]:
+    """Return the names of metrics in `--metrics` values.
+
+    Raises `ScoreError` if there are values but no name in them.
+    """
+    names = (name.strip() for name in comma_separated(values))
+    found = tuple(name for name in names if name)
+    if values and not found:
+        raise ScoreError("--metrics names no metric")
+    return found
+
+
+def pairs_of(values: list[str] | None, option: str, form: str) -> dict[str, str]:
+    """Return the values of `option` by their names; the last one of a name counts.
+
+    Raises `ScoreError` for a value that does not have this form, such as `WHAT=NAME`.
+    """
+    return dict(name_and_value(text, option, form, ScoreError) for text in values or ())
+
+
+def parameters_of(values: list[str] | None) -> dict[str, Any]:
+    """Return the value of each metric parameter: decoded JSON, or else the text.
+
+    Raises `ScoreError` for a value that is not `METRIC.NAME=VALUE`.
+    """
+    found: dict[str, Any] = {}
+    for name, value in pairs_of(values, "--param", "METRIC.NAME=VALUE").items():
+        try:
+            found[name] = decode(value.encode())
+        except ValueError:
+            found[name] = value
+    return found

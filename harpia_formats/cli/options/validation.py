@@ -1,0 +1,126 @@
+"""Options of `validate`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harpia_formats.cli.options.declare import READING, flag, number, text
+from harpia_formats.reporters import REPORTERS, UnknownReporter, reporter_named
+
+VALIDATION, REPORTING = "Validation", "Reporting"
+#: The built-in reporters, each with what it writes.
+_REPORTERS = ", ".join(f"{each.name} ({each.summary})" for each in REPORTERS.values())
+
+
+def reporter_name(name: str) -> str:
+    """Return the name of a reporter; raises `typer.BadParameter` if there is none."""
+    try:
+        reporter_named(name)
+    except UnknownReporter as error:
+        raise typer.BadParameter(str(error)) from None
+    return name
+
+
+Format = Annotated[
+    str | None,
+    text(
+        "ID",
+        "Format of the files; detected from their content if not given.",
+        "--format",
+        panel=VALIDATION,
+    ),
+]
+Schema = Annotated[
+    Path | None,
+    text(
+        "FILE",
+        "Validate against this JSON Schema (draft-07) instead of a format.",
+        panel=VALIDATION,
+    ),
+]
+Strict = Annotated[
+    bool,
+    flag(
+        "--strict",
+        "Accept only what the vendor's document describes.",
+        panel=VALIDATION,
+    ),
+]
+Companion = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Also check the files against this one: an aggregate, or HarpIA's input.",
+        "--with",
+        "--aggregate",
+        panel=VALIDATION,
+    ),
+]
+AssertFormats = Annotated[
+    bool,
+    flag(
+        "--assert-formats",
+        "Report values that break the keyword `format` of a schema.",
+        panel=VALIDATION,
+    ),
+]
+Select = Annotated[
+    list[str] | None,
+    text(
+        "RULES",
+        "Check only these rules: codes, prefixes or names, comma-separated.",
+        panel=VALIDATION,
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    text("RULES", "Skip these rules (same syntax).", panel=VALIDATION),
+]
+Lint = Annotated[bool, flag("--lint", "Add the optional checks.", panel=VALIDATION)]
+CrossCheck = Annotated[
+    bool,
+    flag(
+        "--cross-check",
+        "Also ask a second schema engine (slow); exit with 3 if the two disagree.",
+        panel=VALIDATION,
+    ),
+]
+Limit = Annotated[
+    int | None,
+    number("Read at most N records of each file.", least=1, panel=READING),
+]
+FailFast = Annotated[
+    bool, flag("--fail-fast", "Stop at the first error.", panel=READING)
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        parser=reporter_name,
+        help=f"{_REPORTERS}; or the name of a plug-in. If not given: full on a "
+        "terminal, concise in a pipe or file.",
+        rich_help_panel=REPORTING,
+    ),
+]
+Examples = Annotated[
+    int,
+    number("Print at most N findings of the same kind; 0 for all.", panel=REPORTING),
+]
+MaxProblems = Annotated[
+    int, number("Print at most N findings in total; 0 for all.", panel=REPORTING)
+]
+Statistics = Annotated[
+    bool,
+    flag("--statistics", "Add the number of findings of each rule.", panel=REPORTING),
+]
+ErrorOnWarning = Annotated[
+    bool,
+    flag(
+        "--error-on-warning", "Exit with 1 also if there are warnings.", panel=REPORTING
+    ),
+]
+ExitZero = Annotated[
+    bool,
+    flag("--exit-zero", "Exit with 0 even if errors are found.", panel=REPORTING),
+]

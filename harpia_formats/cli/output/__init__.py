@@ -1,0 +1,1 @@
+"""What commands write: streams, the progress bar, tables and lines of text."""

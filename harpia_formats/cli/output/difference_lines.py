@@ -1,0 +1,67 @@
+"""The differences between two data sets, as lines for standard output."""
+
+import sys
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.comparison.round_trip import DifferenceReport, FieldDifferences
+from harpia_formats.model.exact_json import encode
+from harpia_formats.reporters.text import position
+from harpia_formats.text.sanitize import safe
+
+#: Code points of a value, and of a sentence.
+_VALUE, _SENTENCE = 150, 400
+
+
+def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> ExitCode:
+    """Print a line for each field that differs; return the exit code.
+
+    The summary on standard error, which `quiet` leaves out, says `how` the records
+    were compared.
+    """
+    write = text_writer(sys.stdout)
+    for changed in found.fields.values():
+        write(_line(changed) + "\n")
+    sys.stdout.flush()
+    failures = found.report.failures if found.report is not None else ()
+    print_failures(failures)
+    if not quiet:
+        write_stderr(_summary(found, how) + "\n")
+    if failures:
+        return ExitCode.UNABLE
+    return ExitCode.OK if found.ok else ExitCode.FOUND
+
+
+def _line(changed: FieldDifferences) -> str:
+    """Return where a field differs first, how, and in how many records."""
+    place, example = changed.place, changed.example
+    start = position(place.path, place.line, place.column) if place else ""
+    what = changed.reason
+    if example is not None:
+        left, right = _value(example.left), _value(example.right)
+        what = f"{left} became {right}" if example.path == changed.path else left
+    records = "record" if changed.count == 1 else "records"
+    return (
+        f"{start}: {safe(changed.path)}: {safe(what, _SENTENCE)} "
+        f"({changed.count:,} {records})"
+    )
+
+
+def _value(value: Any) -> str:
+    """Return a value as JSON, or that there is none."""
+    return "nothing" if value is UNSET else safe(encode(value).decode(), _VALUE)
+
+
+def _summary(found: DifferenceReport, how: str) -> str:
+    """Return how many records were compared and differ, on one line."""
+    parts = [f"{found.records:,} records {how}", f"{found.differing:,} differ"]
+    if found.only_left or found.only_right:
+        parts.append(f"{found.only_left:,} only in the first")
+        parts.append(f"{found.only_right:,} only in the second")
+    if found.skipped:
+        parts.append(f"{found.skipped:,} not valid and left out")
+    return ", ".join(parts)

@@ -1,0 +1,89 @@
+"""What a conversion lost and wrote, as lines for standard error."""
+
+from collections.abc import Iterator, Sequence
+
+from harpia_formats.cli.output.table import CELL, TableRow, aligned_lines
+from harpia_formats.cli.output.terminal import rendered, wants_color
+from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
+from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.reporters.text import counted, position
+from harpia_formats.text.sanitize import safe
+
+#: The columns of the table.
+_NAMES = ("field", "records", "kept", "lost or changed", "how", "first")
+#: The columns that a narrow terminal shortens. Numbers are always whole, and the place
+#: in the last column continues on the next line, since a place that is cut is useless.
+_SHORTENED, _FOLDED = frozenset({"field", "lost or changed", "how"}), "first"
+#: Code points of the name of a file.
+_PATH = 200
+
+
+def loss_lines(report: ConversionReport, width: int | None = None) -> Iterator[str]:
+    """Yield the table of losses: a row for each field that is not kept as it is.
+
+    The fields that are kept share one line below it. The table is at most `width`
+    columns wide, and as wide as its cells if `width` is None.
+    """
+    lines = field_lines(report.losses)
+    changed = [line for line in lines if line.fates]
+    kept = [line.name for line in lines if not line.fates]
+    if not changed:
+        if kept:
+            yield "nothing is lost"
+        return
+    rows = [_cells(line) for line in changed]
+    if width is None:
+        yield from aligned_lines([TableRow(cells) for cells in (_NAMES, *rows)])
+    else:
+        yield from _fitted(rows, width)
+    if kept:
+        yield f"kept as they are: {', '.join(safe(name, CELL) for name in kept)}"
+
+
+def _fitted(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
+    """Return the lines of a table of `rows` that is at most `width` columns wide."""
+    from rich.table import Table  # noqa: PLC0415 - slow, and only on a terminal
+    from rich.text import Text  # noqa: PLC0415 - slow, and only on a terminal
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in _NAMES:
+        is_whole = name not in _SHORTENED and name != _FOLDED
+        how = "fold" if name == _FOLDED else "ellipsis"
+        table.add_column(name, overflow=how, no_wrap=is_whole)  # type: ignore[arg-type]  # one of its words
+    for row in rows:
+        # A field takes one line, unless its place does not fit.
+        table.add_row(
+            *(
+                Text(cell, no_wrap=name != _FOLDED)
+                for name, cell in zip(_NAMES, row, strict=True)
+            )
+        )
+    return rendered(table, width, color=wants_color())
+
+
+def _cells(line: FieldLine) -> tuple[str, ...]:
+    """Return the cells of one field, safe to print."""
+    place = line.place
+    first = position(place.path, place.line, place.column) if place else ""
+    return (
+        safe(line.name, CELL),
+        f"{line.records:,}",
+        f"{line.kept:,}",
+        ", ".join(words_for(line)),
+        safe("; ".join(line.hows), CELL),
+        first,
+    )
+
+
+def written_line(report: ConversionReport) -> str:
+    """Return how many rows were written to which files, or why none were."""
+    names = ", ".join(safe(name, _PATH) for name in report.outputs)
+    skipped = ""
+    if report.skipped:
+        skipped = f", {counted(report.skipped, 'record')} left out"
+        if report.quarantine:
+            skipped += f" (in {safe(report.quarantine[0], _PATH)})"
+    if report.written:
+        return f"{names}: {counted(report.rows, 'row')} of {report.target}{skipped}"
+    why = "something would be lost" if report.failed_by_loss else "see above"
+    return f"nothing was written: {why}"

@@ -1,0 +1,37 @@
+"""Problems and unreadable files as lines on standard error."""
+
+from collections.abc import Generator, Iterable
+from contextlib import closing
+
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.streams import print_error, write_stderr
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import FileCount
+
+
+def print_problems(
+    problems: Generator[Problem, None, None], progress: Progress
+) -> None:
+    """Print each problem as soon as it is found.
+
+    The generator does the work meanwhile, such as a conversion. It is closed if an
+    interrupt ends it, so that it can remove the files that it began to write.
+    """
+    with progress, closing(problems):
+        for problem in problems:
+            progress.hidden_for(write_stderr)(_problem_lines(problem))
+
+
+def print_failures(files: Iterable[FileCount]) -> None:
+    """Print an error line for each file that could not be read to its end."""
+    for file in files:
+        print_error(f"{file.path}: {file.reason}")
+
+
+def _problem_lines(problem: Problem) -> str:
+    """Return `problem` as a line, and its help as another one if the line lacks it."""
+    from harpia_formats.reporters.concise import line_of  # noqa: PLC0415 - valid input needs no reporter
+
+    line = line_of(problem)
+    has_help = problem.help and problem.help not in line
+    return f"{line}\n  help: {problem.help}\n" if has_help else f"{line}\n"

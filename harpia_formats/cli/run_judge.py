@@ -1,0 +1,102 @@
+"""Run the LLM judge for the command `judge`; imported only when rows are judged."""
+
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.cli.exit_codes import ExitCode, Terminated
+from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.streams import print_error, text_writer, write_stderr
+from harpia_formats.llm_judge.errors import JudgeError, RowError
+from harpia_formats.llm_judge.run.file_job import FileJob, file_job
+from harpia_formats.llm_judge.run.llm_judge import LLMJudge
+from harpia_formats.llm_judge.run.summary import resume_hint, summary_of
+from harpia_formats.llm_judge.run.verdicts import Verdict
+from harpia_formats.llm_judge.run.write_verdicts import verdict_format
+from harpia_formats.model.report import ValidationFailed
+from harpia_formats.text.sanitize import safe
+
+#: Rows without a verdict that are printed one by one; the others are counted.
+_PRINTED_FAILURES = 5
+#: Code points of the place of a row.
+_PLACE = 200
+
+
+def run_judge(  # noqa: PLR0913 - two groups of options and what the command adds
+    definition: Path,
+    judge_options: Mapping[str, Any],
+    job_options: Mapping[str, Any],
+    *,
+    verdicts_as: str | None,
+    dry_run: bool,
+    quiet: bool,
+) -> ExitCode:
+    """Judge the rows of some files, or print their prompts if `dry_run`.
+
+    `judge_options` are those of `LLMJudge.from_definition`, `job_options` those of
+    `file_job`, and `verdicts_as` is the name of the output format. Returns the exit
+    code, after errors are printed.
+    """
+    try:
+        judge = LLMJudge.from_definition(definition, **judge_options)
+        shape = verdict_format(verdicts_as, job_options["output"])
+        job = file_job(judge, shape=shape, **job_options)
+        return _print_prompts(job) if dry_run else _judge_rows(job, quiet=quiet)
+    except JudgeError as error:
+        print_error(str(error))
+        return ExitCode.FOUND if isinstance(error, RowError) else ExitCode.UNABLE
+    except ValidationFailed as error:
+        return _print_invalid_input(error)
+
+
+def _print_prompts(job: FileJob) -> ExitCode:
+    """Print the prompt of each row and the counts; send nothing."""
+    rows, _ = job.rows()
+    counts = job.show(rows, text_writer(sys.stdout))
+    sys.stdout.flush()
+    write_stderr(f"{counts}\n")
+    return ExitCode.OK
+
+
+def _judge_rows(job: FileJob, *, quiet: bool) -> ExitCode:
+    """Judge the rows and write their verdicts; print failures and a summary."""
+    job.check()
+    # Without a key nothing needs to be read.
+    job.judge.warm_up()
+    rows, total = job.rows()
+    failed: list[Verdict] = []
+    try:
+        with closing(job.run(rows, total, sys.stdout.buffer)) as verdicts:
+            for verdict in verdicts:
+                if verdict.status != "ok" and len(failed) < _PRINTED_FAILURES:
+                    failed.append(verdict)
+    except (KeyboardInterrupt, Terminated, RowError):
+        write_stderr(f"{summary_of(job.judge)}\n{resume_hint(job.cache)}\n")
+        raise
+    finally:
+        job.judge.close()
+    for verdict in failed:
+        write_stderr(f"{safe(verdict.row.place, _PLACE)}: {verdict.error}\n")
+    tally = job.judge.tally
+    others = tally.failed + tally.unasked - len(failed)
+    if others:
+        write_stderr(f"... and {others:,} more rows without a verdict\n")
+    if failed or not quiet:
+        write_stderr(f"{summary_of(job.judge)}\n")
+    if tally.unasked:
+        hint = resume_hint(job.cache, overwriting=job.is_in_the_way)
+        write_stderr(f"{hint}\n")
+    return ExitCode.FOUND if failed else ExitCode.OK
+
+
+def _print_invalid_input(error: ValidationFailed) -> ExitCode:
+    """Print what is wrong with the input; return the exit code."""
+    from harpia_formats.reporters.concise import line_of  # noqa: PLC0415 - only for invalid input
+
+    for problem in error.report.problems:
+        write_stderr(f"{line_of(problem)}\n")
+    failures = error.report.failures
+    print_failures(failures)
+    return ExitCode.UNABLE if failures else ExitCode.FOUND
