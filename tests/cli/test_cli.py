@@ -974,7 +974,11 @@ def read_all(terminal: int) -> bytes:
     return b"".join(pieces)
 
 
-IMPATIENT = "from harpia_formats.cli.output import progress; progress.DELAY = 0"
+#: Scripts that show the bar from the start, and only after longer than any test takes.
+AT_ONCE, LATE = (
+    f"from harpia_formats.cli.output import progress; progress.DELAY = {seconds}"
+    for seconds in (0, 2 * PATIENCE)
+)
 FAULTY = ("validate", "rows.jsonl", "--schema", "schema.json")
 SHOW_CURSOR, ERASE_LINE = "\x1b[?25h", "\x1b[2K"
 
@@ -996,7 +1000,7 @@ def test_colour_can_be_declined(
     data: Path, variables: dict[str, str], coloured: bool
 ) -> None:
     """NO_COLOR that is not empty and a dumb terminal get no colours."""
-    _, shown, _ = on_terminal("", *FAULTY, cwd=data, output=None, **variables)
+    _, shown, _ = on_terminal(LATE, *FAULTY, cwd=data, output=None, **variables)
 
     assert ("\x1b[" in shown) is coloured
     assert "rows.jsonl:2:6" in shown
@@ -1005,7 +1009,7 @@ def test_colour_can_be_declined(
 def test_progress_is_shown_and_gone_at_the_end(data: Path) -> None:
     """The bar is on standard error only, and the summary stands in its place."""
     code, shown, output = on_terminal(
-        IMPATIENT, *FAULTY, cwd=data, output=subprocess.PIPE
+        AT_ONCE, *FAULTY, cwd=data, output=subprocess.PIPE
     )
     before, _, last = shown.rpartition(ERASE_LINE)
 
@@ -1021,8 +1025,8 @@ def test_findings_are_not_mixed_with_progress(data: Path) -> None:
     """On one terminal the bar is taken away before a finding is written."""
     (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 50_000 + ROWS)
     arguments = ("validate", "many.jsonl", *FAULTY[2:])
-    code, shown, _ = on_terminal(IMPATIENT, *arguments, cwd=data, output=None)
-    plain, bar = on_terminal("", *arguments, cwd=data, output=None)[1], "━"
+    code, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
+    plain, bar = on_terminal(LATE, *arguments, cwd=data, output=None)[1], "━"
 
     assert code == 1
     assert bar in shown
@@ -1035,14 +1039,14 @@ def test_bar_stays_away_until_there_is_progress(data: Path) -> None:
     """The bar is drawn anew for a part of the file, and not for every finding."""
     (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 20_000 + b'{"a":"x"}\n' * 900)
     arguments = ("validate", "many.jsonl", *FAULTY[2:], "--examples", "0")
-    _, shown, _ = on_terminal(IMPATIENT, *arguments, cwd=data, output=None)
+    _, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
 
     assert shown.count("S102\x1b") == 900
     assert 1 <= shown.count(SHOW_CURSOR) <= 10
 
 
 @pytest.mark.parametrize(
-    ("script", "options"), [(IMPATIENT, ["-q"]), ("", [])], ids=["quiet", "short"]
+    ("script", "options"), [(AT_ONCE, ["-q"]), (LATE, [])], ids=["quiet", "short"]
 )
 def test_no_progress_for_the_quiet_and_the_quick(
     data: Path, script: str, options: list[str]
