@@ -14,12 +14,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from data import generate, generate_rows
-from harness.candidates import FIRST_ROWS, OURS, ROOT, script
+from data.files import generated_file
+from harness.candidates import OURS, ROOT, script
 from harness.measure import INTERVAL, Candidate, Measurement, compare
 from report.tables import MEGABYTE, ratio, ratios_table, table, times_table
 
@@ -263,20 +263,9 @@ def floors_table(results: Results) -> str:
 
 
 def generated(pair: Pair, count: int, folder: Path) -> Path:
-    """Return a file of `count` rows, read or written a moment ago."""
+    """Return a file of `count` rows in the source format of `pair`."""
     path = folder / f"{pair.source}-{count}-rows.jsonl"
-    if not (path.exists() and _is_current(path, pair, count)):
-        with path.open("wb") as file:
-            file.writelines(pair.rows(count))
-    return path
-
-
-def _is_current(path: Path, pair: Pair, count: int) -> bool:
-    """Tell whether a file has as many rows as asked for, and begins with ours."""
-    with path.open("rb") as lines:
-        first = list(islice(pair.rows(count), FIRST_ROWS))
-        begins = list(islice(lines, FIRST_ROWS)) == first
-        return begins and len(first) + sum(1 for _ in lines) == count
+    return generated_file(path, pair.rows, count)
 
 
 def candidates_on(path: Path, pair: Pair, folder: Path) -> list[Candidate]:

@@ -10,16 +10,16 @@ import json
 import math
 import os
 import platform
-import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from harness.candidates import FIRST_ROWS, OURS, PEERS, ROOT, script
+from data.answer_pairs import VOCABULARY, WORDS, pairs
+from data.files import generated_file
+from harness.candidates import OURS, PEERS, ROOT, script
 from harness.measure import INTERVAL, Candidate, Measurement, Sample, compare
 from report.tables import ratio, ratios_table, table, times_table
 
@@ -67,7 +67,6 @@ less time. What a ratio is on another machine, only a run there can tell.
 
 To repeat it: `python benchmarks/score.py --pairs {count} --runs {runs}`
 """
-WORDS, VOCABULARY, SEED = 100, 5000, 5
 #: Pairs on which the scores are compared, and that the script is measured on.
 PROVEN, SAMPLE = 500, 5000
 TOLERANCE = 1e-9
@@ -77,49 +76,9 @@ WHOLE, ROUGE = GROUPS
 Results = Mapping[str, Mapping[str, Measurement]]
 
 
-def pairs(count: int) -> Iterator[bytes]:
-    """Yield records with an answer and a reference; fewer are the first of more."""
-    chance = random.Random(SEED)
-    words = [_word(chance) for _ in range(VOCABULARY)]
-    accented = [each.translate(_accents) for each in words]
-    weights = [1 / place for place in range(1, VOCABULARY + 1)]
-    for _ in range(count):
-        known = accented if chance.random() < 0.4 else words
-        reference = chance.choices(known, weights, k=WORDS)
-        for place in range(chance.randrange(12), WORDS, 9):
-            reference[place] += chance.choice((".", ",", ";", "!", ")", "-based"))
-        others = chance.choices(known, weights, k=WORDS)
-        kept = [chance.random() < 0.7 for _ in reference]
-        both = zip(reference, others, kept, strict=True)
-        answer = [each if keep else other for each, other, keep in both]
-        record = {
-            "references": [" ".join(reference)],
-            "outputs": [{"text": " ".join(answer)}],
-        }
-        yield json.dumps(record, ensure_ascii=False).encode() + b"\n"
-
-
-_accents = str.maketrans("aeo", "ãéô")
-
-
-def _word(chance: random.Random) -> str:
-    return "".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 9)))
-
-
 def generated(count: int, folder: Path) -> Path:
-    """Return a file of `count` pairs, read or written a moment ago."""
-    path = folder / f"{count}-pairs.jsonl"
-    if not (path.exists() and _is_current(path, count)):
-        with path.open("wb") as file:
-            file.writelines(pairs(count))
-    return path
-
-
-def _is_current(path: Path, count: int) -> bool:
-    with path.open("rb") as lines:
-        first = list(islice(pairs(count), FIRST_ROWS))
-        begins = list(islice(lines, FIRST_ROWS)) == first
-        return begins and len(first) + sum(1 for _ in lines) == count
+    """Return a file of `count` pairs of an answer and a reference."""
+    return generated_file(folder / f"{count}-pairs.jsonl", pairs, count)
 
 
 def plain(path: Path, metrics: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ import platform
 import shutil
 import sys
 import sysconfig
-from itertools import islice
+from functools import partial
 from pathlib import Path
 
 from data.datastore import datastore
-from data.generate import WRONG_TYPE, rows, write_rows
+from data.files import generated_file
+from data.generate import WRONG_TYPE, rows
 
 from harness.measure import Candidate, Sample, seconds_of
 
@@ -18,8 +19,6 @@ PEERS = ROOT / "benchmarks" / "peers"
 SCHEMA = str(ROOT / "schemas" / "eee@0.2.0.schema.json")
 #: Rows that plain jsonschema is given; all of them would take minutes.
 SAMPLE_ROWS = 2000
-#: Rows compared to see that a file is still what the generator writes.
-FIRST_ROWS = 9
 
 OURS = "ours"
 OURS_LESS = "ours --ignore duplicate-key"
@@ -49,25 +48,10 @@ REFUSALS = {
 def generated(
     folder: Path, count: int, bad: float = 0.0, fault: str = WRONG_TYPE
 ) -> Path:
-    """Return a file of `count` rows in `folder`, read or written a moment ago.
-
-    Either way it is in the page cache if it fits, so that no disk is measured.
-    """
+    """Return a file of `count` generated rows, of which a share `bad` has `fault`."""
     kind = f"{bad:.0%} {fault}" if bad else "good"
     name = f"{count}-rows-{kind}.jsonl".replace("%", "-percent").replace(" ", "-")
-    path = folder / name
-    if not (path.exists() and _is_current(path, count, bad, fault)):
-        folder.mkdir(parents=True, exist_ok=True)
-        write_rows(path, count, bad=bad, fault=fault)
-    return path
-
-
-def _is_current(path: Path, count: int, bad: float, fault: str) -> bool:
-    """Tell whether a file has as many rows as asked for, and begins with ours."""
-    with path.open("rb") as lines:
-        first = list(islice(rows(count, bad=bad, fault=fault), FIRST_ROWS))
-        begins = list(islice(lines, FIRST_ROWS)) == first
-        return begins and len(first) + sum(1 for _ in lines) == count
+    return generated_file(folder / name, partial(rows, bad=bad, fault=fault), count)
 
 
 def commands(path: Path) -> dict[str, tuple[str, ...]]:
