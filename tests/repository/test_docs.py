@@ -1,117 +1,237 @@
 """What the documentation shows is what happens."""
 
-import os
+import importlib
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = (
-    "README.md",
-    "docs/how-to/convert.md",
-    "docs/how-to/score.md",
-    "docs/reference/formats/nemo.md",
-    "docs/reference/formats/harpia.md",
+DOCS = ROOT / "docs"
+#: Pages outside of `docs/`.
+OTHERS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "converters/README.md")
+PAGES = tuple(
+    str(path.relative_to(ROOT))
+    for path in (*(ROOT / name for name in OTHERS), *sorted(DOCS.rglob("*.md")))
 )
-#: Commands whose lines run on what the repository has.
-COMMANDS = ("convert", "roundtrip", "diff", "score")
-_block = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_code = re.compile(r"# exit (\d)$")
+#: Where links of the README lead: a package index shows it without the repository.
+HOST = "https://github.com/harpia-formats/harpia-formats"
+RAW = "https://raw.githubusercontent.com/harpia-formats/harpia-formats/main/"
+_link = re.compile(r"\]\(([^)\s]+)\)|^\[[^]]+\]: (\S+)$", re.MULTILINE)
+_heading = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
+_fence = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_module = re.compile(r"\b(?:harpia_formats|harpia_converters)(?:\.\w+)+")
+_path = re.compile(
+    r"(?<![\w/.-])(?:harpia_formats|converters|schemas|fixtures|benchmarks|docs|tests)"
+    r"/[\w@/.+-]*[\w/]"
+)
+_option = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
-def blocks_of(page: str) -> list[tuple[str, str]]:
-    """Return the kind and the text of each block of code of a page."""
-    return _block.findall((ROOT / page).read_text(encoding="utf-8"))
+def tool(name: str) -> ModuleType:
+    """Return a module of the commands that bring the documents up to date."""
+    folder = str(DOCS / "tools")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return importlib.import_module(name)
 
 
-def commands_in(text: str) -> Iterator[str]:
-    """Yield the lines of a block that run on fixtures, or on what such lines wrote."""
-    for line in text.splitlines():
-        words = line.split()
-        if words[:1] == ["harpia-formats"] and words[1] in COMMANDS:
-            yield line
+examples = tool("page_examples")
 
 
-def is_runnable(page: str, line: str) -> bool:
-    """Tell whether what a line reads is there; a README shows names of users, too."""
-    return page != "README.md" or "fixtures/" in line
-
-
-def run(command: list[str], folder: Path) -> "subprocess.CompletedProcess[bytes]":
-    """Return what came of a command in `folder`, with both outputs as one."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(  # noqa: S603 - the commands are ours
-        command,
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-        timeout=60,
-    )
+def text_of(page: str) -> str:
+    """Return the text of a page."""
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder in which the fixtures lie as in the repository."""
-    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
-    return tmp_path
+    prepared: Path = examples.prepare(tmp_path)
+    return prepared
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_commands_do_what_is_shown(page: str, folder: Path) -> None:
-    """Each conversion ends with its exit code, and prints the block that follows."""
-    blocks = blocks_of(page)
-    ran = 0
-    for number, (kind, text) in enumerate(blocks):
-        lines = list(commands_in(text)) if kind == "sh" else []
-        said = ""
-        for line in (each for each in lines if is_runnable(page, each)):
-            code = _code.search(line)
-            done = run(["/bin/bash", "-c", line], folder)
-            said = done.stdout.decode()
-            ran += 1
-
-            assert done.returncode == (int(code[1]) if code else 0), said
-        following = blocks[number + 1] if number + 1 < len(blocks) else ("", "")
-        if said and following[0] == "text":
-            assert said == following[1]
-
-    assert ran
+def has_examples(page: str) -> bool:
+    """Tell whether a page has a block that is run."""
+    return any(block.is_run for block in examples.blocks_of(text_of(page)))
 
 
-def test_python_runs(folder: Path) -> None:
-    """The example in Python runs as it stands."""
-    blocks = blocks_of("docs/how-to/convert.md")
-    (code,) = (text for kind, text in blocks if kind == "python")
-    done = run([sys.executable, "-c", code], folder)
-
-    assert done.returncode == 0, done.stdout.decode()
-
-
-def test_every_option_of_convert_is_told() -> None:
-    """The page names every option of the command, and no other one."""
-    done = run(["harpia-formats", "convert", "--help"], ROOT)
-    known = set(re.findall(r"--[a-z-]+", done.stdout.decode())) - {"--help"}
-    page = (ROOT / "docs" / "how-to" / "convert.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"--[a-z][a-z-]+", page))
-
-    assert known - told - {"--quiet", "--max-row-bytes", "--output"} == set()
-    assert told - known - {"--pairs", "--via"} == set()
+@pytest.mark.parametrize("page", [page for page in PAGES if has_examples(page)])
+def test_examples_do_what_is_shown(page: str, folder: Path) -> None:
+    """Each command ends with its exit code and prints what the page shows below it."""
+    for result in examples.run_page(text_of(page), folder, examples.environment()):
+        assert result.failures == ()
+        if result.shown is not None:
+            assert result.output == result.shown.text
 
 
-def test_links_lead_somewhere() -> None:
-    """Each link from a page to a file of the repository leads to one."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+def test_picture_shows_what_is_printed() -> None:
+    """The picture of the README has the words that the program prints on a terminal."""
+    picture = tool("terminal_picture")
+    shown = picture.text_of(picture.PICTURE.read_text(encoding="utf-8"))
+
+    assert shown == picture.text_of(picture.current_picture())
+
+
+@pytest.mark.parametrize("name", tool("reference_tables").PAGES)
+def test_generated_pages_are_current(name: str) -> None:
+    """Each page of tables is what `python docs/tools/update.py` writes."""
+    page = tool("reference_tables").PAGES[name]
+
+    assert page() == (DOCS / "reference" / name).read_text(encoding="utf-8")
+
+
+def test_comparison_shows_published_figures() -> None:
+    """The README's comparison has the figures that the pages of benchmarks have."""
+    readme = text_of("README.md")
+
+    assert tool("comparison").with_comparison(readme) == readme
+
+
+def test_every_option_of_convert_is_described() -> None:
+    """The page on conversion names every option of the command, and no other one."""
+    done = examples.run(["harpia-formats", "convert", "--help"], ROOT, wide())
+    known = set(_option.findall(done.stdout.decode())) - {"--help"}
+    described = set(_option.findall(text_of("docs/how-to/convert.md")))
+
+    assert known - described == {"--max-row-bytes"}
+    assert described - known == {"--pairs", "--via"}
+
+
+def wide() -> dict[str, str]:
+    """Return an environment in which no option is cut off."""
+    variables: dict[str, str] = examples.environment(COLUMNS="200")
+    return variables
+
+
+def test_every_option_exists() -> None:
+    """No page shows a command with an option that the command does not have."""
+    options: dict[str, set[str]] = {}
+    unknown = []
+    for page in PAGES:
+        for line in commands_in(page):
+            command = " ".join(
+                re.findall(r"[a-z]+", line.split("harpia-formats ")[1])[:1]
+            )
+            if line.split("harpia-formats ")[1].startswith("score compare"):
+                command = "score compare"
+            if command not in options:
+                words = ["harpia-formats", *command.split(), "--help"]
+                shown = examples.run(words, ROOT, wide()).stdout.decode()
+                options[command] = set(_option.findall(shown))
+            unknown += [
+                (page, line, option)
+                for option in _option.findall(line)
+                if option not in options[command]
+            ]
+
+    assert unknown == []
+
+
+def commands_in(page: str) -> Iterator[str]:
+    """Yield each line of a shell block that is one command of ours."""
+    for block in examples.blocks_of(text_of(page)):
+        if block.language == "sh":
+            for line in block.text.splitlines():
+                if line.startswith("harpia-formats "):
+                    yield line.split(" | ")[0].split("  #")[0]
+
+
+def links_of(page: str) -> list[str]:
+    """Return the targets of all links of a page."""
+    found = _link.findall(_fence.sub("", text_of(page)))
+    return [inline or definition for inline, definition in found]
+
+
+def targets(page: str) -> Iterator[tuple[str, Path, str]]:
+    """Yield each link of a page into the repository: the link, its file, its anchor."""
+    for link in links_of(page):
+        path, _, anchor = link.partition("#")
+        if path.startswith((f"{HOST}/blob/main/", f"{HOST}/tree/main/", RAW)):
+            inside = path.removeprefix(RAW).removeprefix(HOST)
+            inside = re.sub(r"^/(?:blob|tree)/main/", "", inside)
+            yield link, ROOT / inside, anchor
+        elif not path.startswith(("https://", "mailto:")):
+            file = (ROOT / page).parent / path if path else ROOT / page
+            yield link, file.resolve(), anchor
+
+
+def anchors_of(path: Path) -> set[str]:
+    """Return the anchors of a Markdown page, as GitHub makes them of its headings."""
+    headings = _heading.findall(_fence.sub("", path.read_text(encoding="utf-8")))
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        for heading in headings
+    }
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    """Each link to a file of the repository, and to a part of a page, has a target."""
     broken = [
-        (page.name, target)
-        for page in pages
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
-        if not (page.parent / target).exists()
+        link
+        for link, path, anchor in targets(page)
+        if not path.exists()
+        or (anchor and path.suffix == ".md" and anchor not in anchors_of(path))
     ]
 
     assert broken == []
+
+
+def test_links_of_the_readme_are_absolute() -> None:
+    """The README's links work where only its text is shown, as on a package index."""
+    links = links_of("README.md")
+
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+
+
+def test_index_has_every_page() -> None:
+    """The index leads to each page of the documentation."""
+    linked = {path for _, path, _ in targets("docs/index.md")}
+    pages = set(DOCS.rglob("*.md")) - {DOCS / "index.md"}
+
+    assert pages - linked == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_say_what_they_are_for(page: str) -> None:
+    """Below its title each page has a paragraph, before any heading, table or code."""
+    text = re.sub(r"^<!--.*?-->\n+", "", text_of(page), flags=re.DOTALL)
+    title, first = text.split("\n\n", 2)[:2]
+
+    assert title.startswith("# ")
+    assert first[0].isalpha() or first[0] in "`*["
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names_of_modules_exist(page: str) -> None:
+    """Each dotted name of ours in a page is a module, or something in one."""
+    missing = [name for name in _module.findall(text_of(page)) if not is_there(name)]
+
+    assert missing == []
+
+
+def is_there(name: str) -> bool:
+    """Tell whether a dotted name leads to a module or to what a module holds."""
+    words = name.split(".")
+    for length in range(len(words), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(words[:length]))
+        except ModuleNotFoundError:
+            continue
+        for word in words[length:]:
+            found = getattr(found, word, None)
+        return found is not None
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_exist(page: str) -> None:
+    """Each path below a folder of the repository that a page names is there."""
+    text = re.sub(r"https?://\S+", "", text_of(page))
+    missing = [path for path in _path.findall(text) if not (ROOT / path).exists()]
+
+    assert missing == []

@@ -1,0 +1,210 @@
+"""Write the pages of reference that repeat tables of the program."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import typer
+from page_examples import ROOT, environment
+
+from harpia_formats.cli.app import app_for
+from harpia_formats.metrics import METRICS
+
+NOTICE = "<!-- Written by `python docs/tools/update.py`. Do not edit. -->\n"
+#: What the first letter of a rule's code means.
+LETTERS = {
+    "J": "Text: JSON and CSV",
+    "S": "Structure",
+    "C": "Conditions",
+    "V": "Values",
+    "X": "Across records",
+    "L": "Losses of a conversion",
+    "M": "Scoring",
+    "E": "EvalEval",
+    "H": "HarpIA Lab",
+    "N": "NVIDIA NeMo Evaluator",
+    "T": "Tencent TI",
+    "K": "Haystack",
+}
+RULES = """\
+# Rules
+
+This page lists every rule that harpia-formats can report: its code, its name, its
+severity, and what it demands. `harpia-formats rule CODE` explains one rule with an
+example that breaks it and one that does not. `--select` and `--ignore` of
+`harpia-formats validate` take codes, prefixes of codes, and names. A code and a name
+are never used again for another rule.
+"""
+METRIC_PAGE = """\
+# Metrics
+
+This page lists every metric of `harpia-formats score --metrics`: its definition, and
+its parameters with their defaults. `--param METRIC.NAME=VALUE` changes a parameter.
+Which metrics a vendor means by its names is on the vendor's page, and
+[how to score](../how-to/score.md) shows how to choose.
+"""
+OPTIONS = """\
+# Commands and options
+
+This page lists every command of `harpia-formats` and its options, as `--help` prints
+them.
+"""
+FORMATS = """\
+# Formats
+
+This page lists every format that harpia-formats knows, by vendor, with its dialects. A
+dialect is another way in which files of the same format are written. A family is a name
+that stands for several formats; which of them a file is in is detected.
+"""
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    names = list(head)
+    lines = [names, ["---"] * len(names), *(list(row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def code(text: str) -> str:
+    """Return text as code for the cell of a table, or nothing for no text."""
+    return f"`{text}`".replace("|", "\\|") if text else ""
+
+
+def cell(text: str) -> str:
+    """Return text for the cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def printed(*arguments: str) -> str:
+    """Return what `harpia-formats` prints with these arguments."""
+    done = subprocess.run(  # noqa: S603 - our own command
+        ["harpia-formats", *arguments],  # noqa: S607 - that of this environment
+        env=environment(),
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    return done.stdout.decode()
+
+
+def rules_page() -> str:
+    """Return the page of all rules."""
+    rules = [
+        re.split(r" {2,}", line, maxsplit=3)
+        for line in printed("rule", "--all").splitlines()
+    ]
+    parts = [NOTICE, RULES]
+    for letter, title in LETTERS.items():
+        rows = [
+            (f"{number}", f"`{name}`", severity, cell(summary))
+            for number, name, severity, summary in rules
+            if number.startswith(letter)
+        ]
+        head = ("code", "name", "severity", "what it demands")
+        parts.append(f"## {letter}: {title}\n\n{table(head, rows)}")
+    return "\n".join(parts)
+
+
+def metrics_page() -> str:
+    """Return the page of all metrics."""
+    rows = [
+        (
+            f"`{metric.name}`",
+            cell(metric.summary),
+            "<br>".join(
+                f"`{name}={json.dumps(default)}`"
+                for name, default in metric.parameters.items()
+            ),
+        )
+        for metric in METRICS.values()
+    ]
+    head = ("metric", "definition", "parameters")
+    return "\n".join([NOTICE, METRIC_PAGE, table(head, rows)])
+
+
+def options_page() -> str:
+    """Return the page of all commands and their options."""
+    parts = [NOTICE, OPTIONS]
+    for name, command in _commands():
+        help_ = (command.help or "").strip()
+        parts.append(f"## `{name}`\n\n{help_}\n")
+        rows = [
+            (
+                " ".join(f"`{each}`" for each in (*option.opts, *option.secondary_opts))
+                + (f" `{option.metavar}`" if option.metavar else ""),
+                cell(option.help or ""),
+                _default(option),
+            )
+            for option in command.params
+            if isinstance(option, typer.core.TyperOption) and option.name != "help"
+        ]
+        parts.append(table(("option", "what it does", "default"), rows))
+    return "\n".join(parts)
+
+
+def _commands() -> Iterator[tuple[str, typer.core.TyperCommand]]:
+    for words in ((), ("score", "compare")):
+        group = typer.main.get_command(app_for(words))
+        assert isinstance(group, typer.core.TyperGroup)
+        for name, command in group.commands.items():
+            if isinstance(command, typer.core.TyperGroup):
+                for inner, nested in command.commands.items():
+                    assert isinstance(nested, typer.core.TyperCommand)
+                    yield f"{name} {inner}", nested
+            else:
+                assert isinstance(command, typer.core.TyperCommand)
+                yield name, command
+
+
+def _default(option: typer.core.TyperOption) -> str:
+    if option.required:
+        return "required"
+    default = option.default
+    if default is None or default == [] or isinstance(default, bool):
+        return ""
+    return code(str(default))
+
+
+def formats_page() -> str:
+    """Return the page of all formats and their dialects."""
+    found = json.loads(printed("formats", "--output-format", "json"))
+    parts = [NOTICE, FORMATS]
+    vendors = dict.fromkeys(each["vendor"] for each in found["formats"])
+    for vendor in vendors:
+        rows = [
+            _format_row(each, dialect)
+            for each in found["formats"]
+            if each["vendor"] == vendor
+            for dialect in each["dialects"]
+        ]
+        head = ("format", "dialect", "container", "documented", "contents", "other ids")
+        parts.append(f"## {vendor}\n\n{table(head, rows)}")
+    families = [
+        (code(name), " ".join(map(code, members)))
+        for name, members in found["families"].items()
+    ]
+    parts.append(f"## Families\n\n{table(('family', 'formats'), families)}")
+    return "\n".join(parts)
+
+
+def _format_row(described: dict[str, Any], dialect: dict[str, Any]) -> tuple[str, ...]:
+    container, member = dialect["container"], dialect["records_at"]
+    if "around" in container:
+        container += f", `{member}`"
+    documented = "yes" if dialect["documented"] else "no"
+    if dialect["name"]:
+        return "", code(dialect["name"]), container, documented, "", ""
+    aliases = " ".join(map(code, described["aliases"]))
+    title = cell(described["title"])
+    return code(described["id"]), "", container, documented, title, aliases
+
+
+#: Each page that repeats a table, by its path below `docs/reference/`.
+PAGES = {
+    "rules.md": rules_page,
+    "metrics.md": metrics_page,
+    "options.md": options_page,
+    "formats/index.md": formats_page,
+}

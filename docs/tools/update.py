@@ -1,0 +1,60 @@
+"""Bring up to date what the documents repeat of the program.
+
+These are the output that pages show below their commands, the README's picture and its
+comparison with other tools, and the pages of reference that are tables:
+`python docs/tools/update.py [PAGE ...]`. A test fails if a document is not current.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from comparison import with_comparison
+from page_examples import ROOT, environment, prepare, run_page, with_current_output
+from reference_tables import PAGES, printed
+from terminal_picture import PICTURE, current_picture
+
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def pages() -> list[Path]:
+    """Return every page whose code blocks are run."""
+    return [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+    ]
+
+
+def main() -> None:
+    """Rewrite the generated documents, and report commands that failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pages", nargs="*", type=Path, help="all if none is given")
+    chosen = [page.resolve() for page in parser.parse_args().pages]
+    if not chosen:
+        for name, page in PAGES.items():
+            (REFERENCE / name).write_text(page(), encoding="utf-8")
+        mapping = printed("formats", "--mapping")
+        (REFERENCE / "mapping.md").write_text(mapping, encoding="utf-8")
+        PICTURE.write_text(current_picture(), encoding="utf-8")
+    failed = False
+    for path in chosen or pages():
+        failed |= _update(path)
+    sys.exit(failed)
+
+
+def _update(path: Path) -> bool:
+    """Rewrite the output that a page shows; return whether a command failed."""
+    page = path.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        results = list(run_page(page, prepare(Path(folder)), environment()))
+    for result in results:
+        for failure in result.failures:
+            print(f"{path}: {failure}", file=sys.stderr)
+    current = with_comparison(with_current_output(page, results))
+    path.write_text(current, encoding="utf-8")
+    return any(result.failures for result in results)
+
+
+if __name__ == "__main__":
+    main()
