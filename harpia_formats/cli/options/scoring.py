@@ -16,7 +16,7 @@ from harpia_formats.metrics import METRICS
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import result_formats
-from harpia_formats.scoring.options import GROUPED
+from harpia_formats.scoring.groups import GROUPED
 from harpia_formats.scoring.profiles import profile_names
 
 SELECTION, STATISTICS = "Metrics", "Groups and intervals"
