@@ -4,9 +4,9 @@ from harpia_converters import eee, harpia, haystack, hub, nemo, table, tencent
 
 #: Every format, the one to take where nothing tells first in its family.
 FORMATS = (
-    eee.seed.FORMAT,
-    eee.tag.FORMAT,
-    eee.current.FORMAT,
+    eee.v0_2_0.FORMAT,
+    eee.v0_2_0_tag.FORMAT,
+    eee.v0_3_0.FORMAT,
     eee.aggregate.FORMAT,
     harpia.lab_input.FORMAT,
     harpia.output.FORMAT,
@@ -47,6 +47,6 @@ PROFILES: dict[str, str] = {
 }
 
 #: Where the definitions of judges are read that are not in our own form, likewise.
-DEFINITIONS = ("harpia_converters.haystack.dumped:definitions_in",)
+DEFINITIONS = ("harpia_converters.haystack.judge_arguments:definitions_in",)
 
 __all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES"]

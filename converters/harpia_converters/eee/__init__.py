@@ -1,5 +1,12 @@
 """EvalEval "Every Eval Ever": instance-level records, and their aggregates."""
 
-from harpia_converters.eee import aggregate, companion, current, rules, seed, tag
+from harpia_converters.eee import (
+    aggregate,
+    companion,
+    rules,
+    v0_2_0,
+    v0_2_0_tag,
+    v0_3_0,
+)
 
-__all__ = ["aggregate", "companion", "current", "rules", "seed", "tag"]
+__all__ = ["aggregate", "companion", "rules", "v0_2_0", "v0_2_0_tag", "v0_3_0"]

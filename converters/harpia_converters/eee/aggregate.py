@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from harpia_converters.eee.shape import VENDOR, is_record
+from harpia_converters.eee.detection import VENDOR, is_record
 from harpia_formats.model.format import Advice, Container, Dialect, Format
 from harpia_formats.model.problem import Path
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.eee.form import Form
+from harpia_converters.eee.versions import Form
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, field_paths

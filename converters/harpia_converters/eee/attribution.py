@@ -7,7 +7,7 @@ a record says `turns[N]`. A row that itself says so gets a slash before it in a 
 import re
 from typing import Any
 
-from harpia_converters.eee.form import Form, is_count
+from harpia_converters.eee.versions import Form, is_count
 from harpia_formats.model.adapter import DECLINED, ChangedValue
 
 _of_record = "turns["

@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.eee.attribution import read_attribution, write_attribution
-from harpia_converters.eee.form import Form, as_text
-from harpia_converters.eee.measures import write_performance, write_usage
 from harpia_converters.eee.turns import read_turns, write_turns
+from harpia_converters.eee.usage import write_performance, write_usage
+from harpia_converters.eee.versions import Form, as_text
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     ChangedValue,

@@ -7,16 +7,16 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.eee import form as forms
+from harpia_converters.eee import versions as forms
 from harpia_converters.eee.answers import answers_in, fitting_answers, output_of
+from harpia_converters.eee.extra_fields import TURNS, VENDOR, kept_of, put_back
 from harpia_converters.eee.fields import (
     answer_fields,
     other_fields,
     question_fields,
 )
-from harpia_converters.eee.form import Form, is_whole_float
-from harpia_converters.eee.measures import written_metadata
-from harpia_converters.eee.remainder import TURNS, VENDOR, kept_of, put_back
+from harpia_converters.eee.usage import written_metadata
+from harpia_converters.eee.versions import Form, is_whole_float
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, RowCapacity
 from harpia_formats.model.field_fates import FieldFates

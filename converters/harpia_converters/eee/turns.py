@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.eee.form import Form, as_text, is_count, is_texts
+from harpia_converters.eee.versions import Form, as_text, is_count, is_texts
 from harpia_formats.model.adapter import DECLINED, ChangedValue
 
 Turn = dict[str, Any]

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from harpia_converters.harpia.detection import DOCUMENT, INSTANCE, sign_of
+from harpia_converters.harpia.header_checks import header_remarks
 from harpia_converters.harpia.keys import ANSWER, REFERENCES, VENDOR, key_in
-from harpia_converters.harpia.metrics import header_remarks
-from harpia_converters.harpia.signs import DOCUMENT, INSTANCE, sign_of
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 SPELLING, ANSWERS, BARE_REFERENCE, NO_REFERENCE = "H101", "H102", "H103", "H104"

@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any
 
 from harpia_converters.harpia import pairing
+from harpia_converters.harpia.detection import LOG, sign_of
+from harpia_converters.harpia.header_checks import on_parameters
 from harpia_converters.harpia.keys import VENDOR
-from harpia_converters.harpia.metrics import on_parameters
 from harpia_converters.harpia.output import on_metric_key
-from harpia_converters.harpia.signs import LOG, sign_of
 from harpia_formats.model.format import Dialect, Format, Remark
 
 
@@ -24,7 +24,7 @@ FORMAT = Format(
     title="Results of metrics on single instances, the log of HarpIA Lab",
     vendor=VENDOR,
     companion=pairing.LOG,
-    results="harpia_converters.harpia.scored:LOG",
+    results="harpia_converters.harpia.results_writer:LOG",
     dialects=(
         Dialect(
             "harpia-log",

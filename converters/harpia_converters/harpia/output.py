@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 
 from harpia_converters.harpia import pairing
+from harpia_converters.harpia.detection import KEYED, OUTPUT, WRAPPED, sign_of
+from harpia_converters.harpia.header_checks import on_parameters
 from harpia_converters.harpia.keys import METRIC, TIME, VENDOR, key_in
-from harpia_converters.harpia.metrics import on_parameters
-from harpia_converters.harpia.signs import KEYED, OUTPUT, WRAPPED, sign_of
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
 
@@ -69,7 +69,7 @@ FORMAT = Format(
     title="Scores of metrics over all instances, the output of HarpIA Lab",
     vendor=VENDOR,
     companion=pairing.OUTPUT,
-    results="harpia_converters.harpia.scored:OUTPUT",
+    results="harpia_converters.harpia.results_writer:OUTPUT",
     dialects=(
         Dialect(
             "harpia-output",

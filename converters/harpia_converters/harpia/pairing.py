@@ -15,7 +15,7 @@ from harpia_converters.harpia.companion import (
     repeated_remark,
     unknown_instance_remark,
 )
-from harpia_converters.harpia.signs import KEYED, sign_of
+from harpia_converters.harpia.detection import KEYED, sign_of
 from harpia_formats.model.format import Companion, FileSummary, Remark
 
 #: The metrics of an input, None if it says nothing of metrics.

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.harpia.companion import Metric, metrics_of
-from harpia_converters.harpia.metrics import HF_BERTSCORE, NLTK_BLEU
+from harpia_converters.harpia.header_checks import HF_BERTSCORE, NLTK_BLEU
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 from harpia_formats.model.record import Header
 

@@ -1,6 +1,7 @@
 """H: HarpIA's rules, on what its schemas allow and on files that belong together."""
 
-from harpia_converters.harpia.examples import (
+from harpia_converters.harpia.companion_rules import PAIRS
+from harpia_converters.harpia.rule_examples import (
     ANSWER,
     BLEU,
     GOOD_OUTPUT,
@@ -11,7 +12,6 @@ from harpia_converters.harpia.examples import (
     metrics,
     output,
 )
-from harpia_converters.harpia.pair_rules import PAIRS
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.haystack.shape import (
+from harpia_converters.haystack.detection import (
     CONTEXT_COLUMNS,
     DOCUMENT_COLUMNS,
     TEXT_COLUMNS,
@@ -11,7 +11,7 @@ from harpia_converters.haystack.shape import (
     columns_below_sign,
     columns_sign,
 )
-from harpia_converters.haystack.words import counted, object_in, quoted, usual_of
+from harpia_converters.haystack.phrases import counted, object_in, quoted, usual_of
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
 

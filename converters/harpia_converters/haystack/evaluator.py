@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from harpia_converters.haystack import definition
-from harpia_converters.haystack.shape import (
+from harpia_converters.haystack import definition_checks
+from harpia_converters.haystack.detection import (
     VENDOR,
     definition_sign,
     dumped_sign,
     evaluator_below_sign,
     pipeline_sign,
 )
-from harpia_converters.haystack.words import below, object_in, of_components
+from harpia_converters.haystack.phrases import below, object_in, of_components
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 
@@ -20,14 +20,16 @@ def dumped_remarks(document: Any) -> Iterator[Remark]:
     """Yield the remarks on the parameters of an LLMEvaluator's `to_dict`."""
     component = object_in(document)
     if str(component.get("type")).rpartition(".")[2] == "LLMEvaluator":
-        inner = definition.remarks(component.get("init_parameters"))
+        inner = definition_checks.remarks(component.get("init_parameters"))
         yield from below(("init_parameters",), inner)
 
 
 def component_remarks(document: Any) -> Iterator[Remark]:
     """Yield the remarks on a component, dumped or as it is made."""
     is_dumped = not object_in(document).keys().isdisjoint({"type", "init_parameters"})
-    return dumped_remarks(document) if is_dumped else definition.remarks(document)
+    return (
+        dumped_remarks(document) if is_dumped else definition_checks.remarks(document)
+    )
 
 
 def pipeline_remarks(document: Any) -> Iterator[Remark]:
@@ -46,7 +48,7 @@ FORMAT = Format(
             definition_sign,
             container=Container.DOCUMENT,
             strict="haystack-evaluator-strict",
-            remarks=definition.remarks,
+            remarks=definition_checks.remarks,
         ),
         Dialect(
             "haystack-evaluator-to-dict",

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from harpia_converters.haystack.shape import (
+from harpia_converters.haystack.detection import (
     VENDOR,
     results_below_sign,
     results_sign,
 )
-from harpia_converters.haystack.words import (
+from harpia_converters.haystack.phrases import (
     counted,
     list_in,
     listed,
@@ -89,7 +89,7 @@ FORMAT = Format(
     id="haystack-results",
     title="What an evaluator returned: a result for each row, or scores",
     vendor=VENDOR,
-    results="harpia_converters.haystack.scored:RESULTS",
+    results="harpia_converters.haystack.results_writer:RESULTS",
     dialects=(
         Dialect(
             "haystack-results",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.haystack.shape import VENDOR, run_sign
-from harpia_converters.haystack.words import counted, object_in, quoted, usual_of
+from harpia_converters.haystack.detection import VENDOR, run_sign
+from harpia_converters.haystack.phrases import counted, object_in, quoted, usual_of
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 
@@ -63,7 +63,7 @@ FORMAT = Format(
     id="haystack-run",
     title="An EvaluationRunResult: its name, the inputs and the scores",
     vendor=VENDOR,
-    results="harpia_converters.haystack.scored:RUN",
+    results="harpia_converters.haystack.results_writer:RUN",
     dialects=(
         Dialect(
             "haystack-run",

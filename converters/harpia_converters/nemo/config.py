@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, TypeGuard
 
 from harpia_converters.nemo import results
-from harpia_converters.nemo.samples import VENDOR
-from harpia_converters.nemo.tree import members_of
+from harpia_converters.nemo.results_tree import members_of
+from harpia_converters.nemo.row_checks import VENDOR
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
 from harpia_formats.text.describe import short_json

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.nemo.samples import (
+from harpia_converters.nemo.row_checks import (
     FAMILY,
     QUESTION,
     VENDOR,

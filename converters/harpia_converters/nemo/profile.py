@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from harpia_converters.nemo.configured import configured
-from harpia_converters.nemo.definitions import (
+from harpia_converters.nemo.config_metrics import configured
+from harpia_converters.nemo.metric_definitions import (
     CUSTOM,
     OF_ALL_REFERENCES,
     SDK,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.nemo.samples import VENDOR
-from harpia_converters.nemo.tree import Placed, metrics_of, scores_of
+from harpia_converters.nemo.results_tree import Placed, metrics_of, scores_of
+from harpia_converters.nemo.row_checks import VENDOR
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
 
@@ -101,7 +101,7 @@ FORMAT = Format(
     id="nemo-results",
     title="Scores by task or by group, metric and name",
     vendor=VENDOR,
-    results="harpia_converters.nemo.scored:RESULTS",
+    results="harpia_converters.nemo.results_writer:RESULTS",
     dialects=(
         Dialect(
             "nemo-results",

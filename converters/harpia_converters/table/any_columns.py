@@ -16,7 +16,7 @@ FORMAT = Format(
     title="A table with any columns",
     vendor="any",
     adapter="harpia_converters.table.mapping:TABLE",
-    results="harpia_converters.table.scored:RESULTS",
+    results="harpia_converters.table.results_writer:RESULTS",
     dialects=(Dialect("csv", sign_of, container=Container.TABLE),),
     general=True,
 )

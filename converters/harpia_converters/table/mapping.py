@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.table.cells import (
+from harpia_converters.table.cell_codecs import (
     ID,
     JSON,
     LIST,

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.tencent.leftovers import as_extra, kept_of, put_back, without
+from harpia_converters.tencent.extra_fields import as_extra, kept_of, put_back, without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible

@@ -2,14 +2,14 @@
 
 from msgspec import UNSET
 
-from harpia_converters.tencent.asked import (
+from harpia_converters.tencent.extra_fields import KEY, without
+from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
     note_asked,
     nothing_asked,
     with_text,
 )
-from harpia_converters.tencent.leftovers import KEY, without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record

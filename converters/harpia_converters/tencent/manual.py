@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from harpia_converters.tencent.kinds import MANUAL, VENDOR, sign_of
+from harpia_converters.tencent.detection import MANUAL, VENDOR, sign_of
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(

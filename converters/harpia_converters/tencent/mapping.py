@@ -5,15 +5,15 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.tencent.answers import read_answers, write_answers
-from harpia_converters.tencent.cells import (
+from harpia_converters.tencent.chats import read_chat, write_chat
+from harpia_converters.tencent.extra_fields import KEY, as_extra, kept_of, put_back
+from harpia_converters.tencent.manual_mapping import read_turns, write_turns
+from harpia_converters.tencent.table_mapping import (
     COLUMNS,
     read_cells,
     with_response,
     write_cells,
 )
-from harpia_converters.tencent.chats import read_chat, write_chat
-from harpia_converters.tencent.leftovers import KEY, as_extra, kept_of, put_back
-from harpia_converters.tencent.turns import read_turns, write_turns
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     LIST_OF_ONE,

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from harpia_converters.tencent.kinds import FAMILY, MESSAGES, VENDOR, sign_of
-from harpia_converters.tencent.remarks import on_messages
+from harpia_converters.tencent.detection import FAMILY, MESSAGES, VENDOR, sign_of
+from harpia_converters.tencent.row_checks import on_messages
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(

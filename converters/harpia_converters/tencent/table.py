@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from harpia_converters.tencent.kinds import VENDOR
+from harpia_converters.tencent.detection import VENDOR
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 TABLE = "tencent-csv"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from harpia_converters.harpia import lab_input, log, metrics, output, rules
+from harpia_converters.harpia import header_checks, lab_input, log, output, rules
 from harpia_formats.model.format import Dialect
 from harpia_formats.schema.typed_decoder import typed_decoder_of
 
@@ -311,7 +311,7 @@ def test_strictly_valid_header_has_no_remarks(
     """What is around strictly valid instances has doubts at most."""
     document = {"instances": [], key: [changed(METRIC, changes)]}
     if is_allowed(document, schema_of("harpia-strict")):
-        codes = {each.code for each in metrics.header_remarks(document)}
+        codes = {each.code for each in header_checks.header_remarks(document)}
 
         assert is_allowed(document, schema_of("harpia"))
         assert codes <= DOUBTS

@@ -3,8 +3,8 @@
 from functools import partial
 
 from harpia_converters.eee.companion import COMPANION
-from harpia_converters.eee.conditions import advise
-from harpia_converters.eee.shape import APART, TAG, VENDOR, sign_of
+from harpia_converters.eee.condition_advice import advise
+from harpia_converters.eee.detection import APART, TAG, VENDOR, sign_of
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
@@ -13,7 +13,7 @@ FORMAT = Format(
     id_key="sample_id",
     vendor=VENDOR,
     adapter="harpia_converters.eee.mapping:TAG",
-    results="harpia_converters.eee.scored:TAG",
+    results="harpia_converters.eee.results_writer:TAG",
     family="eee",
     dialects=(Dialect(TAG, partial(sign_of, shape=TAG)),),
     id_with=APART,

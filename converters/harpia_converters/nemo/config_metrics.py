@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_converters.nemo.asked import asked_by
 from harpia_converters.nemo.config import tasks_of
-from harpia_converters.nemo.definitions import SDK, SIMILARITY, Definitions
+from harpia_converters.nemo.metric_definitions import SDK, SIMILARITY, Definitions
+from harpia_converters.nemo.metric_request import asked_by
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
     MetricRequest,

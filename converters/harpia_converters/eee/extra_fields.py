@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.eee.answers import SINGLE
-from harpia_converters.eee.form import Form, is_count, is_texts
 from harpia_converters.eee.sample_hash import RECIPES, recipe_of
+from harpia_converters.eee.versions import Form, is_count, is_texts
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 

@@ -11,10 +11,10 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.eee import current, mapping, seed, tag
-from harpia_converters.eee import form as forms
-from harpia_converters.eee.form import Form, as_text
-from harpia_converters.eee.scored_aggregate import (
+from harpia_converters.eee import mapping, v0_2_0, v0_2_0_tag, v0_3_0
+from harpia_converters.eee import versions as forms
+from harpia_converters.eee.aggregate_settings import Settings, settings_of
+from harpia_converters.eee.aggregate_writer import (
     Run,
     Told,
     aggregate_of,
@@ -22,9 +22,9 @@ from harpia_converters.eee.scored_aggregate import (
     name_of,
     result_id_of,
 )
-from harpia_converters.eee.scored_alike import EVALUATION, Alike
-from harpia_converters.eee.scored_place import aggregate_name, check_valid, file_path_of
-from harpia_converters.eee.scored_settings import Settings, settings_of
+from harpia_converters.eee.file_paths import aggregate_name, check_valid, file_path_of
+from harpia_converters.eee.row_consistency import EVALUATION, Alike
+from harpia_converters.eee.versions import Form, as_text
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.requirements import ConversionError, check_requirements
@@ -214,6 +214,6 @@ def _results(shape: _Shape) -> ResultFormat:
     return ResultFormat(shape.format.id, "default", partial(_writer, shape=shape))
 
 
-SEED = _results(_Shape(seed.FORMAT, mapping.SEED, forms.SEED))
-TAG = _results(_Shape(tag.FORMAT, mapping.TAG, forms.TAG))
-CURRENT = _results(_Shape(current.FORMAT, mapping.CURRENT, forms.CURRENT))
+SEED = _results(_Shape(v0_2_0.FORMAT, mapping.SEED, forms.SEED))
+TAG = _results(_Shape(v0_2_0_tag.FORMAT, mapping.TAG, forms.TAG))
+CURRENT = _results(_Shape(v0_3_0.FORMAT, mapping.CURRENT, forms.CURRENT))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from harpia_converters.haystack.words import list_in, listed, object_in, quoted
+from harpia_converters.haystack.phrases import list_in, listed, object_in, quoted
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harpia_converters.table.scored import RESULTS
+from harpia_converters.table.results_writer import RESULTS
 from harpia_formats import convert, read, score, validate
 from harpia_formats.metrics import METRICS, measure_of
 from harpia_formats.metrics.metric import MetricError

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harpia_converters.eee.form import Form
+from harpia_converters.eee.versions import Form
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from harpia_converters.eee.aggregate_settings import Settings
 from harpia_converters.eee.companion import stem_of
-from harpia_converters.eee.form import Form
-from harpia_converters.eee.scored_settings import Settings
+from harpia_converters.eee.versions import Form
 from harpia_formats.detection.file_name import without_compression
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_converters.eee.form import Form
-from harpia_converters.eee.scored_settings import Settings
+from harpia_converters.eee.aggregate_settings import Settings
+from harpia_converters.eee.versions import Form
 from harpia_formats._version import __version__
 from harpia_formats.metrics import METRICS
 from harpia_formats.scoring.results.columns import ScoreColumn

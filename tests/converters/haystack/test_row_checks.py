@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harpia_converters.haystack import columns, evaluator, results, rules, run
-from harpia_converters.haystack.words import listed, quoted
+from harpia_converters.haystack.phrases import listed, quoted
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Severity
 

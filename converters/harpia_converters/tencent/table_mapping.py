@@ -2,14 +2,14 @@
 
 from msgspec import UNSET
 
-from harpia_converters.tencent.asked import expected_answer, nothing_asked
-from harpia_converters.tencent.leftovers import (
+from harpia_converters.tencent.extra_fields import (
     KEY,
     as_extra,
     kept_of,
     put_back,
     without,
 )
+from harpia_converters.tencent.questions import expected_answer, nothing_asked
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from harpia_converters.harpia.companion import INSTANCE, Metric, same
+from harpia_converters.harpia.header_checks import NLTK_BLEU
 from harpia_converters.harpia.keys import METRIC, TIME
 from harpia_converters.harpia.mapping import is_whole, kept_of
-from harpia_converters.harpia.metrics import NLTK_BLEU
 from harpia_converters.harpia.profile import HARPIA, enabled_in
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import MetricRequest

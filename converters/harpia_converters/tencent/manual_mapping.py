@@ -4,7 +4,8 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from harpia_converters.tencent.asked import (
+from harpia_converters.tencent.extra_fields import as_extra, kept_of, put_back, without
+from harpia_converters.tencent.questions import (
     CUT,
     EMPTIED,
     MESSAGE_KEYS,
@@ -13,7 +14,6 @@ from harpia_converters.tencent.asked import (
     nothing_asked,
     with_text,
 )
-from harpia_converters.tencent.leftovers import as_extra, kept_of, put_back, without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record

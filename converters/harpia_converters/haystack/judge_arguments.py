@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.haystack.words import object_in
+from harpia_converters.haystack.phrases import object_in
 
 #: Parameters of a chat generator that a judge takes as they are.
 _taken = "model api_base_url generation_kwargs organization timeout max_retries".split()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from harpia_converters.tencent.leftovers import without
+from harpia_converters.tencent.extra_fields import without
 from harpia_formats.comparison.differences import same
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_converters.haystack.words import joined, object_in
+from harpia_converters.haystack.phrases import joined, object_in
 from harpia_formats.model.format import Sniff
 
 VENDOR = "Haystack"

@@ -1,6 +1,6 @@
 """H2: what is wrong where an output or a log does not belong to its input."""
 
-from harpia_converters.harpia.examples import (
+from harpia_converters.harpia.rule_examples import (
     ANSWER,
     BLEU,
     GOOD_OUTPUT,

@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.eee.form import Form, as_text, is_amount, is_count
 from harpia_converters.eee.turns import texts_in
+from harpia_converters.eee.versions import Form, as_text, is_amount, is_count
 from harpia_formats.model.adapter import ChangedValue
 from harpia_formats.model.field_fates import FieldFates
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from harpia_converters.nemo.definitions import SIMILARITY, Definitions
+from harpia_converters.nemo.metric_definitions import SIMILARITY, Definitions
 from harpia_converters.nemo.templates import ANSWER, REFERENCE, expect, meant_by
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.text.describe import short_json

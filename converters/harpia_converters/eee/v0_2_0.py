@@ -3,8 +3,8 @@
 from functools import partial
 
 from harpia_converters.eee.companion import COMPANION
-from harpia_converters.eee.conditions import advise
-from harpia_converters.eee.shape import APART, SEED, VENDOR, sign_of
+from harpia_converters.eee.condition_advice import advise
+from harpia_converters.eee.detection import APART, SEED, VENDOR, sign_of
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
@@ -13,7 +13,7 @@ FORMAT = Format(
     id_key="sample_id",
     vendor=VENDOR,
     adapter="harpia_converters.eee.mapping:SEED",
-    results="harpia_converters.eee.scored:SEED",
+    results="harpia_converters.eee.results_writer:SEED",
     family="eee",
     dialects=(Dialect(SEED, partial(sign_of, shape=SEED)),),
     id_with=APART,

@@ -3,8 +3,8 @@
 from functools import partial
 
 from harpia_converters.eee.companion import COMPANION
-from harpia_converters.eee.conditions import advise
-from harpia_converters.eee.shape import APART, CURRENT, VENDOR, sign_of
+from harpia_converters.eee.condition_advice import advise
+from harpia_converters.eee.detection import APART, CURRENT, VENDOR, sign_of
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
@@ -14,7 +14,7 @@ FORMAT = Format(
     id_key="sample_id",
     vendor=VENDOR,
     adapter="harpia_converters.eee.mapping:CURRENT",
-    results="harpia_converters.eee.scored:CURRENT",
+    results="harpia_converters.eee.results_writer:CURRENT",
     family="eee",
     dialects=(Dialect(CURRENT, partial(sign_of, shape=CURRENT)),),
     id_with=APART,

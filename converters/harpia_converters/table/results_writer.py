@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.table.cells import json_of
+from harpia_converters.table.cell_codecs import json_of
 from harpia_converters.table.mapping import TABLE
 from harpia_formats.conversion.containers import Table
 from harpia_formats.mapping.constants import constants_by_path

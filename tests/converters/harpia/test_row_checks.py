@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.harpia import lab_input, log, metrics, output, rules
+from harpia_converters.harpia import header_checks, lab_input, log, output, rules
 from harpia_formats.model.format import Dialect, Remark
 
 FORMATS = {each.FORMAT.id: each.FORMAT for each in (lab_input, output, log)}
@@ -129,13 +129,13 @@ def test_remarks_on_a_metric(metric: Any, expected: Any) -> None:
     """What is tolerated in a metric of an input is said, at its place."""
     document = {"instances": [], "metrics": [metric]}
 
-    assert codes_of(metrics.header_remarks(document)) == expected
+    assert codes_of(header_checks.header_remarks(document)) == expected
 
 
 @pytest.mark.parametrize("key", ["Metrics", "metric", "metricas", "MÉTRICAS"])
 def test_metrics_under_another_name_are_not_passed_over(key: str) -> None:
     """A list of metrics that nobody would read is said to be so."""
-    found = list(metrics.header_remarks({"instances": [], key: [METRIC]}))
+    found = list(header_checks.header_remarks({"instances": [], key: [METRIC]}))
 
     assert [(each.code, each.path, each.at_key) for each in found] == [
         ("H106", (key,), True)
@@ -158,7 +158,7 @@ def test_doubts_about_metrics(name: str, parameters: Any, expected: list[str]) -
     """Unknown metrics are doubted, and parameters that a known one does not take."""
     metric = {"id": name, "enable": True, "parameters": parameters}
 
-    found = list(metrics.header_remarks({"metrics": [metric]}))
+    found = list(header_checks.header_remarks({"metrics": [metric]}))
 
     assert [each.code for each in found] == expected
 
