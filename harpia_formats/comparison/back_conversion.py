@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.fill_scores import ScoreFiller
-from harpia_formats.conversion.grouping.expanded_ids import expanded_id
+from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.extras import restore_extras, split_extras
@@ -118,7 +118,7 @@ def together(records: list[Record]) -> Record:
     first = records[0]
     if len(records) == 1:
         return first
-    base = expanded_id(first.id)
+    base = base_id(first.id)
     own = first.id if base is None else base
     references = first.references
     if any(each.references != references for each in records):

@@ -80,7 +80,9 @@ class _Side:
             self.models.check(f" in the {which}")
 
     def _receive(self, taken: PlacedRecord) -> None:
-        record = self.models.of(taken.record) if self._tells_models else taken.record
+        record = (
+            self.models.select(taken.record) if self._tells_models else taken.record
+        )
         self.has_ids = self.has_ids and record.id is not UNSET
         place = pickle.dumps(taken.row.place(0, 1, ()))
         text = encode(record)

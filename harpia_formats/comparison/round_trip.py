@@ -252,7 +252,7 @@ class RoundTrip:
     def _receive(self, taken: PlacedRecord) -> None:
         assert self._there is not None  # noqa: S101 - begun before the first record
         assert self._back is not None  # noqa: S101 - likewise
-        record = self._models.of(taken.record)
+        record = self._models.select(taken.record)
 
         def place() -> Place:
             return taken.row.place(0, 1, ())
@@ -287,7 +287,7 @@ class RoundTrip:
     def _why_not(self, error: Unconvertible, record: Record) -> str:
         """Return why a record does not go there."""
         of_answer = error.path.startswith("outputs")
-        return (of_answer and self._models.lacking(record)) or str(error)
+        return (of_answer and self._models.missing_in(record)) or str(error)
 
     def _note_end(self, path: str, reason: str, place: Callable[[], Place]) -> None:
         """Count a record that does not come back at all."""

@@ -1,83 +1,88 @@
-"""Convert records one by one, or one for each group of them."""
+"""Convert records one by one, or merged to one record for each group."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.account import ConversionTotals, StopConversion
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
-from harpia_formats.mapping.select_model import ModelSelection
-from harpia_formats.mapping.split_models import split_by_model
+from harpia_formats.conversion.report import ConversionTotals, StopConversion
+from harpia_formats.mapping.select_model import ModelSelection, split_by_model
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
 from harpia_formats.reading.record_stream import PlacedRecord
 
-if TYPE_CHECKING:  # each is for an option that few ask for
+if TYPE_CHECKING:  # loaded only for the options --group and --on-invalid quarantine
     from harpia_formats.conversion.grouping.record_groups import RecordGroups
     from harpia_formats.conversion.quarantine import Quarantine
 
 
 class RecordConverter:
-    """The conversion of single records, whatever is asked for.
+    """Converts single records; it can do whatever the options ask for.
 
-    Raises `StopConversion` at a record that cannot be converted, and at a loss, where
-    that is a failure.
+    Raises `StopConversion` at a record that cannot be converted and at a loss, if the
+    options make that a failure.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what is asked for, and who is told of what
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts of one conversion
         self,
         options: ConvertOptions,
-        account: ConversionTotals,
-        mishaps: ConversionProblems,
+        totals: ConversionTotals,
+        problems: ConversionProblems,
         models: ModelSelection,
         groups: "RecordGroups | None",
         quarantine: "Quarantine | None",
     ) -> None:
         self._options = options
-        self._account = account
-        self._mishaps = mishaps
+        self._totals = totals
+        self._problems = problems
         self._models = models
         self._groups = groups
         self._quarantine = quarantine
 
-    def take(
-        self, taken: PlacedRecord, file: int, prefix: str, destination: Destination
+    def convert(
+        self, placed: PlacedRecord, file: int, prefix: str, destination: Destination
     ) -> None:
-        """Convert a record of a file, or keep it for its group."""
-        record, fates = taken.record, FieldFates()
-        self._models.note(record)
+        """Convert a record of the file with index `file`, or add it to its group.
+
+        `prefix` is put in front of its id if the options ask for it.
+        """
+        record, fates = placed.record, FieldFates()
+        self._models.observe(record)
         if self._options.prefix_ids and record.id is not UNSET:
             record = replace(record, id=f"{prefix}{record.id}")
             fates.changed("id", "with the name of its file in front")
-        self._account.records += 1
+        self._totals.records += 1
 
         def place() -> Place:
-            return taken.row.place(0, 1, ())
+            return placed.row.place(0, 1, ())
 
         if self._groups is not None:
-            # The notes of a group are its own; what became of its rows is told here.
-            self._account.files[file].losses.add((), tuple(fates.entries), place)
+            # The merged record has its own fates; those of its rows are counted here.
+            self._totals.files[file].losses.add((), tuple(fates.entries), place)
             self._groups.add(record, file, place())
             return
 
-        self._convert(record, fates, place, taken.row.text, file, destination)
+        self._convert(record, fates, place, placed.row.text, file, destination)
 
     def write_groups(self, destination: Destination) -> None:
-        """Convert one record for each group, if there are groups."""
+        """Convert the merged record of each group, if records are grouped."""
         if self._groups is None:
             return
-        self._account.records = 0
+        self._totals.records = 0
         for record, fates, file, place in self._groups:
-            self._account.records += 1
+            self._totals.records += 1
             text = encode(record)
-            self._convert(record, fates, partial(_same, place), text, file, destination)
+
+            def place_of_first(place: Place = place) -> Place:
+                return place
+
+            self._convert(record, fates, place_of_first, text, file, destination)
 
     def _convert(  # noqa: PLR0913, PLR0917 - a record with all that is known of it
         self,
@@ -92,35 +97,31 @@ class RecordConverter:
         if destination.outputs.is_split:
             parts = list(split_by_model(record, fates, self._options.model))
         try:
-            written = [
-                (model, destination.mapper.map(part, self._account.records))
+            mapped = [
+                (model, destination.mapper.map(part, self._totals.records))
                 for model, part in parts
             ]
         except Unconvertible as error:
-            self._cannot(error, record, place(), file, text)
+            self._reject(error, record, place(), file, text)
             return
-        for model, each in written:
-            destination.add(each.rows, destination.file_of(model))
-            fates.entries += each.fates
-        # What is told of a record is told once, whatever it is spread over.
-        paths = tuple(dict.fromkeys(path for _, each in written for path in each.paths))
-        said = tuple(dict.fromkeys(fates.entries))
-        self._account.files[file].losses.add(paths, said, place)
-        self._account.stop_at_loss()
+        for model, part in mapped:
+            destination.add(part.rows, destination.file_of(model))
+            fates.entries += part.fates
+        # A fate counts once for a record, however many rows the record becomes.
+        paths = tuple(dict.fromkeys(path for _, part in mapped for path in part.paths))
+        entries = tuple(dict.fromkeys(fates.entries))
+        self._totals.files[file].losses.add(paths, entries, place)
+        self._totals.stop_at_loss()
 
-    def _cannot(
+    def _reject(
         self, error: Unconvertible, record: Record, place: Place, file: int, text: bytes
     ) -> None:
-        """Say that a record cannot be converted, and stop or leave it out."""
-        lacking = ""
+        """Report a record that cannot be converted; stop, or leave the record out."""
+        missing_model = ""
         if error.path.startswith("outputs"):
-            lacking = self._models.lacking(record)
-        self._mishaps.cannot(error, place, file, lacking)
+            missing_model = self._models.missing_in(record)
+        self._problems.add_unconvertible(error, place, file, missing_model)
         if self._options.on_invalid is OnInvalid.FAIL:
             raise StopConversion
         if self._quarantine is not None:
             self._quarantine.row(text)
-
-
-def _same(place: Place) -> Place:
-    return place

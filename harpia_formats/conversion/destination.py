@@ -1,8 +1,8 @@
-"""Take rows to the files of one format, and tell the rows apart."""
+"""The format that a conversion writes, and the rows that go to its files."""
 
 from collections.abc import Collection, Iterable
 
-from harpia_formats.conversion.containers import joined
+from harpia_formats.conversion.containers.row_writer import separated_rows
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
 from harpia_formats.conversion.output_files import OutputFiles
 from harpia_formats.dedup.digests import Digests
@@ -17,11 +17,11 @@ from harpia_formats.model.format import Container, Format
 from harpia_formats.registry import adapter_of
 
 #: Rows that are written together.
-BLOCK = 256
+ROWS_PER_BLOCK = 256
 
 
 class Destination:
-    """The format that is written, and the rows that are on their way there.
+    """Takes rows of one format, checks their ids, and writes them to files.
 
     Raises `ConversionError` and `MapError` when it is made with options that the
     format cannot meet, and `SinkError` where rows cannot be written.
@@ -71,33 +71,10 @@ class Destination:
         self._rows: list[Row] = []
 
     def begin(self, variant: FormatVariant, *, only: bool) -> None:
-        """Get ready for the rows of a file, `only` if there is no other.
+        """Get ready for the rows of a file, `only` if it is the only input.
 
-        Raises `ConversionError` if they never have what is asked for.
+        Raises `ConversionError` if rows of its format lack what the target requires.
         """
-        self._check(variant)
-        if only and self._has_numbers(variant):
-            # No two records of a run have the same number.
-            self._identity = None
-
-    @property
-    def checks_ids(self) -> bool:
-        """Whether what tells rows apart is wanted."""
-        return self._identity is not None
-
-    def _has_numbers(self, variant: FormatVariant) -> bool:
-        """Tell whether each row gets the number of its record for an id, and no other.
-
-        What is kept of a record may be its id, and a file for each model may be that
-        of several.
-        """
-        source = adapter_of(variant.format)
-        may_have_ids = source.carries("id") or source.extras_path is not None
-        is_given = "id" in self.constants
-        is_split = self.outputs.is_split
-        return self.mapper.needs_id and not (may_have_ids or is_given or is_split)
-
-    def _check(self, variant: FormatVariant) -> None:
         check_requirements(
             variant.format,
             adapter_of(variant.format),
@@ -106,30 +83,50 @@ class Destination:
             self.constants,
             scored=self.mapper.scorer is not None,
         )
+        if only and self._ids_are_numbers(variant):
+            # The numbers of the records of one file are unique.
+            self._identity = None
+
+    @property
+    def checks_ids(self) -> bool:
+        """Whether the ids of rows are compared."""
+        return self._identity is not None
+
+    def _ids_are_numbers(self, variant: FormatVariant) -> bool:
+        """Tell whether the id of each row is the number of its record, and no other.
+
+        The extra fields of a record may hold its id, and one record may be in the
+        files of several models.
+        """
+        source = adapter_of(variant.format)
+        may_have_ids = source.carries("id") or source.extras_path is not None
+        is_given = "id" in self.constants
+        is_split = self.outputs.is_split
+        return self.mapper.needs_id and not (may_have_ids or is_given or is_split)
 
     def file_of(self, model: str) -> str:
-        """Return what the name of the output has for a model, "" if it has nothing."""
+        """Return the key of the file for answers of `model`, "" if all share one."""
         if not self.outputs.is_split:
             return ""
         return model or str(self.constants.get("outputs.model", "")) or "model"
 
     def add(self, rows: list[Row], model: str = "") -> None:
-        """Take rows, for the file of a model if there is one for each."""
+        """Write rows soon, to the file with the key `model` if there are several."""
         if self._identity is not None:
             keys = self._identity.keys_of_values(rows)
             self._digests.add([f"{model}\n{key}" for key in keys] if model else keys)
         if model:
-            self.outputs.write([joined(rows, self.separator)], model)
+            self.outputs.write([separated_rows(rows, self.separator)], model)
             self.written += len(rows)
             return
         self._rows += rows
-        if len(self._rows) >= BLOCK:
+        if len(self._rows) >= ROWS_PER_BLOCK:
             self.flush()
 
     def add_block(
         self, rows: Iterable[bytes], count: int, keys: Collection[str]
     ) -> None:
-        """Take so many rows as one block in pieces, with what tells them apart."""
+        """Write `count` encoded rows, given in pieces, whose ids are `keys`."""
         self.flush()
         if count:
             self.outputs.write(rows)
@@ -138,12 +135,12 @@ class Destination:
             self._digests.add(keys)
 
     def flush(self) -> None:
-        """Write the rows that wait."""
+        """Write the rows that were added and not yet written."""
         if self._rows:
-            self.outputs.write([joined(self._rows, self.separator)])
+            self.outputs.write([separated_rows(self._rows, self.separator)])
             self.written += len(self._rows)
             self._rows = []
 
     def repeated(self) -> int:
-        """Return how many ids are those of several rows."""
+        """Return how many rows have the id of an earlier one."""
         return self._digests.repeated().surplus if self._identity is not None else 0

@@ -15,7 +15,7 @@ from harpia_formats.model.record import Output, Record, Score
 
 @dataclass(frozen=True, slots=True)
 class ScoreFiller:
-    """Gives each answer without a score that of one metric."""
+    """Gives each answer without a score the score of one metric."""
 
     name: str
     measure: Measure
@@ -23,14 +23,14 @@ class ScoreFiller:
     def __call__(self, record: Record, fates: FieldFates) -> Record:
         """Return `record` with a score for each answer.
 
-        Raises `Unconvertible` where there is nothing to compare an answer with.
+        Raises `Unconvertible` where a record lacks the answer or the references.
         """
-        outputs = [self._scored(record, each, fates) for each in record.outputs]
+        outputs = [self._with_scores(record, each, fates) for each in record.outputs]
         return replace(record, outputs=outputs)
 
-    def _scored(self, record: Record, output: Output, fates: FieldFates) -> Output:
+    def _with_scores(self, record: Record, output: Output, fates: FieldFates) -> Output:
         scores = output.scores or [Score()]
-        if all(each.value is not UNSET for each in scores):
+        if all(score.value is not UNSET for score in scores):
             return output
         answer = answer_text(output)
         if answer is None or not record.references:
@@ -45,8 +45,8 @@ class ScoreFiller:
         )
         fates.defaulted("outputs.scores.value", f"--score {self.name}")
         filled = [
-            each if each.value is not UNSET else self._filled(each, value, fates)
-            for each in scores
+            score if score.value is not UNSET else self._filled(score, value, fates)
+            for score in scores
         ]
         return replace(output, scores=filled)
 
@@ -67,17 +67,17 @@ class ScoreFiller:
 
 
 def answer_text(output: Output) -> str | None:
-    """Return the text of an answer, that of the last turn where it is several."""
+    """Return the text of an answer, or of the last assistant turn of a conversation."""
     if isinstance(output.text, str):
         return output.text
-    for each in reversed(output.turns or []):
-        if each.get("role") == "assistant" and isinstance(each.get("content"), str):
-            return str(each["content"])
+    for turn in reversed(output.turns or []):
+        if turn.get("role") == "assistant" and isinstance(turn.get("content"), str):
+            return str(turn["content"])
     return None
 
 
 def score_filler(name: str) -> ScoreFiller:
-    """Return what scores by the metric called `name`; raises `ConversionError`."""
+    """Return the filler with the metric `name`; raises `ConversionError`."""
     if name not in FILLING_METRICS:
         known = ", ".join(FILLING_METRICS)
         raise ConversionError(f"no metric is called {name!r} (known: {known})")

@@ -1,4 +1,4 @@
-"""Carry what is around the records over, and note what of it is lost."""
+"""Convert the headers of the inputs to one header, and count what they lose."""
 
 from collections.abc import Sequence
 
@@ -16,15 +16,18 @@ def header_row(
     files: Sequence[FileLosses],
     headers: Sequence[Sequence[Header]],
 ) -> Row:
-    """Return the header that is written, and note what is lost of those of `files`."""
-    chosen = _chosen(files, headers)
+    """Return the header as the target writes it, and add what it loses to `files`.
+
+    `headers` are those of each file. The first of them is written.
+    """
+    chosen = _first_header(files, headers)
     if chosen is None:
         return {}
     file, header = chosen
     fates = FieldFates()
     row: Row = {}
     names = [
-        each for each in header.__struct_fields__ if getattr(header, each) is not UNSET
+        name for name in header.__struct_fields__ if getattr(header, name) is not UNSET
     ]
     if destination.outputs.headed and not destination.written:
         for name in names:
@@ -33,26 +36,26 @@ def header_row(
         adapter = destination.adapter
         if adapter.write_header is not None:
             row = adapter.write_header(header, fates)
-        held = {each.partition(".")[0] for each in adapter.header_fields}
+        carried = {path.partition(".")[0] for path in adapter.header_fields}
         for name in names:
-            if name not in held:
+            if name not in carried:
                 fates.dropped(f"header.{name}")
-    paths = tuple(f"header.{each}" for each in names)
+    paths = tuple(f"header.{name}" for name in names)
     file.losses.add(paths, tuple(fates.entries), lambda: None)
     return row
 
 
-def _chosen(
+def _first_header(
     files: Sequence[FileLosses], headers: Sequence[Sequence[Header]]
 ) -> tuple[FileLosses, Header] | None:
-    """Return the first header with its file; note that others are dropped."""
-    given = [
+    """Return the first header with its file; count the others as dropped."""
+    found = [
         (file, header)
         for file, own in zip(files, headers, strict=False)
         for header in own
     ]
-    for file, header in given[1:]:
-        if header != given[0][1]:
-            note = FieldFate(Fate.DROPPED, "header", "another one came first")
-            file.losses.add((), (note,), lambda: None)
-    return given[0] if given else None
+    for file, header in found[1:]:
+        if header != found[0][1]:
+            dropped = FieldFate(Fate.DROPPED, "header", "another one came first")
+            file.losses.add((), (dropped,), lambda: None)
+    return found[0] if found else None

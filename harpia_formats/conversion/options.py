@@ -1,4 +1,4 @@
-"""How to convert."""
+"""The options of a conversion, checked when they are made."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,13 +10,14 @@ from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.columns import check_field_names
+from harpia_formats.text.spelling import nearest
 
-if TYPE_CHECKING:  # most runs have none
+if TYPE_CHECKING:  # it loads multiprocessing
     from concurrent.futures import Executor
 
 
 class OnLoss(StrEnum):
-    """What to do where something is lost."""
+    """What to do if the conversion loses something."""
 
     REPORT = "report"
     FAIL = "fail"
@@ -24,7 +25,7 @@ class OnLoss(StrEnum):
 
 
 class OnInvalid(StrEnum):
-    """What to do with a row that is not valid, or cannot be converted."""
+    """What to do with a row that is invalid or cannot be converted."""
 
     FAIL = "fail"
     SKIP = "skip"
@@ -32,7 +33,7 @@ class OnInvalid(StrEnum):
 
 
 class ContainerKind(StrEnum):
-    """How rows are put together where a format allows both."""
+    """The container of rows, for formats that allow both."""
 
     ARRAY = "array"
     LINES = "lines"
@@ -44,51 +45,51 @@ FILLING_METRICS = ("em", "f1")
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions:
-    """How to convert; the defaults are those of the command line.
+    """The options of a conversion; the defaults are those of the command line.
 
-    Raises `ValueError` or `TypeError` for what no conversion could mean.
+    Raises `ValueError` or `TypeError` for values that no conversion can meet.
     """
 
-    #: The format of the inputs, recognised if None.
+    #: The format of the inputs; None to recognise it.
     from_: str | None = None
     references: References | str = References.FIRST
     responses: Responses | str = Responses.EXPAND
     turns: Turns | str = Turns.LAST
-    #: The model whose answers are taken; all if None.
+    #: The model whose answers are converted; None for all.
     model: str | None = None
-    #: The field by which rows become one record: `id`, `prompt` or another.
+    #: The field by which rows are merged to one record: `id`, `prompt` or another.
     group: str | None = None
-    #: The column of each field, where a table is read or written.
+    #: The name of the column of each field, where a table is read or written.
     columns: Mapping[str, str] | None = None
-    #: By the name of the output, or by the format, if None.
+    #: None to choose by the name of the output, or by the format.
     container: ContainerKind | str | None = None
-    #: What records get that lack it, by the name of the field.
+    #: Values for fields that a record lacks, by the name of the field.
     constants: Mapping[str, Any] = field(default_factory=dict)
-    #: The metric that scores answers without a score.
+    #: The metric that scores answers without a score; None for no metric.
     score: str | None = None
     on_loss: OnLoss | str = OnLoss.REPORT
     on_invalid: OnInvalid | str = OnInvalid.FAIL
     keep_extra: bool = False
-    #: Whether ids get the name of their file in front.
+    #: Whether the name of its file is put in front of each id.
     prefix_ids: bool = False
     overwrite: bool = False
-    #: Where rows go that are not valid; beside the output if None.
+    #: The file for invalid rows; None for one beside the output.
     quarantine: PathLike[str] | str | None = None
     max_row_bytes: int = ROW_LIMIT
-    #: Worker processes; 0 for as many as there are processors.
+    #: Worker processes; 0 for one per processor.
     jobs: int = 0
-    #: Does the work of large runs instead, `jobs` pieces at once if that is given.
+    #: Runs the work of large inputs instead, `jobs` pieces at once if that is set.
     executor: "Executor | None" = None
-    #: The address of a cluster that does it: `dask://host:port`.
+    #: The address of a cluster that runs the work: `dask://host:port`.
     engine: str | None = None
-    #: Called now and then with the file that is read, as far as it is.
+    #: Called now and then with how far the current file is read.
     progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in _KINDS.items():
+        for name, enum in _ENUMS.items():
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _one_of(kind, name, value))
+                object.__setattr__(self, name, _member(enum, name, value))
         if self.quarantine is not None and self.on_invalid is not OnInvalid.QUARANTINE:
             raise ValueError('quarantine is the file of on_invalid="quarantine"')
         if self.columns is not None:
@@ -96,12 +97,12 @@ class ConvertOptions:
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ValueError("jobs and max_row_bytes must not be negative")
         if self.engine is not None or self.executor is not None:
-            from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs have none
+            from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - only runs with an engine need it
 
             check_engine(self.engine, self.executor)
 
     def choices(self, constants: Mapping[str, Any]) -> Choices:
-        """Return the choices that concern single records."""
+        """Return the options for single records, with `constants` by field path."""
         return Choices(
             references=References(self.references),
             responses=Responses(self.responses),
@@ -112,7 +113,7 @@ class ConvertOptions:
         )
 
 
-_KINDS: dict[str, type[StrEnum]] = {
+_ENUMS: dict[str, type[StrEnum]] = {
     "references": References,
     "responses": Responses,
     "turns": Turns,
@@ -121,18 +122,17 @@ _KINDS: dict[str, type[StrEnum]] = {
     "on_invalid": OnInvalid,
 }
 
-#: What a conversion writes to.
+#: A path, an open binary file, or None for standard output.
 Output = str | PathLike[str] | BinaryIO | None
 
 
-def _one_of(kind: type[StrEnum], name: str, value: Any) -> StrEnum:
+def _member(enum: type[StrEnum], name: str, value: Any) -> StrEnum:
+    """Return the member of `enum` with a value; raises `ValueError`."""
     try:
-        return kind(value)
+        return enum(value)
     except ValueError:
-        from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
-
-        known = ", ".join(kind)
-        near = nearest(str(value), kind)
+        known = ", ".join(enum)
+        near = nearest(str(value), enum)
         hint = f"; did you mean {near!s}?" if near else ""
         reason = f"{name} is one of {known}, not {value!r}{hint}"
         raise ValueError(reason) from None

@@ -1,4 +1,4 @@
-"""The files that a conversion writes: one, or one for each model."""
+"""The output files of a conversion: one, or one for each model."""
 
 import re
 import sys
@@ -7,16 +7,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
-from harpia_formats.conversion.containers import (
-    Array,
-    Columns,
-    Lines,
-    Table,
-    Wrapped,
-    Writer,
-)
+from harpia_formats.conversion.containers.array import ArrayWriter, WrappedArrayWriter
+from harpia_formats.conversion.containers.columns import ColumnWriter
+from harpia_formats.conversion.containers.csv_table import CsvWriter
+from harpia_formats.conversion.containers.lines import LineWriter
+from harpia_formats.conversion.containers.row_writer import RowWriter, WriteBytes
 from harpia_formats.conversion.options import ContainerKind, Output
 from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.reader import error_reason
@@ -25,27 +22,27 @@ from harpia_formats.io.urls import is_url, masked
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Container, Format
 
-#: Stands in the name of an output for the model whose answers are in it.
+#: Is replaced in the name of an output by the model whose answers are in the file.
 MODEL = "{model}"
-#: Files that are open at once.
-MOST = 200
+#: Files that may be open at once.
+MAX_FILES = 200
 _unsafe = re.compile(r"[^\w.-]+")
 
 
 @dataclass(slots=True)
 class OutputFiles:
-    """What is written, and where to."""
+    """Opens the output files, writes rows to them, and commits them at the end."""
 
     target: Format
     adapter: FormatAdapter
     output: Output
     container: ContainerKind | None = None
-    #: What each column is called, by its own name.
+    #: The name of each column in the file, by its name in the format.
     columns: Mapping[str, str] = field(default_factory=dict)
     overwrite: bool = False
-    #: Whether a header may come behind the first row.
+    #: Whether the header becomes a member of the first row.
     headed: bool = False
-    _files: dict[str, tuple[Sink, Writer]] = field(default_factory=dict)
+    _files: dict[str, tuple[Sink, RowWriter]] = field(default_factory=dict)
     _places: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -54,40 +51,46 @@ class OutputFiles:
 
     @property
     def is_split(self) -> bool:
-        """Whether there is a file for each model."""
+        """Whether each model has a file of its own."""
         return isinstance(self.output, (str, PathLike)) and MODEL in fspath(self.output)
 
     @property
     def separator(self) -> bytes:
-        """What stands between rows that are written together."""
-        return self._writer(lambda _: None).separator
+        """The bytes between two rows of one block."""
+        return self._new_writer(lambda _: None).separator
 
     def write(self, rows: Iterable[bytes], model: str = "") -> None:
-        """Write some rows in pieces, of one model if there is a file for each."""
-        with self._temporary(model):
+        """Write encoded rows, given in pieces, to the file of a model.
+
+        Raises `SinkError`.
+        """
+        with self._naming_temporary_file(model):
             self._file(model)[1].block(rows)
 
     def commit(self, header: Row) -> list[str]:
-        """Finish all files and put them into their places; return their names."""
+        """Finish all files, put them into place, and return their names.
+
+        Raises `SinkError`, and `MapError` if two columns have one name.
+        """
         if not self.is_split:
             self._file("")
         for model, (_, writer) in self._files.items():
-            with self._temporary(model):
+            with self._naming_temporary_file(model):
                 writer.close(header)
         for sink, _ in self._files.values():
             sink.commit()
-        return [masked(each) for each in self._places.values() if each]
+        return [masked(name) for name in self._places.values() if name]
 
     def discard(self) -> None:
-        """Leave nothing of what was written."""
+        """Remove everything that was written."""
         for sink, writer in self._files.values():
-            with suppress(OSError):  # what it holds may not be written any more
-                writer.drop()
+            with suppress(OSError):  # closing a temporary file may fail on a full disk
+                writer.discard()
             sink.discard()
 
     @contextmanager
-    def _temporary(self, model: str) -> Iterator[None]:
-        """Say of what file it is that a temporary file cannot be written."""
+    def _naming_temporary_file(self, model: str) -> Iterator[None]:
+        """Raise `SinkError` with the name of the output if a temporary file fails."""
         try:
             yield
         except OSError as error:
@@ -96,17 +99,18 @@ class OutputFiles:
                 name, f"{error_reason(error)}, in a temporary file"
             ) from error
 
-    def _file(self, model: str) -> tuple[Sink, Writer]:
-        found = self._files.get(model)
-        if found is None:
-            if len(self._files) >= MOST:
-                reason = f"there are more than {MOST} models, each with its file"
+    def _file(self, model: str) -> tuple[Sink, RowWriter]:
+        """Return the file of a model, which is opened at the first call."""
+        file = self._files.get(model)
+        if file is None:
+            if len(self._files) >= MAX_FILES:
+                reason = f"there are more than {MAX_FILES} models, each with its file"
                 raise SinkError(masked(str(self.output)), reason)
-            sink = self._sink(model)
-            found = self._files[model] = sink, self._writer(sink.write)
-        return found
+            sink = self._open_sink(model)
+            file = self._files[model] = sink, self._new_writer(sink.write)
+        return file
 
-    def _sink(self, model: str) -> Sink:
+    def _open_sink(self, model: str) -> Sink:
         if self.output is None:
             self._places[model] = ""
             return StreamSink(standard_output())
@@ -123,14 +127,14 @@ class OutputFiles:
         self._places[model] = name
         return open_sink(name)
 
-    def _writer(self, write: Any) -> Writer:
+    def _new_writer(self, write: WriteBytes) -> RowWriter:
         dialect = self.target.dialects[0]
         if dialect.container is Container.WRAPPED:
-            return Wrapped(write, dialect.rows_at)
+            return WrappedArrayWriter(write, dialect.rows_at)
         if dialect.container is Container.COLUMNS:
-            return Columns(write, self.columns)
+            return ColumnWriter(write, self.columns)
         if dialect.container is Container.TABLE:
-            return Table(
+            return CsvWriter(
                 write,
                 self.adapter.columns,
                 self.adapter.required_columns,
@@ -138,11 +142,12 @@ class OutputFiles:
                 dict(self.columns),
                 quotes_empty=self.adapter.blank_is_absent,
             )
-        if self._is_array():
-            return Array(write, headed=self.headed)
-        return Lines(write, headed=self.headed)
+        if self._writes_array():
+            return ArrayWriter(write, headed=self.headed)
+        return LineWriter(write, headed=self.headed)
 
-    def _is_array(self) -> bool:
+    def _writes_array(self) -> bool:
+        """Tell by the option, the name of the output, or the format."""
         if self.container is not None:
             return self.container is ContainerKind.ARRAY
         if isinstance(self.output, (str, PathLike)):
@@ -153,7 +158,7 @@ class OutputFiles:
 
 
 def standard_output() -> BinaryIO:
-    """Return standard output as bytes; raises `SinkError`."""
+    """Return the binary standard output; raises `SinkError` if it takes text only."""
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         reason = "it takes text only; name a file as the output"
@@ -162,7 +167,7 @@ def standard_output() -> BinaryIO:
 
 
 def check_output(output: Output, *, overwrite: bool) -> None:
-    """Refuse an output that is there already. Raises `SinkError`."""
+    """Raise `SinkError` if the output already exists, unless `overwrite` is true."""
     if not isinstance(output, (str, PathLike)) or fspath(output) == "-":
         return
     if MODEL in fspath(output):
@@ -176,11 +181,11 @@ def check_output(output: Output, *, overwrite: bool) -> None:
     if path.is_dir():
         raise SinkError(str(path), "is a folder")
     if path.is_file() and not overwrite:
-        raise SinkError(str(path), "is there already; --overwrite replaces it")
+        raise SinkError(str(path), "already exists; --overwrite replaces it")
 
 
 def name_of(output: Output) -> str:
-    """Return what an output is called, as shown to the user."""
+    """Return the name of an output as shown to the user."""
     if output is None or output == "-":
         return "<stdout>"
     if isinstance(output, (str, PathLike)):

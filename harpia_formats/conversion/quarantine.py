@@ -1,4 +1,4 @@
-"""Put rows aside that are not valid, byte for byte, beside what is wrong with them."""
+"""Put invalid rows aside, byte for byte, with a second file of their findings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from harpia_formats.model.report import problem_as_dict
 
 @dataclass(slots=True)
 class Quarantine:
-    """The two files that rows and findings go to, which are there if there are any."""
+    """The files of rows and of findings; neither exists unless a row was put aside."""
 
     _names: tuple[str, str]
     _sinks: dict[str, Sink] = field(default_factory=dict)
@@ -25,31 +25,32 @@ class Quarantine:
     def beside(
         cls, given: Any, output: Any, *, overwrite: bool = False
     ) -> "Quarantine":
-        """Return one at `given`, or beside `output`; nothing is written yet.
+        """Return a quarantine at the path `given`, or beside `output` if it is None.
 
-        Raises `ConversionError` where there is no place for it, and `SinkError`.
+        Nothing is written yet. Raises `ConversionError` where `output` has no folder,
+        and `SinkError` where a file already exists.
         """
         rows = _beside(output) if given is None else fspath(given)
         stem = file_name_of(rows).removesuffix(".jsonl")
         findings = sibling_of(rows, f"{stem}.findings.jsonl")
-        for each in (rows, findings):
-            if isinstance(output, (str, PathLike)) and is_same_place(each, output):
-                name = masked(each)
+        for path in (rows, findings):
+            if isinstance(output, (str, PathLike)) and is_same_place(path, output):
+                name = masked(path)
                 raise ConversionError(f"{name} cannot be output and quarantine at once")
-            check_output(each, overwrite=overwrite)
+            check_output(path, overwrite=overwrite)
         return cls((rows, findings))
 
     def check_apart(self, inputs: Iterable[Any]) -> None:
-        """Raise `ConversionError` if an input would be written over."""
-        paths = [each for each in inputs if isinstance(each, (str, PathLike))]
+        """Raise `ConversionError` if one of the files is an input, too."""
+        paths = [path for path in inputs if isinstance(path, (str, PathLike))]
         for name in self._names:
-            if any(is_same_place(name, each) for each in paths):
+            if any(is_same_place(name, path) for path in paths):
                 shown = masked(name)
                 raise ConversionError(f"{shown} cannot be input and quarantine at once")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the files, none if nothing was put aside."""
+        """The names of both files, none if no row was put aside."""
         return tuple(map(masked, self._names)) if self._sinks else ()
 
     def row(self, text: bytes) -> None:
@@ -57,31 +58,32 @@ class Quarantine:
         self._sink(self._names[0]).write(text + b"\n")
 
     def finding(self, problem: Problem) -> None:
-        """Put what is wrong beside it; raises `SinkError`."""
-        from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - only where something is wrong
+        """Write a problem of a row; raises `SinkError`."""
+        from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - only data with problems needs it
 
         line = json_text(problem_as_dict(problem)) + "\n"
         self._sink(self._names[1]).write(line.encode())
 
     def _sink(self, name: str) -> Sink:
-        found = self._sinks.get(name)
-        if found is None:
-            found = self._sinks[name] = open_sink(name)
-        return found
+        """Return the file called `name`, which is opened by its first use."""
+        sink = self._sinks.get(name)
+        if sink is None:
+            sink = self._sinks[name] = open_sink(name)
+        return sink
 
     def commit(self) -> None:
-        """Let what was put aside be there."""
+        """Put both files into place if a row was put aside."""
         for name in self._names if self._sinks else ():
             self._sink(name).commit()
 
     def discard(self) -> None:
-        """Let neither file be there."""
-        for each in self._sinks.values():
-            each.discard()
+        """Remove both files."""
+        for sink in self._sinks.values():
+            sink.discard()
 
 
 def _beside(output: Any) -> str:
-    """Return where rows go beside `output`; raises `ConversionError`."""
+    """Return the path for rows beside `output`; raises `ConversionError`."""
     if not isinstance(output, (str, PathLike)) or fspath(output) == "-":
         where = "standard output"
     elif MODEL in sibling_of(fspath(output), ""):

@@ -1,49 +1,58 @@
-"""The outcome of a conversion: what was written, and what became of each field."""
+"""The report of a conversion, and the totals from which it is made."""
 
+from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from harpia_formats.conversion.losses.counts import Losses
+from harpia_formats.conversion.losses.counts import FateCounts
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.format import Format
-from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.report import FileCount, Report, ValidationFailed
+
+
+class StopConversion(Exception):  # noqa: N818 - not an error
+    """No more input is to be read: the conversion cannot succeed any more."""
 
 
 @dataclass(slots=True)
 class FileLosses:
-    """What became of the fields of one file."""
+    """The losses of one input file."""
 
     path: str
     source: Format | None = None
-    losses: Losses = field(default_factory=Losses)
+    losses: FateCounts = field(default_factory=FateCounts)
 
     @property
     def has_loss(self) -> bool:
-        """Whether something was lost."""
-        return any(map(is_loss, self.losses.losses))
+        """Whether a field of some record was dropped, changed or merged."""
+        return any(map(is_loss, self.losses.counts))
 
 
 @dataclass(frozen=True, slots=True)
 class ConversionReport:
-    """The outcome of a conversion."""
+    """The outcome of a conversion: what was written, and what was lost."""
 
+    #: The validation of the inputs.
     report: Report
-    #: The format that was written.
+    #: The id of the format that was written.
     target: str
-    #: Where to, and how many rows.
+    #: The names of the files that were written, and the number of rows in them.
     outputs: tuple[str, ...]
     rows: int
-    #: Records that were left out because they are not valid, or cannot be converted.
+    #: Records that were left out because they are invalid or cannot be converted.
     skipped: int
     losses: tuple[FileLosses, ...]
-    #: Whether what was written is there.
+    #: Whether the output was written.
     written: bool
-    #: Whether something was lost where that is a failure.
+    #: Whether `on_loss="fail"` stopped the conversion.
     failed_by_loss: bool = False
+    #: The names of the files with the rows that were put aside, and their findings.
     quarantine: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether all that was asked for was done."""
+        """Whether every input was read and the output was written."""
         return self.written and not self.report.failures
 
     def raise_for_errors(self) -> None:
@@ -54,10 +63,59 @@ class ConversionReport:
 
     @property
     def lossless(self) -> bool:
-        """Whether nothing was lost."""
-        return not any(each.has_loss for each in self.losses)
+        """Whether no file had a loss."""
+        return not any(file.has_loss for file in self.losses)
 
 
-def is_loss(note: FieldFate) -> bool:
-    """Tell whether something is lost by what `note` says."""
-    return note.fate in {Fate.DROPPED, Fate.CHANGED, Fate.MERGED}
+def is_loss(field_fate: FieldFate) -> bool:
+    """Tell whether a field lost something: was dropped, changed or merged."""
+    return field_fate.fate in {Fate.DROPPED, Fate.CHANGED, Fate.MERGED}
+
+
+class ConversionTotals:
+    """The counts and losses of the files read so far; the last is being read."""
+
+    def __init__(self, *, loss_fails: bool) -> None:
+        self._loss_fails = loss_fails
+        #: Whether a loss made the conversion fail.
+        self.failed_by_loss = False
+        self.files: list[FileLosses] = []
+        self.counts: list[FileCount] = []
+        self.variants: list[FormatVariant] = []
+        #: Records that were converted, and those that were left out.
+        self.records = self.skipped = 0
+        #: What `--prefix-ids` puts in front of the ids of the current file.
+        self.prefix = ""
+        #: How many files have had each stem.
+        self._stems: Counter[str] = Counter()
+
+    def begin(self, variant: FormatVariant, count: FileCount) -> None:
+        """Go on to the next file."""
+        self.files.append(FileLosses(count.path, variant.format))
+        self.counts.append(count)
+        self.variants.append(variant)
+        stem = Path(count.path).name.split(".")[0]
+        self._stems[stem] += 1
+        number = self._stems[stem]
+        self.prefix = f"{stem}/" if number == 1 else f"{stem}-{number}/"
+
+    @property
+    def losses(self) -> FateCounts:
+        """The losses of the current file."""
+        return self.files[-1].losses
+
+    @property
+    def current(self) -> int:
+        """The index of the current file."""
+        return len(self.files) - 1
+
+    def check_loss(self) -> bool:
+        """Tell, and remember, whether a loss makes the conversion fail."""
+        if self._loss_fails and any(file.has_loss for file in self.files):
+            self.failed_by_loss = True
+        return self.failed_by_loss
+
+    def stop_at_loss(self) -> None:
+        """Raise `StopConversion` if a loss makes the conversion fail."""
+        if self.check_loss():
+            raise StopConversion

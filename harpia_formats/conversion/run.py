@@ -1,17 +1,20 @@
-"""Convert files: from bytes to records to rows of another format, and what was lost."""
+"""Convert files: from bytes to records to rows of another format."""
 
 from collections.abc import Generator, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from harpia_formats.conversion.account import ConversionTotals, StopConversion
 from harpia_formats.conversion.by_record import RecordConverter
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.fast.chunks import ChunkConverter
 from harpia_formats.conversion.header import header_row
 from harpia_formats.conversion.losses.problems import ConversionProblems
-from harpia_formats.conversion.optional import filling_by, groups_by, quarantine_of
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
 from harpia_formats.conversion.output_files import check_output, name_of
-from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.conversion.report import (
+    ConversionReport,
+    ConversionTotals,
+    StopConversion,
+)
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input, is_one_file
@@ -23,7 +26,6 @@ from harpia_formats.mapping.targets import (
     SAMPLED_RECORDS,
     choose_target,
     depends_on_answers,
-    has_answer,
     targets_named,
 )
 from harpia_formats.model.format import Format
@@ -34,9 +36,13 @@ from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import adapter_of
 from harpia_formats.workers.pool import WorkerPool, joined
 
+if TYPE_CHECKING:  # loaded only for the options --score and --on-invalid quarantine
+    from harpia_formats.conversion.fill_scores import ScoreFiller
+    from harpia_formats.conversion.quarantine import Quarantine
+
 
 class Conversion:
-    """One run: iterate for the problems, then ask for the report.
+    """One conversion: iterate for the problems, then ask for the report.
 
     Raises `UnknownFormat`, `ConversionError`, `SinkError` or `ValueError` when it is
     made with options that cannot be met, and while it runs for what only the input
@@ -53,11 +59,19 @@ class Conversion:
         self._options = options
         self._output = output
         inputs = list(inputs)
-        #: Whether the map of columns is that of what is written.
+        #: Whether `columns` names the columns of the output, and not of the inputs.
         self._maps_output = maps_output_columns(inputs, to, options)
-        groups = groups_by(options.group)
+        groups = None
+        if options.group is not None:
+            from harpia_formats.conversion.grouping.record_groups import RecordGroups  # noqa: PLC0415 - few conversions group records
+
+            groups = RecordGroups(options.group)
         self._models = ModelSelection(options.model)
-        self._filling = filling_by(options.score)
+        self._scorer: ScoreFiller | None = None
+        if options.score:
+            from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - it loads the metrics
+
+            self._scorer = score_filler(options.score)
         self._targets = targets_named(to)
         self._reading = Reading(
             inputs,
@@ -69,55 +83,78 @@ class Conversion:
         )
         self._tally = self._reading.tally
         self._has_one_file = is_one_file(self._reading.inputs)
-        self._account = ConversionTotals(loss_fails=options.on_loss is OnLoss.FAIL)
-        self._mishaps = ConversionProblems(self._account, self._tally)
-        self._quick = ChunkConverter(options, self._account)
+        self._totals = ConversionTotals(loss_fails=options.on_loss is OnLoss.FAIL)
+        self._problems = ConversionProblems(self._totals, self._tally)
+        self._chunks = ChunkConverter(options, self._totals)
         self._digests = Digests()
-        self._done = False
+        self._is_done = False
         self._names: list[str] = []
         check_output(output, overwrite=options.overwrite)
-        self._quarantine = quarantine_of(options, output, self._reading.inputs)
-        self._ordinary = RecordConverter(
+        self._quarantine = self._new_quarantine()
+        self._records = RecordConverter(
             options,
-            self._account,
-            self._mishaps,
+            self._totals,
+            self._problems,
             self._models,
             groups,
             self._quarantine,
         )
-        #: Messages about what was taken where there was a choice.
-        self.said: list[str] = []
-        #: Records that wait for the format, with their files and prefixes.
+        #: Messages about choices that were made for the user, such as the target.
+        self.messages: list[str] = []
+        #: Records that wait until the target is chosen, with their files and prefixes.
         self._held: list[tuple[PlacedRecord, int, str]] = []
         self._destination: Destination | None = None
         if depends_on_answers(self._targets):
             check_constants(self._targets, options.constants)
         else:
-            self._settle(self._targets[0])
+            self._open(self._targets[0])
 
-    def _settle(self, target: Format) -> None:
-        """Write `target`; raises what cannot be met."""
+    def _new_quarantine(self) -> "Quarantine | None":
+        """Return where invalid rows go if the options put them aside.
+
+        Raises `ConversionError` and `SinkError`.
+        """
+        options = self._options
+        if options.on_invalid is not OnInvalid.QUARANTINE:
+            return None
+        from harpia_formats.conversion.quarantine import Quarantine  # noqa: PLC0415 - few conversions put rows aside
+
+        quarantine = Quarantine.beside(
+            options.quarantine, self._output, overwrite=options.overwrite
+        )
+        quarantine.check_apart(self._reading.inputs)
+        return quarantine
+
+    def _open(self, target: Format) -> None:
+        """Write the format `target`.
+
+        Raises `ConversionError`, `MapError` or `SinkError` if that is not possible.
+        """
         destination = Destination(
             target,
             self._output,
             self._options,
             self._digests,
-            scorer=self._filling,
+            scorer=self._scorer,
             maps_output=self._maps_output,
         )
-        # From here on there is something to take away.
-        self._destination = self._quick.destination = destination
+        # From here on there are files to discard.
+        self._destination = self._chunks.destination = destination
         if len(self._targets) > 1:
-            self.said.append(f"writing {target.id}")
-        for each in self._account.variants:
-            destination.begin(each, only=self._has_one_file)
+            self.messages.append(f"writing {target.id}")
+        for variant in self._totals.variants:
+            destination.begin(variant, only=self._has_one_file)
 
     def __iter__(self) -> Generator[Problem, None, None]:
+        options = self._options
         try:
-            with self._digests:
-                yield from self._run()
+            with (
+                self._digests,
+                joined(options.jobs, options.executor, options.engine) as pool,
+            ):
+                yield from self._run(pool)
         finally:
-            if not self._done:
+            if not self._is_done:
                 self._discard()
 
     def _discard(self) -> None:
@@ -126,53 +163,49 @@ class Conversion:
         if self._quarantine is not None:
             self._quarantine.discard()
 
-    def _run(self) -> Iterator[Problem]:
-        options = self._options
-        with joined(options.jobs, options.executor, options.engine) as pool:
-            yield from self._read(pool)
-
-    def _read(self, pool: WorkerPool | None) -> Iterator[Problem]:
+    def _run(self, pool: WorkerPool | None) -> Iterator[Problem]:
         flow = self._reading.problems(
             self._receive,
             self._begin,
             self._refuse,
-            self._quick.accepted,
-            self._quick.shards(pool),
+            self._chunks.accepted,
+            self._chunks.shards(pool),
         )
         try:
-            for each in flow:
+            for problem in flow:
                 if self._quarantine is not None:
-                    self._quarantine.finding(each)
-                yield each
-                yield from self._said()
+                    self._quarantine.finding(problem)
+                yield problem
+                yield from self._new_problems()
         except StopConversion:
-            yield from self._said()
+            yield from self._new_problems()
             return
         finally:
             flow.close()
-            self._quick.end_file()
-        yield from self._said()
+            self._chunks.end_file()
+        yield from self._new_problems()
         if not self._may_finish():
             return
         try:
-            destination = self._settle_now()
-            self._ordinary.write_groups(destination)
+            destination = self._open_if_undecided()
+            self._records.write_groups(destination)
         except StopConversion:
-            yield from self._said()
+            yield from self._new_problems()
             return
-        yield from self._said()
-        if self._account.records:
+        yield from self._new_problems()
+        if self._totals.records:
             self._models.check()
         yield from self._finish(destination)
 
-    def _said(self) -> Iterator[Problem]:
-        for each in self._mishaps.taken():
+    def _new_problems(self) -> Iterator[Problem]:
+        """Yield the problems of converting since the last call."""
+        for problem in self._problems.take():
             if self._quarantine is not None:
-                self._quarantine.finding(each)
-            yield each
+                self._quarantine.finding(problem)
+            yield problem
 
     def _may_finish(self) -> bool:
-        """Tell whether all inputs were read and are good enough."""
+        """Tell whether all inputs were read, and are valid if they have to be."""
         report = self._tally.report()
         if report.failures:
             return False
@@ -181,82 +214,88 @@ class Conversion:
         return True
 
     def _finish(self, destination: Destination) -> Iterator[Problem]:
+        """Put the output into place, unless a loss or a repeated id forbids that."""
         destination.flush()
-        if not destination.written and self._account.skipped:
+        if not destination.written and self._totals.skipped:
             # An empty output would look like an empty input.
             if self._quarantine is not None:
                 self._quarantine.commit()
             return
-        header = header_row(destination, self._account.files, self._reading.headers)
-        if self._account.fails_by_loss():
+        header = header_row(destination, self._totals.files, self._reading.headers)
+        if self._totals.check_loss():
             return
         repeated = destination.repeated()
         if repeated:
             prefixed = self._options.prefix_ids
             grouped = self._options.group is not None
-            yield from self._mishaps.ids_meet(
+            yield from self._problems.repeated_ids(
                 repeated, prefixed=prefixed, grouped=grouped
             )
             return
         self._names = destination.outputs.commit(header)
         if self._quarantine is not None:
             self._quarantine.commit()
-        self._done = True
+        self._is_done = True
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Get ready for a file; raises `ConversionError`."""
-        self._quick.end_file()
-        self._account.begin(variant, count)
+        self._chunks.end_file()
+        self._totals.begin(variant, count)
         if self._destination is not None:
             self._destination.begin(variant, only=self._has_one_file)
         elif not holds_answers(adapter_of(variant.format)):
-            self._settle_now()
+            self._open_if_undecided()
 
-    def _settle_now(self) -> Destination:
-        """Settle what is written where no record has an answer, and go on with them."""
+    def _open_if_undecided(self) -> Destination:
+        """Return the destination, after the records that waited for it.
+
+        Where nothing decided on the target, it is the one without answers.
+        """
         if self._destination is None:
-            self._settle(choose_target(self._targets, answered=False))
-        assert self._destination is not None  # noqa: S101 - it is settled
+            self._open(choose_target(self._targets, answered=False))
+        assert self._destination is not None  # noqa: S101 - `_open` has set it
         held, self._held = self._held, []
-        for taken, file, prefix in held:
-            self._ordinary.take(taken, file, prefix, self._destination)
+        for placed, file, prefix in held:
+            self._records.convert(placed, file, prefix, self._destination)
         return self._destination
 
     def _refuse(self, text: bytes) -> None:
-        self._account.skipped += 1
+        """Leave an invalid row out."""
+        self._totals.skipped += 1
         if self._quarantine is not None:
             self._quarantine.row(text)
 
-    def _receive(self, taken: PlacedRecord) -> None:
-        account = self._account
+    def _receive(self, placed: PlacedRecord) -> None:
+        """Convert a record, or hold it until the target is chosen."""
+        totals = self._totals
         if self._destination is not None:
-            self._ordinary.take(
-                taken, account.present, account.prefix, self._destination
+            self._records.convert(
+                placed, totals.current, totals.prefix, self._destination
             )
             return
-        self._held.append((taken, account.present, account.prefix))
-        if has_answer(taken.record):
-            self._settle(choose_target(self._targets, answered=True))
+        self._held.append((placed, totals.current, totals.prefix))
+        if placed.record.outputs:
+            self._open(choose_target(self._targets, answered=True))
         elif len(self._held) < SAMPLED_RECORDS:
             return
-        self._settle_now()
+        self._open_if_undecided()
 
     def report(self) -> ConversionReport:
-        """Return what came of it."""
+        """Return the report of the conversion, once it was iterated to its end."""
         target = self._targets[0]
         if self._destination is not None:
             target = self._destination.target
-        for each in self._account.files:
-            each.losses.settled()
+        for file in self._totals.files:
+            file.losses.settled()
         written = 0 if self._destination is None else self._destination.written
         return ConversionReport(
             report=self._tally.report(),
             target=target.id,
             outputs=tuple(self._names) or (name_of(self._output),),
-            rows=written if self._done else 0,
-            skipped=self._account.skipped,
-            losses=tuple(self._account.files),
-            written=self._done,
-            failed_by_loss=self._account.failed_by_loss,
+            rows=written if self._is_done else 0,
+            skipped=self._totals.skipped,
+            losses=tuple(self._totals.files),
+            written=self._is_done,
+            failed_by_loss=self._totals.failed_by_loss,
             quarantine=() if self._quarantine is None else self._quarantine.names,
         )

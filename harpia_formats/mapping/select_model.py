@@ -1,73 +1,98 @@
-"""The answers of one model, and which models there are if it has none."""
+"""Select the answers of one model, or split a record by the models of its answers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
+from harpia_formats.text.spelling import nearest
 
-#: Models that a sentence names.
-NAMED = 5
-#: Models that are remembered, so that memory does not grow with them.
-MOST = 1_000
+#: Models that an error message lists.
+LISTED_MODELS = 5
+#: Models that are remembered, so that memory does not grow with their number.
+REMEMBERED_MODELS = 1_000
 
 
 @dataclass(slots=True)
 class ModelSelection:
-    """Takes the answers of the model that is asked for, of all where none is."""
+    """Selects the answers of the wanted model; all answers if `wanted` is None."""
 
     wanted: str | None
-    #: Whether an answer was of it.
+    #: Whether a record had an answer of the wanted model.
     found: bool = False
-    #: The models that answers were of.
+    #: The models of the answers so far, as far as they are remembered.
     seen: dict[str, None] = field(default_factory=dict)
 
-    def note(self, record: Record) -> None:
-        """Remember the models of a record, if one is asked for."""
+    def observe(self, record: Record) -> None:
+        """Remember the models of the answers of a record, if a model is wanted."""
         if self.wanted is None:
             return
-        for each in _models_of(record):
-            self.found = self.found or each == self.wanted
-            if len(self.seen) < MOST:
-                self.seen[each] = None
+        for model in _models_of(record):
+            self.found = self.found or model == self.wanted
+            if len(self.seen) < REMEMBERED_MODELS:
+                self.seen[model] = None
 
-    def of(self, record: Record) -> Record:
-        """Return `record` with the answers of the model that is asked for."""
+    def select(self, record: Record) -> Record:
+        """Return `record` with the answers of the wanted model only."""
         if self.wanted is None:
             return record
-        self.note(record)
-        kept = [each for each in record.outputs if each.model == self.wanted]
-        return replace(record, outputs=kept)
+        self.observe(record)
+        outputs = [output for output in record.outputs if output.model == self.wanted]
+        return replace(record, outputs=outputs)
 
-    def lacking(self, record: Record) -> str:
-        """Return that no answer of a record is of the model, "" if one is."""
-        seen = _models_of(record)
-        if self.wanted is None or self.wanted in seen:
+    def missing_in(self, record: Record) -> str:
+        """Return a message if a record has no answer of the wanted model, else ""."""
+        models = _models_of(record)
+        if self.wanted is None or self.wanted in models:
             return ""
-        return absent(self.wanted, seen, " of the record")
+        return _missing_model(self.wanted, models, " of the record")
 
     def check(self, where: str = "") -> None:
-        """Raise `ConversionError` if records were read and no answer was of it."""
+        """Raise `ConversionError` unless some record had an answer of the model.
+
+        `where` says in which data set, for the message.
+        """
         if self.wanted is not None and not self.found:
-            raise ConversionError(absent(self.wanted, list(self.seen), where))
+            raise ConversionError(_missing_model(self.wanted, list(self.seen), where))
 
 
 def _models_of(record: Record) -> list[str]:
-    named = (each.model for each in record.outputs if each.model is not UNSET)
+    named = (output.model for output in record.outputs if output.model is not UNSET)
     return list(dict.fromkeys(named))
 
 
-def absent(wanted: str, seen: list[str], where: str = "") -> str:
-    """Return a sentence that no answer is of a model, and which models there are."""
+def _missing_model(wanted: str, models: list[str], where: str) -> str:
+    """Return a message that no answer is of `wanted`, with the models there are."""
     start = f"no answer{where} is of the model {wanted!r}"
-    if not seen:
+    if not models:
         return f"{start}; none names its model"
-    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
-
-    near = nearest(wanted, seen)
+    near = nearest(wanted, models)
     hint = f"; did you mean {near!r}?" if near else ""
-    more = f" and {len(seen) - NAMED:,} more" if len(seen) > NAMED else ""
-    listed = ", ".join(map(repr, seen[:NAMED]))
+    rest = len(models) - LISTED_MODELS
+    more = f" and {rest:,} more" if rest > 0 else ""
+    listed = ", ".join(map(repr, models[:LISTED_MODELS]))
     return f"{start}{hint} (there are: {listed}{more})"
+
+
+def split_by_model(
+    record: Record, fates: FieldFates, wanted: str | None
+) -> Iterator[tuple[str, Record]]:
+    """Yield each model with a record of its answers; one model only if it is `wanted`.
+
+    The name of the model is "" for answers without a model, and where there is no
+    answer. `fates` gets what becomes of the answers.
+    """
+    models = dict.fromkeys(output.model or "" for output in record.outputs)
+    if wanted is not None:
+        if models.keys() - {wanted}:
+            fates.dropped("outputs", "of another model")
+        models = {wanted: None}
+    if len(models) > 1:
+        fates.split("outputs", "a file for each model")
+    for model in models or {"": None}:
+        outputs = [output for output in record.outputs if (output.model or "") == model]
+        yield model, replace(record, outputs=outputs)

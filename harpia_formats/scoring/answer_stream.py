@@ -83,7 +83,7 @@ class AnswerScorer:
 
     def receive(self, taken: PlacedRecord, batches: BatchQueue) -> None:
         """Take a record, and hand out its answers once there are enough."""
-        record = self.models.of(taken.record)
+        record = self.models.select(taken.record)
         self._records += 1
         if not record.outputs and (self.options.model is None or self.holds_models):
             record = replace(record, outputs=[Output()])

@@ -56,7 +56,7 @@ class _Stored:
         self.models.check()
 
     def _receive(self, taken: PlacedRecord) -> None:
-        record = self.models.of(taken.record)
+        record = self.models.select(taken.record)
         self.by_id = self.by_id and record.id is not UNSET
         seen: Counter[str] = Counter()
         for output in record.outputs:

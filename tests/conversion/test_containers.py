@@ -1,4 +1,4 @@
-"""Rows put together to files."""
+"""Writers of files of rows: lines, arrays, columns and tables."""
 
 import csv
 import io
@@ -11,32 +11,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.conversion import containers as writers
-from harpia_formats.conversion.containers import (
-    Array,
-    Columns,
-    Lines,
-    Table,
-    Wrapped,
-    Write,
-    Writer,
-    ended,
-    joined,
+from harpia_formats.conversion.containers import row_writer
+from harpia_formats.conversion.containers.array import ArrayWriter, WrappedArrayWriter
+from harpia_formats.conversion.containers.columns import ColumnWriter
+from harpia_formats.conversion.containers.csv_table import CsvWriter
+from harpia_formats.conversion.containers.lines import LineWriter
+from harpia_formats.conversion.containers.row_writer import (
+    RowWriter,
+    WriteBytes,
+    separated_rows,
+    terminated_rows,
 )
 from harpia_formats.model.adapter import Row
 
-Make = Callable[[Write], Writer]
+Make = Callable[[WriteBytes], RowWriter]
 HEADER: Row = {"metrics": ["em"]}
 
 
 def written(
     make: Make, blocks: list[list[Row]], header: Row | None = None, size: int = 1000
 ) -> bytes:
-    """Return what a writer makes of some blocks of rows, in pieces of some bytes."""
+    """Return the file that a writer makes of blocks, each in pieces of `size` bytes."""
     parts: list[bytes] = []
     writer = make(parts.append)
-    for each in blocks:
-        rows = joined(each, writer.separator)
+    for block in blocks:
+        rows = separated_rows(block, writer.separator)
         writer.block(rows[at : at + size] for at in range(0, len(rows), size))
     writer.close(header or {})
     return b"".join(parts)
@@ -56,25 +55,25 @@ def cut(rows: list[Row], sizes: list[int]) -> list[list[Row]]:
     return [*blocks, rest] if rest else blocks
 
 
-def headed_lines(write: Write) -> Writer:
+def headed_lines(write: WriteBytes) -> RowWriter:
     """Return a writer of lines whose first may get a header."""
-    return Lines(write, headed=True)
+    return LineWriter(write, headed=True)
 
 
-def headed_array(write: Write) -> Writer:
+def headed_array(write: WriteBytes) -> RowWriter:
     """Return a writer of an array whose first item may get a header."""
-    return Array(write, headed=True)
+    return ArrayWriter(write, headed=True)
 
 
-def wrapped(write: Write) -> Writer:
+def wrapped(write: WriteBytes) -> RowWriter:
     """Return a writer of an object around rows."""
-    return Wrapped(write, "rows")
+    return WrappedArrayWriter(write, "rows")
 
 
-@pytest.mark.parametrize("make", [Lines, Array, Columns])
+@pytest.mark.parametrize("make", [LineWriter, ArrayWriter, ColumnWriter])
 @given(size=st.integers(1, 40), sizes=CUTS)
-def test_pieces_do_not_show(make: Make, size: int, sizes: list[int]) -> None:
-    """A file is the same however the bytes of a block come in pieces."""
+def test_pieces_do_not_change_the_file(make: Make, size: int, sizes: list[int]) -> None:
+    """A file has the same bytes however a block is cut into pieces."""
     blocks = cut(ROWS, sizes)
 
     assert written(make, blocks, size=size) == written(make, blocks)
@@ -82,27 +81,27 @@ def test_pieces_do_not_show(make: Make, size: int, sizes: list[int]) -> None:
 
 @pytest.mark.parametrize("make", [headed_lines, headed_array, wrapped])
 @given(size=st.integers(1, 40), sizes=CUTS)
-def test_pieces_do_not_show_with_a_header(
+def test_pieces_do_not_change_a_file_with_a_header(
     make: Make, size: int, sizes: list[int]
 ) -> None:
-    """The same holds of a file that gets a header."""
+    """A file with a header has the same bytes however a block is cut into pieces."""
     blocks = cut(ROWS, sizes)
 
     assert written(make, blocks, HEADER, size) == written(make, blocks, HEADER)
 
 
 @given(sizes=CUTS, count=st.integers(0, 4))
-def test_blocks_do_not_show(sizes: list[int], count: int) -> None:
-    """A file is the same however its rows come in blocks."""
+def test_blocks_do_not_change_the_file(sizes: list[int], count: int) -> None:
+    """A file has the same bytes however its rows are cut into blocks."""
     rows = ROWS[:count]
     blocks = cut(rows, sizes)
-    lines = written(Lines, blocks)
+    lines = written(LineWriter, blocks)
     waiting = written(headed_lines, blocks)
 
     assert [json.loads(each) for each in lines.splitlines()] == rows
     assert waiting == lines
-    assert json.loads(written(Array, blocks)) == rows
-    assert written(headed_array, blocks) == written(Array, blocks)
+    assert json.loads(written(ArrayWriter, blocks)) == rows
+    assert written(headed_array, blocks) == written(ArrayWriter, blocks)
     assert json.loads(written(wrapped, blocks)) == {"rows": rows}
 
 
@@ -130,15 +129,15 @@ def test_a_header_stands_behind_rows_in_an_object() -> None:
 def test_columns_have_an_item_for_each_row() -> None:
     """A column that a row lacks has null there, however late the column comes."""
     rows: list[Row] = [{"a": 1}, {"b": 2}, {}, {"a": 3, "c": None}]
-    text = written(Columns, [rows[:2], rows[2:]])
+    text = written(ColumnWriter, [rows[:2], rows[2:]])
 
     assert json.loads(text) == {
         "a": [1, None, None, 3],
         "b": [None, 2, None, None],
         "c": [None, None, None, None],
     }
-    assert json.loads(written(Columns, [])) == {}
-    assert json.loads(written(Columns, [[{"a": 1}]], {"component": "x"})) == {
+    assert json.loads(written(ColumnWriter, [])) == {}
+    assert json.loads(written(ColumnWriter, [[{"a": 1}]], {"component": "x"})) == {
         "x": {"a": [1]}
     }
 
@@ -146,15 +145,15 @@ def test_columns_have_an_item_for_each_row() -> None:
 def test_many_missing_items_are_filled() -> None:
     """A column that comes after a great many rows is as long as the others."""
     rows: list[Row] = [*[{"a": 1}] * 25_000, {"b": 2}]
-    columns = json.loads(written(Columns, [rows]))
+    columns = json.loads(written(ColumnWriter, [rows]))
 
     assert [len(each) for each in columns.values()] == [25_001, 25_001]
     assert columns["b"][-1] == 2
 
 
-def table(write: Write, **options: Any) -> Writer:
+def table(write: WriteBytes, **options: Any) -> RowWriter:
     """Return a writer of a table in which nothing and an empty text differ."""
-    return Table(write, quotes_empty=True, **options)
+    return CsvWriter(write, quotes_empty=True, **options)
 
 
 CELLS = st.text(alphabet='a,"\r\n \0é雨', max_size=6)
@@ -162,7 +161,7 @@ CELLS = st.text(alphabet='a,"\r\n \0é雨', max_size=6)
 
 @given(st.lists(st.dictionaries(st.sampled_from("xyz"), CELLS, min_size=1), max_size=5))
 def test_cells_are_read_as_they_were(rows: list[dict[str, str]]) -> None:
-    """Python's own reader finds each text that was written."""
+    """The CSV reader of Python returns each text that was written."""
     text = written(table, [rows] if rows else []).decode()
     read = list(csv.DictReader(io.StringIO(text, newline="")))
 
@@ -182,8 +181,8 @@ def test_an_empty_text_has_quotes() -> None:
 def test_columns_have_their_order_and_their_names() -> None:
     """Known columns come first in their order, and may have other names."""
 
-    def make(write: Write) -> Writer:
-        return table(write, order="cab", always="c", names={"a": "A,"})
+    def make(write: WriteBytes) -> RowWriter:
+        return table(write, order="cab", required="c", names={"a": "A,"})
 
     assert written(make, [[{"z": "1", "b": "2"}, {"a": "3"}]]) == (
         b'c,"A,",b,z\n,,2,1\n,3,,\n'
@@ -191,35 +190,36 @@ def test_columns_have_their_order_and_their_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [Lines, headed_lines, Array, headed_array, wrapped, Columns, table]
+    "make",
+    [LineWriter, headed_lines, ArrayWriter, headed_array, wrapped, ColumnWriter, table],
 )
-def test_what_is_given_up_holds_no_file(
+def test_discarded_writers_close_their_files(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A writer that is dropped before its end has closed every file that it opened."""
+    """A writer that is discarded has closed every file that it opened."""
     files: list[IO[bytes]] = []
 
     def opened(held: int) -> IO[bytes]:
-        files.append(SpooledTemporaryFile(held))  # noqa: SIM115 - closed by `drop`
+        files.append(SpooledTemporaryFile(held))  # noqa: SIM115 - closed by `discard`
         return files[-1]
 
-    monkeypatch.setattr(writers, "SpooledTemporaryFile", opened)
+    monkeypatch.setattr(row_writer, "SpooledTemporaryFile", opened)
     for blocks in ([], [b'{"a":"1"}', b'{"a":"2"}']):
         writer = make(lambda _: None)
         for each in blocks:
             writer.block([each])
-        writer.drop()
+        writer.discard()
 
     assert all(each.closed for each in files)
-    assert (files != []) == (make in {headed_lines, Columns, table, headed_array})
+    assert (files != []) == (make in {headed_lines, ColumnWriter, table, headed_array})
 
 
-@given(st.integers(0, 4), st.sampled_from([Lines, Array]))
-def test_rows_that_are_ended_are_joined_but_for_the_last_end(
-    count: int, make: Callable[[Write], Lines | Array]
+@given(st.integers(0, 4), st.sampled_from([LineWriter, ArrayWriter]))
+def test_terminated_rows_are_separated_rows_with_a_last_separator(
+    count: int, make: Callable[[WriteBytes], LineWriter | ArrayWriter]
 ) -> None:
-    """Rows with a separator behind each are those with one between them, and one."""
+    """Terminated rows are separated rows with one separator behind the last."""
     rows, separator = ROWS[:count], make(lambda _: None).separator
     behind = separator if rows else b""
 
-    assert ended(rows, separator) == joined(rows, separator) + behind
+    assert terminated_rows(rows, separator) == separated_rows(rows, separator) + behind

@@ -89,7 +89,7 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     """A file that is there is not replaced unless told."""
     (tmp_path / "out.invalid.jsonl").write_bytes(b"mine")
     output = tmp_path / "out.json"
-    with pytest.raises(SinkError, match="is there already"):
+    with pytest.raises(SinkError, match="already exists"):
         Quarantine.beside(None, output)
     Quarantine.beside(None, output, overwrite=True).discard()
 

@@ -117,7 +117,7 @@ def test_a_record_keeps_all_of_its_row(source: str) -> None:
             continue
 
         assert second.written, file.name
-        assert second.lossless, (file.name, second.losses[0].losses.losses)
+        assert second.lossless, (file.name, second.losses[0].losses.counts)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -345,7 +345,7 @@ def test_the_header_of_a_further_file_is_told() -> None:
 
     assert json.loads(output)["metrics"][0]["id"] == "0-BLEU-NLTK"
     assert not report.lossless
-    assert [len(each.losses.losses) for each in report.losses] == [0, 1]
+    assert [len(each.losses.counts) for each in report.losses] == [0, 1]
 
 
 # Tables of losses
@@ -933,8 +933,8 @@ def test_a_record_of_a_further_file_has_its_own_number() -> None:
     (place,) = [
         each.place
         for file in report.losses
-        for each in file.losses.losses.values()
-        if each.note.path == "extra.nemo.extra"
+        for each in file.losses.counts.values()
+        if each.field_fate.path == "extra.nemo.extra"
     ]
 
     assert place is not None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.conversion.grouping.expanded_ids import expanded_id
+from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.fit import fit_record, last_text_of, transcript
 from harpia_formats.model.adapter import Cardinality, RowCapacity
@@ -195,7 +195,7 @@ def test_ids_of_rows_tell_the_id_of_their_record(given_id: Any, count: int) -> N
     record = Record(id=given_id, outputs=[Output(index=each) for each in range(count)])
     parts, _ = parts_of(record)
     ids = [each.id for each in parts]
-    bases = [expanded_id(each) for each in ids]
+    bases = [base_id(each) for each in ids]
 
     assert len(set(ids)) == count
     assert ids == [given_id] or set(bases) == {str(given_id)}

@@ -153,7 +153,7 @@ def written(source: Any, output: Path, **options: Any) -> tuple[bytes, Any]:
             each.losses.carried,
             {
                 note: (found.count, found.place)
-                for note, found in each.losses.losses.items()
+                for note, found in each.losses.counts.items()
             },
         )
         for each in report.losses

@@ -13,7 +13,8 @@ from typing import IO
 from msgspec.structs import replace
 
 from harpia_converters.haystack.mapping import COLUMNS
-from harpia_formats.conversion.containers import HELD, Columns
+from harpia_formats.conversion.containers.columns import ColumnWriter
+from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.constants import constants_by_path
@@ -33,7 +34,7 @@ from harpia_formats.scoring.scores import ScoredAnswer, Scores
 
 
 def _held() -> IO[bytes]:
-    return SpooledTemporaryFile(HELD)
+    return SpooledTemporaryFile(SPOOL_BYTES)
 
 
 @dataclass(slots=True)
@@ -101,7 +102,7 @@ class _Run:
     """Writes the inputs and the results of a run."""
 
     results: _Results
-    inputs: Columns
+    inputs: ColumnWriter
     mapper: RecordMapper
     run_name: str
     _names: dict[str, None] = field(default_factory=dict)
@@ -138,7 +139,7 @@ class _Run:
 
     def drop(self) -> None:
         """Let go of the inputs and of all scores."""
-        self.inputs.drop()
+        self.inputs.discard()
         self.results.drop()
 
 
@@ -169,7 +170,7 @@ def _run(files: Files, run: ResultRun) -> _Run:
         raise ScoreError(str(error)) from error
     mapper = RecordMapper(COLUMNS, Choices(constants=constants))
     name = run.names.get("run_name", "")
-    return _Run(_results(files, run), Columns(files.write), mapper, name)
+    return _Run(_results(files, run), ColumnWriter(files.write), mapper, name)
 
 
 RESULTS = ResultFormat("haystack-results", "haystack", _results_alone)

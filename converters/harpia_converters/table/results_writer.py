@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from harpia_converters.table.cell_codecs import json_of
 from harpia_converters.table.mapping import TABLE
-from harpia_formats.conversion.containers import Table
+from harpia_formats.conversion.containers.csv_table import CsvWriter
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.to_rows import with_constants
@@ -35,7 +35,7 @@ _named = ("id", "model", "category")
 class _Lines:
     """Writes a line for each answer."""
 
-    table: Table
+    table: CsvWriter
     columns: tuple[ScoreColumn, ...]
     constants: dict[str, Any]
 
@@ -58,7 +58,7 @@ class _Lines:
 
     def drop(self) -> None:
         """Let go of the lines."""
-        self.table.drop()
+        self.table.discard()
 
 
 def _text(value: Any) -> str:
@@ -78,7 +78,7 @@ def _writer(files: Files, run: ResultRun) -> _Lines:
     except ConversionError as error:
         raise ScoreError(str(error)) from error
     write_signatures(files, columns)
-    return _Lines(Table(files.write, names, names), columns, constants)
+    return _Lines(CsvWriter(files.write, names, names), columns, constants)
 
 
 RESULTS = ResultFormat("csv", "default", _writer)

@@ -117,7 +117,7 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
         from harpia_formats.conversion.losses.json import write_loss_report  # noqa: PLC0415 - only for --loss-report
 
         write_loss_report(report, loss_report)
-    _print_summary(run.said, report, on_loss, quiet=quiet)
+    _print_summary(run.messages, report, on_loss, quiet=quiet)
     if report.report.failures:
         return ExitCode.UNABLE
     return ExitCode.OK if report.ok else ExitCode.FOUND

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.conversion.account import ConversionTotals
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.options import ConvertOptions, OnLoss
+from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.io.remote.file import RemoteFile
@@ -27,9 +27,9 @@ if TYPE_CHECKING:  # small files need none of them
 class ChunkConverter:
     """The conversion of rows by plans, as far as nothing stands against it."""
 
-    def __init__(self, options: ConvertOptions, account: ConversionTotals) -> None:
+    def __init__(self, options: ConvertOptions, totals: ConversionTotals) -> None:
         self._options = options
-        self._account = account
+        self._totals = totals
         #: Where rows go, once that is settled.
         self.destination: Destination | None = None
         self._bulk: Bulk | None = None
@@ -46,20 +46,20 @@ class ChunkConverter:
 
         Raises `Enough` at a loss where that is a failure.
         """
-        account, destination, decoder = self._account, self.destination, judge.decoder
+        totals, destination, decoder = self._totals, self.destination, judge.decoder
         if destination is None or decoder is None:
             return False
         if self._bulk is None:
-            self._bulk = self._bulk_of(account.variants[-1], destination)
+            self._bulk = self._bulk_of(totals.variants[-1], destination)
             if self._bulk is not None:
                 self._bulk.help(judge)
         if self._bulk is None:
             return False
         self._judge = judge
-        made = self._bulk.made(values, decoder, judge.decoder_schema, account.records)
+        made = self._bulk.made(values, decoder, judge.decoder_schema, totals.records)
         if made is None:
             return False
-        path = account.counts[-1].path
+        path = totals.counts[-1].path
         for paths, fates, first, times in made.shapes:
 
             def place(first: int = first) -> RowPlace:
@@ -67,11 +67,11 @@ class ChunkConverter:
                 row = PlacedRow(path, chunk.rows[first], start, numbers.of(first))
                 return row.place(0, 1, ())
 
-            account.losses.add(paths, fates, place, times)
-        account.records += len(values)
+            totals.losses.add(paths, fates, place, times)
+        totals.records += len(values)
         if made.rows:
             destination.add(made.rows)
-        account.stop_at_loss()
+        totals.stop_at_loss()
         return True
 
     def _bulk_of(
@@ -101,7 +101,7 @@ class ChunkConverter:
             self._job_for,
             self._deliver,
             self._counts_records,
-            lambda: self._account.records,
+            lambda: self._totals.records,
         )
 
     def _job_for(self, variant: FormatVariant, place: "Place") -> "Job | None":
@@ -142,8 +142,8 @@ class ChunkConverter:
     ) -> None:
         """Take what became of a range."""
         assert self.destination is not None  # noqa: S101 - without it there are no jobs
-        account = self._account
-        path, losses = account.counts[-1].path, account.losses
+        totals = self._totals
+        path, losses = totals.counts[-1].path, totals.losses
         for paths, fates, (offset, line, record), counted in done.shapes:
             times = counted if isinstance(counted, int) else 0
             if not isinstance(counted, int):
@@ -160,14 +160,14 @@ class ChunkConverter:
         for plan, times in done.plans:
             self._followed[plan] += times
         self.destination.add_block(rows, done.count, done.keys)
-        account.records += done.records
+        totals.records += done.records
 
     def end_file(self) -> None:
         """Count what plans were followed for in the present file, and forget them."""
         counted = list(self._bulk.counted()) if self._bulk is not None else []
         counted += [(*self._plans[key], times) for key, times in self._followed.items()]
         for paths, fates, times in counted:
-            self._account.losses.add(paths, fates, lambda: None, times)
+            self._totals.losses.add(paths, fates, lambda: None, times)
         self._bulk = self._judge = None
         self._plans.clear()
         self._followed.clear()

@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.conversion.containers import ended
+from harpia_formats.conversion.containers.row_writer import terminated_rows
 from harpia_formats.conversion.fast.batch import Bulk
 from harpia_formats.conversion.fast.block_files import Block, block_of, block_once
 from harpia_formats.dedup.identity import IdentityReader
@@ -240,7 +240,7 @@ class _Worker:
             if key is not None:
                 place = offset, line, part.records + row
                 part.shapes.append((paths, fates, place, key))
-        if not block.write(ended(found, self.job.separator)):
+        if not block.write(terminated_rows(found, self.job.separator)):
             raise _TooMuch
         part.keys += self._keys(found)
         part.count += len(found)

@@ -1,1 +1,1 @@
-"""One record of several rows, out of core."""
+"""Merge several rows to one record, with temporary files on disk."""

@@ -1,10 +1,10 @@
-"""Group the records of several files, and know of each group where it began."""
+"""Group the records of several files, with the file and the place of each group."""
 
 import pickle
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from harpia_formats.conversion.grouping.external_group_by import KEYS, Grouping
+from harpia_formats.conversion.grouping.external_group_by import KEYS, ExternalGroupBy
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Place
@@ -12,17 +12,18 @@ from harpia_formats.model.record import Record
 from harpia_formats.text.spelling import nearest
 
 
-class Group(NamedTuple):
-    """One record for all of a group, with the file and the place of the first."""
+class RecordGroup(NamedTuple):
+    """The record of one group, with the file and the place of its first record."""
 
     record: Record
     fates: FieldFates
+    #: The index of the file.
     file: int
     place: Place
 
 
 class RecordGroups:
-    """Takes records one by one, and gives back one for each group.
+    """Collects records one by one, and yields one record for each group.
 
     Raises `ConversionError` where records cannot be grouped by `key`.
     """
@@ -35,13 +36,13 @@ class RecordGroups:
             raise ConversionError(
                 f"records cannot be grouped by {key!r}{hint} (known: {known})"
             )
-        self._grouping = Grouping(key)
+        self._group_by = ExternalGroupBy(key)
 
     def add(self, record: Record, file: int, place: Place) -> None:
-        """Take a record of a file."""
-        self._grouping.add(record, pickle.dumps((file, place)))
+        """Add a record of the file with index `file`."""
+        self._group_by.add(record, pickle.dumps((file, place)))
 
-    def __iter__(self) -> Iterator[Group]:
-        for each in self._grouping.groups():
-            file, place = pickle.loads(each.place)  # noqa: S301 - written by ourselves a moment ago
-            yield Group(each.record, each.fates, file, place)
+    def __iter__(self) -> Iterator[RecordGroup]:
+        for merged in self._group_by.groups():
+            file, place = pickle.loads(merged.place)  # noqa: S301 - pickled by `add`
+            yield RecordGroup(merged.record, merged.fates, file, place)

@@ -1,4 +1,4 @@
-"""What became of each field over a whole conversion: exact counts, and one example."""
+"""Count what became of each field over all records of a file."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -8,31 +8,34 @@ from typing import Any
 from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.problem import Place
 
-#: Members of free objects that are told one by one.
-MEMBERS = 200
-_starred = ("params.", "metadata.", "extra.", "outputs.extra.")
+#: Members of open objects that are counted one by one; further ones share a path.
+MAX_MEMBERS = 200
+#: Pairs of paths and fates that are counted before they are added up.
+MAX_PENDING = 200
+_member_prefixes = ("params.", "metadata.", "extra.", "outputs.extra.")
 
 
 @dataclass(slots=True)
-class Loss:
-    """One thing that became of one field, how often, and where first."""
+class FateCount:
+    """How often one fate met one field, and the place of the first record."""
 
-    note: FieldFate
+    field_fate: FieldFate
     count: int = 0
     place: Place | None = None
 
 
 @dataclass(slots=True)
-class Losses:
-    """The fields that records had, and what became of them."""
+class FateCounts:
+    """How many records had each field, and how often which fate met it."""
 
-    #: Records that carried a field, by its path.
+    #: Records that had a field, by its path.
     carried: dict[str, int] = field(default_factory=dict)
-    losses: dict[FieldFate, Loss] = field(default_factory=dict)
-    #: Records of which a fate met a field, in however many ways.
+    #: How often each fate met a field, by path and detail.
+    counts: dict[FieldFate, FateCount] = field(default_factory=dict)
+    #: Records of which a fate met a field, whatever the detail.
     fates: Counter[tuple[Fate, str]] = field(default_factory=Counter)
-    #: How often records of one shape met one outcome, not yet taken apart.
-    _shapes: dict[tuple[Any, Any], int] = field(default_factory=dict)
+    #: Records with the same paths and fates, which are not added up yet.
+    _pending: dict[tuple[Any, Any], int] = field(default_factory=dict)
     _members: int = 0
 
     def add(
@@ -42,54 +45,57 @@ class Losses:
         place: Callable[[], Place | None],
         times: int = 1,
     ) -> None:
-        """Count records with fields at `paths` of which `fates` were made."""
-        shape = (paths, fates)
-        if shape in self._shapes:
-            self._shapes[shape] += times
-            return
-        if len(self._shapes) >= MEMBERS:
-            self._settle()
-        self._shapes[shape] = times
-        for each in fates:
-            self._loss(each, place)
+        """Count `times` records that had fields at `paths`, of which `fates` are known.
 
-    def settled(self) -> "Losses":
+        `place` returns where the first of them is; it is called only if needed.
+        """
+        pair = (paths, fates)
+        if pair in self._pending:
+            self._pending[pair] += times
+            return
+        if len(self._pending) >= MAX_PENDING:
+            self._add_up()
+        self._pending[pair] = times
+        for field_fate in fates:
+            self._count_of(field_fate, place)
+
+    def settled(self) -> "FateCounts":
         """Return itself with every count up to date."""
-        self._settle()
+        self._add_up()
         return self
 
-    def _settle(self) -> None:
-        for (paths, fates), times in self._shapes.items():
+    def _add_up(self) -> None:
+        for (paths, fates), times in self._pending.items():
             for path in dict.fromkeys(paths):
-                self._carry(path, times)
+                name = self._counted_path(path)
+                self.carried[name] = self.carried.get(name, 0) + times
             met = set()
-            for each in dict.fromkeys(fates):
-                loss = self._loss(each, lambda: None)
-                loss.count += times
-                met.add((each.fate, loss.note.path))
-            for both in met:
-                self.fates[both] += times
-        self._shapes.clear()
+            for field_fate in dict.fromkeys(fates):
+                count = self._count_of(field_fate, lambda: None)
+                count.count += times
+                met.add((field_fate.fate, count.field_fate.path))
+            for fate_and_path in met:
+                self.fates[fate_and_path] += times
+        self._pending.clear()
 
-    def _carry(self, path: str, times: int) -> None:
-        name = self._named(path)
-        self.carried[name] = self.carried.get(name, 0) + times
+    def _count_of(
+        self, field_fate: FieldFate, place: Callable[[], Place | None]
+    ) -> FateCount:
+        path = self._counted_path(field_fate.path)
+        if path != field_fate.path:
+            field_fate = FieldFate(field_fate.fate, path, field_fate.how)
+        count = self.counts.get(field_fate)
+        if count is None:
+            count = self.counts[field_fate] = FateCount(field_fate, place=place())
+        return count
 
-    def _loss(self, note: FieldFate, place: Callable[[], Place | None]) -> Loss:
-        name = self._named(note.path)
-        note = note if name == note.path else FieldFate(note.fate, name, note.how)
-        loss = self.losses.get(note)
-        if loss is None:
-            loss = self.losses[note] = Loss(note, place=place())
-        return loss
-
-    def _named(self, path: str) -> str:
-        """Return `path`, or that of all members where there are too many of them."""
-        if path in self.carried or not path.startswith(_starred):
+    def _counted_path(self, path: str) -> str:
+        """Return `path`, or the shared path of all members if there are too many."""
+        if path in self.carried or not path.startswith(_member_prefixes):
             return path
-        if self._members >= MEMBERS:
-            start = next(each for each in _starred if path.startswith(each))
-            return f"{start}*"
+        if self._members >= MAX_MEMBERS:
+            prefix = next(each for each in _member_prefixes if path.startswith(each))
+            return f"{prefix}*"
         self._members += 1
         self.carried[path] = 0
         return path

@@ -1,10 +1,10 @@
-"""The losses of a conversion, by the report contract."""
+"""Write the losses of a conversion as a report in JSON, by the report contract."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from harpia_formats.conversion.losses.counts import Loss
+from harpia_formats.conversion.losses.counts import FateCount
 from harpia_formats.conversion.report import ConversionReport, FileLosses
 from harpia_formats.io.sink import FileSink
 from harpia_formats.model.problem import Place, Problem, pointer_of
@@ -15,20 +15,20 @@ from harpia_formats.text.json_text import json_text
 
 def write_loss_report(report: ConversionReport, path: Path) -> None:
     """Write the losses of a conversion to `path`; raises `SinkError`."""
-    found = as_report(report)
-    problems = [problem_as_dict(problem) for problem in found.problems]
-    text = json_text(report_as_dict(found, problems), indent=True) + "\n"
+    losses = as_report(report)
+    problems = [problem_as_dict(problem) for problem in losses.problems]
+    text = json_text(report_as_dict(losses, problems), indent=True) + "\n"
     sink = FileSink(path)
     sink.write(text.encode())
     sink.commit()
 
 
 def as_report(report: ConversionReport) -> Report:
-    """Return the losses as findings, one for each thing that became of a field.
+    """Return the losses as problems, one for each fate of each field.
 
-    The files are counted as they were when they were read, losses included.
+    The counts of a file are those of its validation and of its losses.
     """
-    counts = [replace(each) for each in report.report.files]
+    counts = [replace(file) for file in report.report.files]
     groups: list[Group] = []
     problems: list[Problem] = []
     for file in report.losses:
@@ -41,16 +41,17 @@ def as_report(report: ConversionReport) -> Report:
     return Report(tuple(counts), tuple(groups), tuple(problems))
 
 
-def _problems_of(file: FileLosses) -> Iterator[tuple[Loss, Problem]]:
+def _problems_of(file: FileLosses) -> Iterator[tuple[FateCount, Problem]]:
     rules = all_rules()
-    for loss in file.losses.losses.values():
+    for loss in file.losses.counts.values():
         if not loss.count:
             continue
-        rule = rules[loss.note.fate]
-        pointer = pointer_for(file, loss.note.path)
+        field_fate = loss.field_fate
+        rule = rules[field_fate.fate]
+        pointer = pointer_for(file, field_fate.path)
         place = loss.place or Place(file.path, 1, 1, 2, 0)
-        name = pointer.removeprefix("/").replace("/", ".") or loss.note.path
-        how = f": {loss.note.how}" if loss.note.how else ""
+        name = pointer.removeprefix("/").replace("/", ".") or field_fate.path
+        how = f": {field_fate.how}" if field_fate.how else ""
         yield (
             loss,
             Problem(
@@ -64,22 +65,25 @@ def _problems_of(file: FileLosses) -> Iterator[tuple[Loss, Problem]]:
 
 
 def pointer_for(file: FileLosses, path: str) -> str:
-    """Return where the source has the field at `path`, else where a record has it."""
+    """Return the JSON pointer in a row of `file` to the record's field at `path`.
+
+    It is the pointer in the record if the format of the file has no such field.
+    """
     if file.source is not None:
         adapter = adapter_of(file.source)
-        kept = f"extra.{adapter.vendor}."
-        if path.startswith(kept):
-            return pointer_of((path.removeprefix(kept),))
-        for each in adapter.fields:
-            if path in {each.record_path, each.key_record_path}:
-                return pointer_of(each.path)
-            if path.startswith(f"{each.record_path}."):
-                member = path.removeprefix(f"{each.record_path}.")
-                return pointer_of((*each.path, member))
+        own_extra = f"extra.{adapter.vendor}."
+        if path.startswith(own_extra):
+            return pointer_of((path.removeprefix(own_extra),))
+        for mapping in adapter.fields:
+            if path in {mapping.record_path, mapping.key_record_path}:
+                return pointer_of(mapping.path)
+            if path.startswith(f"{mapping.record_path}."):
+                member = path.removeprefix(f"{mapping.record_path}.")
+                return pointer_of((*mapping.path, member))
     return pointer_of(tuple(path.split(".")))
 
 
-def _group(problem: Problem, loss: Loss) -> Group:
+def _group(problem: Problem, loss: FateCount) -> Group:
     place = problem.place
     return Group(
         path=place.path,

@@ -6,7 +6,7 @@ from enum import StrEnum
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
-from harpia_formats.conversion.containers import HELD
+from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.io.sink import suffix_of
 from harpia_formats.llm_judge.errors import JudgeError
@@ -51,7 +51,7 @@ class VerdictWriter:
     def __init__(self, write: Callable[[bytes], None], shape: VerdictFormat) -> None:
         self._write = write
         self._shape = shape
-        self._metas: IO[bytes] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `drop`
+        self._metas: IO[bytes] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - closed by `drop`
 
     def add(self, verdict: Verdict) -> None:
         """Write one verdict."""

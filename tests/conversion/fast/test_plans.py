@@ -13,7 +13,7 @@ import pytest
 
 from harpia_formats.conversion.fast import plans as express
 from harpia_formats.conversion.fast.batch import Bulk, suits_bulk
-from harpia_formats.conversion.losses.counts import Losses
+from harpia_formats.conversion.losses.counts import FateCounts
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
@@ -192,7 +192,7 @@ def many_rows(name: str, place: int, count: int, seed: int) -> Iterator[Any]:
 def check(case: Case, target: str, choices: Choices, chance: random.Random) -> None:
     """Assert that rows in chunks come out as each of them does by itself."""
     oracle, bulk = case.bulk(target, choices), case.bulk(target, choices)
-    expected, found = Losses(), Losses()
+    expected, found = FateCounts(), FateCounts()
     rows = list(case.rows)
     chance.shuffle(rows)
     records = 0
@@ -250,11 +250,11 @@ def placed(number: int) -> Any:
     return lambda: Place("f", number + 1, 1, 2, number, number + 1)
 
 
-def counted(losses: Losses) -> tuple[dict[str, int], Places]:
+def counted(losses: FateCounts) -> tuple[dict[str, int], Places]:
     """Return all counts and the first place of each loss."""
     losses.settled()
     places: Places = {
-        note: (each.count, each.place) for note, each in losses.losses.items()
+        note: (each.count, each.place) for note, each in losses.counts.items()
     }
     return losses.carried, places
 

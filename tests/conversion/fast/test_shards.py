@@ -17,7 +17,7 @@ from harpia_formats.conversion.fast import shard_worker as shards
 from harpia_formats.conversion.fast import shards as sharding
 from harpia_formats.conversion.fast.batch import Bulk
 from harpia_formats.conversion.fast.shard_worker import Done, Job, Parts, converted
-from harpia_formats.conversion.losses.counts import Losses
+from harpia_formats.conversion.losses.counts import FateCounts
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.detection.candidates import FormatVariant
@@ -86,7 +86,7 @@ def works_of(path: Path) -> Iterator[LineRange]:
         before += path.read_bytes()[begin:end].count(b"\n")
 
 
-def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
+def serial(data: bytes, job: Job) -> tuple[list[Any], FateCounts]:
     """Return the rows for some lines, one record after the other."""
     format_ = writable_formats()[job.source]
     mapper = RecordMapper(adapter_of(writable_formats()[job.target]), job.choices)
@@ -94,7 +94,7 @@ def serial(data: bytes, job: Job) -> tuple[list[Any], Losses]:
         FormatVariant(format_, format_.dialects[0]), adapter_of(format_), mapper
     )
     rows: list[Any] = []
-    losses = Losses()
+    losses = FateCounts()
     for number, line in enumerate(data.splitlines(), 1):
         found, paths, fates = bulk.ordinary(json.loads(line), number)
         rows += found
@@ -124,7 +124,9 @@ def handed_back(job: Job, path: Path) -> Iterator[Done | None]:
             yield done
 
 
-def add_shapes(losses: Losses, done: Done, plans: dict[Any, Any], before: int) -> None:
+def add_shapes(
+    losses: FateCounts, done: Done, plans: dict[Any, Any], before: int
+) -> None:
     """Count what is said in a range, as whoever hands out the work does."""
     for paths, fates, (_, line, record), times in done.shapes:
         assert line == record
@@ -137,10 +139,10 @@ def add_shapes(losses: Losses, done: Done, plans: dict[Any, Any], before: int) -
         losses.add(paths, fates, lambda: None, times)
 
 
-def counted(losses: Losses) -> Any:
+def counted(losses: FateCounts) -> Any:
     """Return all counts and the first place of each loss."""
     losses.settled()
-    places = {note: (each.count, each.place) for note, each in losses.losses.items()}
+    places = {note: (each.count, each.place) for note, each in losses.counts.items()}
     return losses.carried, places
 
 
@@ -190,7 +192,7 @@ def test_ranges_come_to_what_the_whole_file_comes_to(
     job = job_of(path, target)
     expected, expected_losses = serial(data, job)
     rows: list[Any] = []
-    losses, plans, records = Losses(), dict[Any, Any](), 0
+    losses, plans, records = FateCounts(), dict[Any, Any](), 0
     for work in works_of(path):
         done = whole(job, work)
         assert done.records == done.lines
@@ -224,7 +226,7 @@ def test_a_range_with_anything_to_say_is_handed_back(
     path.write_bytes(good[:half] + spoiled + good[half:])
     job = job_of(path)
     results: list[tuple[LineRange, Done | None]] = []
-    losses, plans = Losses(), dict[Any, Any]()
+    losses, plans = FateCounts(), dict[Any, Any]()
     rows: list[Any] = []
     for work in works_of(path):
         parts = converted(job, work)
@@ -317,7 +319,7 @@ def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None
         **{each: getattr(job, each) for each in job.__slots__}
         | {"dialect": names.index("instances")}
     )
-    losses = Losses()
+    losses = FateCounts()
     add_shapes(losses, whole(job, LineRange(0, len(data))), {}, 0)
     losses.settled()
 
@@ -358,7 +360,7 @@ def outcome_of(path: Path, target: str, output: Path, jobs: int) -> tuple[bytes,
     places: dict[Any, Any] = {}
     for file in report.losses:
         carried.update(file.losses.carried)
-        for note, each in file.losses.losses.items():
+        for note, each in file.losses.counts.items():
             counts[note] += each.count
             places.setdefault(note, each.place)
     return output.read_bytes(), (carried, counts, places)

@@ -1,21 +1,24 @@
-"""Records put together by what they have alike."""
+"""Merge records that have the same prompt or id."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from harpia_formats.conversion.grouping import external_group_by as grouping
-from harpia_formats.conversion.grouping.external_group_by import Grouped, Grouping
+from harpia_formats.conversion.grouping import external_group_by
+from harpia_formats.conversion.grouping.external_group_by import (
+    ExternalGroupBy,
+    MergedRecord,
+)
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.record import Output, Record
 
 
-def grouped(key: str, records: list[Record]) -> list[Grouped]:
-    """Return what becomes of records, whose places are their numbers."""
-    groups = Grouping(key)
-    for number, each in enumerate(records):
-        groups.add(each, str(number).encode())
+def grouped(key: str, records: list[Record]) -> list[MergedRecord]:
+    """Return the merged records of each group; a place is the number of a record."""
+    groups = ExternalGroupBy(key)
+    for number, record in enumerate(records):
+        groups.add(record, str(number).encode())
     return list(groups.groups())
 
 
@@ -24,8 +27,8 @@ def answered(prompt: str, text: str, **more: object) -> Record:
     return Record(prompt=prompt, outputs=[Output(text=text)], **more)  # type: ignore[arg-type]  # as given
 
 
-def test_answers_to_one_prompt_come_together() -> None:
-    """Records with the same prompt are one with all answers, in their order."""
+def test_answers_to_one_prompt_are_merged() -> None:
+    """Records with the same prompt become one record with all answers in order."""
     records = [answered("b", "1"), answered("a", "2"), answered("b", "3")]
     first, second = grouped("prompt", records)
 
@@ -37,7 +40,7 @@ def test_answers_to_one_prompt_come_together() -> None:
 
 
 def test_another_system_message_is_another_prompt() -> None:
-    """Prompts are the same only with the same system message and chat."""
+    """Records are merged only if the system message and the chat are the same, too."""
     chat = [{"role": "user", "content": "a"}]
     records = [
         answered("a", "1"),
@@ -54,7 +57,7 @@ def test_another_system_message_is_another_prompt() -> None:
 
 
 def test_expanded_ids_are_one_id() -> None:
-    """Rows that one record became have its id again."""
+    """Rows with numbered ids of one record are merged and get the id without number."""
     records = [answered("a", "1", id=each) for each in ("x#1", "x#2", "y", "x#1#2")]
     found = grouped("id", records)
 
@@ -63,15 +66,15 @@ def test_expanded_ids_are_one_id() -> None:
 
 
 def test_records_that_lack_the_field_stay_alone() -> None:
-    """Nothing is not alike."""
+    """Records without the field are not merged with each other."""
     records = [Record(outputs=[Output(text=each)]) for each in "ab"]
 
     for key in ("id", "prompt", "category"):
         assert [each.record for each in grouped(key, records)] == records
 
 
-def test_what_differs_within_a_group_is_told() -> None:
-    """A field that further rows have otherwise is dropped, and said so."""
+def test_fields_that_differ_within_a_group_are_dropped() -> None:
+    """A field that differs among merged rows keeps the first value; a loss is noted."""
     records = [answered("a", "1", category="x"), answered("a", "2", category="y")]
     (found,) = grouped("prompt", records)
     fates = {(each.fate, each.path) for each in found.fates.entries}
@@ -82,8 +85,8 @@ def test_what_differs_within_a_group_is_told() -> None:
 
 @pytest.mark.parametrize("key", ["id", "prompt"])
 @given(keys=st.lists(st.integers(0, 5), max_size=30))
-def test_every_answer_is_in_the_group_of_its_first(key: str, keys: list[int]) -> None:
-    """No answer is lost, and groups stand in the order of first appearance."""
+def test_every_answer_is_in_its_group(key: str, keys: list[int]) -> None:
+    """No answer is lost, and groups are in the order of their first records."""
     records = [
         Record(id=f"i{each}", prompt=f"p{each}", outputs=[Output(index=at)])
         for at, each in enumerate(keys)
@@ -100,8 +103,8 @@ def test_every_answer_is_in_the_group_of_its_first(key: str, keys: list[int]) ->
 
 
 def test_groups_go_through_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What memory does not hold comes out in the same order."""
-    monkeypatch.setattr(grouping, "HELD", 100)
+    """Groups that do not fit into memory have the same order."""
+    monkeypatch.setattr(external_group_by, "SPOOL_BYTES", 100)
     keys = [number * 7 % 500 for number in range(2_000)]
     found = grouped("prompt", [answered(f"{each}", "é" * 20) for each in keys])
 
@@ -112,8 +115,8 @@ def test_groups_go_through_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_keep_their_spelling_in_a_group() -> None:
-    """Values that are put away come back to the digit."""
-    from harpia_formats.model.exact_json import decode, encode  # noqa: PLC0415 - for this one only
+    """Numbers of merged records keep every digit."""
+    from harpia_formats.model.exact_json import decode, encode  # noqa: PLC0415 - only this test needs it
 
     value = decode(b'{"x":1e2,"y":123456789012345678901,"z":-0.0,"w":1.0}')
     (found,) = grouped("prompt", [Record(prompt="p", metadata=value)])

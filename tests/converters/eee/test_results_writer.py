@@ -331,7 +331,7 @@ def test_an_aggregate_that_is_there_stays(tmp_path: Path) -> None:
     """A file beside the output is not replaced unless it is asked for."""
     (tmp_path / "out.json").write_text("mine")
 
-    with pytest.raises(SinkError, match="is there already"):
+    with pytest.raises(SinkError, match="already exists"):
         score(
             records(),
             to="eee@0.2.0",
