@@ -79,6 +79,17 @@ def package_of(entry: "EntryPoint") -> str:
     return "?" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
 
 
+def packaged_schema(identifier: str) -> bytes:
+    """Return the schema `package:name`: the file `name.schema.json` in a package.
+
+    Raises `ImportError` if there is no such package, and `OSError` for the file.
+    """
+    from importlib.resources import files  # noqa: PLC0415 - takes long; only for plug-ins
+
+    package, _, name = identifier.partition(":")
+    return (files(package) / f"{name}.schema.json").read_bytes()
+
+
 @cache
 def _entry_points(group: str) -> "dict[str, tuple[EntryPoint, ...]]":
     """Return the entry points in `group` by their names, mostly one for each."""

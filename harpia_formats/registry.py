@@ -3,15 +3,19 @@
 A plug-in is looked for only by a name that is not built in, or for a full list.
 """
 
-import re
 from collections.abc import Collection, Iterable
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import harpia_converters
 from harpia_formats import entry_points
 from harpia_formats.model.format import Format
+from harpia_formats.plugin_lookup import (
+    imported,
+    plugin_adapter,
+    plugin_format,
+    plugin_rules,
+)
 from harpia_formats.rules import (
     Rule,
     UnknownRule,
@@ -113,25 +117,7 @@ def installed_formats() -> dict[str, Format]:
 
 @cache
 def _plugin_format(name: str) -> Format | None:
-    """Return the format of the plug-in `name`, None if there is none.
-
-    Raises `PluginError` if it cannot be used, or if a built-in format has its name.
-    """
-    group = entry_points.FORMATS
-    found: Format | None = entry_points.plugin_named(group, name, Format)
-    if found is None:
-        return None
-    reason = ""
-    taken = _names_taken() & {name, found.id, *found.aliases}
-    if name not in {found.id, *found.aliases}:
-        reason = f"the id of the format is {found.id!r}"
-    elif taken:
-        reason = f"a built-in format is called {min(taken)!r}"
-    elif found.family:
-        reason = "a format of a plug-in has no family"
-    if reason:
-        raise entry_points.plugin_error(group, name, reason)
-    return found
+    return plugin_format(name, _names_taken())
 
 
 def _names_taken() -> set[str]:
@@ -156,36 +142,9 @@ def adapter_of(format_: Format) -> "FormatAdapter":
     Raises `PluginError` if a plug-in's format has none that can be used.
     """
     if format_.id not in all_formats():
-        return _plugin_adapter(format_)
-    adapter: FormatAdapter = _imported(format_.adapter)
+        return plugin_adapter(format_)
+    adapter: FormatAdapter = imported(format_.adapter)
     return adapter
-
-
-@cache
-def _plugin_adapter(format_: Format) -> "FormatAdapter":
-    from harpia_formats.model.adapter import FormatAdapter  # noqa: PLC0415 - most commands convert nothing
-
-    reason = ""
-    try:
-        adapter = _imported(format_.adapter)
-    except Exception as error:  # noqa: BLE001 - the code of somebody else may do anything
-        reason = f"{format_.adapter} raises {type(error).__name__}: {error}"
-    else:
-        if not isinstance(adapter, FormatAdapter):
-            reason = f"{format_.adapter} is not a FormatAdapter"
-        elif (adapter.write is None) is not format_.read_only:
-            reason = "`read_only` must be true if, and only if, there is no `write`"
-        else:
-            return adapter
-    names = (format_.id, *format_.aliases)
-    name = next(each for each in names if each in plugin_format_names())
-    raise entry_points.plugin_error(entry_points.FORMATS, name, reason)
-
-
-def _imported(place: str) -> Any:
-    """Return the object at `place`, which is written `module:name`."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 def definitions_in(document: Any) -> dict[str, dict[str, Any]]:
@@ -196,7 +155,7 @@ def definitions_in(document: Any) -> dict[str, dict[str, Any]]:
     """
     found: dict[str, dict[str, Any]] = {}
     for each in harpia_converters.DEFINITIONS:
-        found |= _imported(each)(document)
+        found |= imported(each)(document)
     return found
 
 
@@ -207,7 +166,7 @@ def vendor_profiles() -> tuple[str, ...]:
 
 def vendor_profile(name: str) -> "MetricProfile":
     """Return what a vendor means by the names of metrics."""
-    profile: MetricProfile = _imported(harpia_converters.PROFILES[name])
+    profile: MetricProfile = imported(harpia_converters.PROFILES[name])
     return profile
 
 
@@ -223,7 +182,7 @@ def result_format_named(name: str) -> "ResultFormat":
     first = next((each for each in FAMILIES.get(name, ()) if each in found), name)
     if first not in found:
         raise UnknownFormat(name, tuple(found), "of results ")
-    results: ResultFormat = _imported(found[first])
+    results: ResultFormat = imported(found[first])
     return results
 
 
@@ -275,33 +234,4 @@ def rules_for(
 
 @cache
 def _plugin_rules() -> dict[str, Rule]:
-    """Return the rules of all plug-ins by their codes.
-
-    The entry point of a plug-in is called as its codes begin: with two capital letters
-    or more. Raises `PluginError`.
-    """
-    found: dict[str, Rule] = {}
-    names = {each.name for each in all_rules().values()}
-    for letters in entry_points.plugin_names(entry_points.RULES):
-        rules = entry_points.plugin_named(entry_points.RULES, letters, tuple) or ()
-        for rule in rules:
-            reason = _why_no_rule(rule, letters, names)
-            if reason or rule.code in found:
-                reason = reason or f"two rules have the code {rule.code}"
-                raise entry_points.plugin_error(entry_points.RULES, letters, reason)
-            names.add(rule.name)
-            found[rule.code] = rule
-    return found
-
-
-def _why_no_rule(rule: Any, letters: str, names: set[str]) -> str:
-    """Return why a plug-in cannot have `rule`, "" if it can."""
-    if not isinstance(rule, Rule):
-        return f"it holds a {type(rule).__name__} and not only rules"
-    if not re.fullmatch(r"[A-Z]{2,}", letters):
-        return "its name must be the capital letters of its codes, two or more"
-    if not re.fullmatch(rf"{letters}\d{{3}}", rule.code):
-        return f"the code {rule.code!r} is not {letters} and three digits"
-    if rule.name in names:
-        return f"another rule is called {rule.name!r}"
-    return ""
+    return plugin_rules(all_rules().values())

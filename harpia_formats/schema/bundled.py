@@ -4,6 +4,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harpia_formats.entry_points import packaged_schema
+
 if TYPE_CHECKING:  # few installations need it
     from importlib.resources.abc import Traversable
 
@@ -23,11 +25,8 @@ def schema_text(identifier: str) -> bytes:
     It is one of `schema_ids`, or `package:name` for the file `name.schema.json` in the
     Python package of a plug-in.
     """
-    package, _, name = identifier.rpartition(":")
-    if package:
-        from importlib.resources import files  # noqa: PLC0415 - takes long; only for plug-ins
-
-        return (files(package) / f"{name}{_SUFFIX}").read_bytes()
+    if ":" in identifier:
+        return packaged_schema(identifier)
     return (_folder() / f"{identifier}{_SUFFIX}").read_bytes()
 
 

@@ -11,7 +11,7 @@ from harpia_formats.cli.options.declare import flag
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.model.format import Container, Dialect, Format
-from harpia_formats.registry import FAMILIES, all_formats, readable_formats
+from harpia_formats.registry import FAMILIES, installed_formats, readable_formats
 
 #: The columns on a terminal.
 COLUMNS = ("Format", "Container", "What it is", "Aliases")
@@ -66,7 +66,7 @@ def _write_formats() -> None:
 
 
 def _formats_as_object() -> dict[str, Any]:
-    formats = [_as_dict(format_) for format_ in all_formats().values()]
+    formats = [_as_dict(format_) for format_ in installed_formats().values()]
     return {"formats": formats, "families": FAMILIES}
 
 
@@ -99,10 +99,9 @@ def _mapping_as_object() -> dict[str, Any]:
 
 def _format_rows() -> Iterator[TableRow]:
     """Yield a heading for each vendor, and below it a row for each dialect."""
-    vendors = [format_.vendor for format_ in all_formats().values()]
-    by_vendor = sorted(
-        all_formats().values(), key=lambda format_: vendors.index(format_.vendor)
-    )
+    formats = installed_formats().values()
+    vendors = [format_.vendor for format_ in formats]
+    by_vendor = sorted(formats, key=lambda format_: vendors.index(format_.vendor))
     for vendor, of_vendor in groupby(by_vendor, key=lambda format_: format_.vendor):
         yield TableRow((vendor,))
         for format_ in of_vendor:
@@ -118,7 +117,8 @@ def _cells(format_: Format, dialect: Dialect) -> tuple[str, ...]:
     if dialect is not format_.dialects[0]:
         note = "" if dialect.documented else "not documented by the vendor"
         return f"    ({dialect.name})", container, note, ""
-    return f"  {format_.id}", container, format_.title, ", ".join(format_.aliases)
+    title = f"{format_.title} (read only)" if format_.read_only else format_.title
+    return f"  {format_.id}", container, title, ", ".join(format_.aliases)
 
 
 def _family_rows() -> Iterator[TableRow]:
@@ -137,6 +137,7 @@ def _as_dict(format_: Format) -> dict[str, Any]:
         "family": format_.family,
         "aliases": list(format_.aliases),
         "dialects": [_dialect_as_dict(dialect) for dialect in format_.dialects],
+        **({"read_only": True} if format_.read_only else {}),
     }
 
 

@@ -9,7 +9,7 @@ from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.declare import flag
 from harpia_formats.cli.output.rule_page import rule_line, rule_page
 from harpia_formats.cli.output.streams import text_writer
-from harpia_formats.registry import all_rules
+from harpia_formats.registry import installed_rules, rules_for
 from harpia_formats.rules import rules_matching
 
 
@@ -26,7 +26,7 @@ def rule(
     every: Annotated[bool, flag("--all", "List all rules.")] = False,
 ) -> ExitCode:
     """Explain a rule, with an example that breaks it and one that does not."""
-    rules = all_rules()
+    rules = installed_rules() if every else rules_for(asked=codes or ())
     write = text_writer(sys.stdout)
     if every:
         longest = max(len(rule.name) for rule in rules.values())

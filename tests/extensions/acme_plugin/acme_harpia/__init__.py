@@ -1,0 +1,1 @@
+"""Acme's formats, rules, metric and reporter for harpia-formats."""
