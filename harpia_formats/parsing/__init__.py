@@ -1,1 +1,1 @@
-"""JSON and CSV text: where values are, and what is wrong with it."""
+"""Text of JSON and CSV: places of values, faults, repeated keys."""

@@ -1,7 +1,7 @@
-"""Find fields and records in CSV bytes; nothing is read or decided here.
+"""Find the fields and records in CSV bytes.
 
-Source: RFC 4180. As Python's csv and most programs do, it also takes LF for a line
-end, and a quote inside of a field that does not begin with one for text.
+Source: RFC 4180. Like Python's csv and most programs, this also accepts LF as a line
+end, and takes a quote inside of a field that does not begin with one as text.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 #: Bytes that are cut into records at once.
 STEP = 64 * 1024
-#: Fields of one record, at most. So many bytes make no more of them.
+#: Fields of one record, at most; `STEP` bytes cannot hold more.
 FIELD_LIMIT = STEP
 
 _QUOTED = rb'"[^"]*+(?:""[^"]*+)*+"'
@@ -25,9 +25,9 @@ _COMMA, _LINE_ENDS = 0x2C, b"\r\n"
 
 
 class TableField(NamedTuple):
-    """One field: what it says, and its bytes in the record, quotes included.
+    """One field: its text, and its bytes in the record, quotes included.
 
-    A named tuple, because a frozen dataclass takes twice as long to make.
+    A named tuple, because a frozen dataclass takes twice as long to create.
     """
 
     text: str
@@ -36,7 +36,7 @@ class TableField(NamedTuple):
 
 
 class RecordEnding(Enum):
-    """Why no more fields of a record can be found."""
+    """Why the search for fields of a record stopped."""
 
     #: It ends, before a line end or with the file.
     WHOLE = auto()
@@ -50,16 +50,16 @@ class RecordEnding(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RecordCut:
-    """How far a record was cut into fields; all places are from its start."""
+    """How far a record was cut into fields; all offsets are from its start."""
 
     ending: RecordEnding
-    #: Bytes up to the place where it stopped.
+    #: Bytes up to where the search stopped.
     size: int
-    #: Where the field begins that it stopped in or behind.
+    #: Where the field begins in which, or behind which, it stopped.
     last: int
     #: Whether that field is quoted.
     quoted: bool
-    #: The bytes of the fields before that place.
+    #: The bytes of each field before that.
     raws: list[bytes]
 
 
@@ -93,10 +93,10 @@ def _end_of_field(data: bytes, at: int, end: int) -> int:
 
 
 def whole_records(data: bytes, at: int) -> Iterator[tuple[list[bytes], bytes]]:
-    """Yield the fields and the line end of each record, one behind the other.
+    """Yield the fields and the line end of each record from `at` on.
 
-    It stops at the first that does not end within `STEP` bytes of `at`, that is
-    broken, or that a carriage return alone ends.
+    Stops before a record that is broken, that does not end within `STEP` bytes of
+    `at`, or that only a carriage return ends.
     """
     raws = list[bytes]()
     for raw, behind in _fields.findall(data, at, at + STEP):
@@ -109,7 +109,10 @@ def whole_records(data: bytes, at: int) -> Iterator[tuple[list[bytes], bytes]]:
 
 
 def fields_of(raws: Iterable[bytes]) -> tuple[TableField, ...]:
-    """Return the fields of a record, given their bytes; raises `UnicodeDecodeError`."""
+    """Return the fields of a record, given the bytes of each.
+
+    Raises `UnicodeDecodeError` if they are not UTF-8.
+    """
     fields, start = [], 0
     for raw in raws:
         end = start + len(raw)
@@ -122,14 +125,14 @@ def fields_of(raws: Iterable[bytes]) -> tuple[TableField, ...]:
 
 
 def line_break(data: bytes, at: int) -> int:
-    """Return where the physical line at `at` ends, -1 if it goes on behind `data`."""
+    """Return where the physical line at `at` ends, -1 if it does not end in `data`."""
     found = _line_end.search(data, at)
     return found.start() if found else -1
 
 
 def last_character(data: bytes, at: int) -> int:
-    """Return where the last character begins; all of it may not be held."""
-    for each in range(len(data) - 1, max(len(data) - 4, at) - 1, -1):
-        if data[each] & 0xC0 != 0x80:  # noqa: PLR2004 - a byte that continues no character
-            return each
+    """Return where the last UTF-8 character begins, which may be cut off."""
+    for offset in range(len(data) - 1, max(len(data) - 4, at) - 1, -1):
+        if data[offset] & 0xC0 != 0x80:  # noqa: PLR2004 - the mark of a continuation byte
+            return offset
     return len(data)

@@ -1,9 +1,9 @@
 """Cut a stream of CSV bytes into records, each field with its exact place.
 
-No record is swallowed by another's fault: where a quote is not closed, or a record
-is too long, reading goes on behind the physical line in which that began. A carriage
-return alone ends a record, as it does for Python's csv, and with it the line that is
-passed over; it is reported once for each line that a line feed ends.
+A fault loses one record only: where a quote is not closed, or a record is too long,
+reading continues behind the physical line in which that began. A carriage return alone
+ends a record, as it does for Python's csv, and the line that is skipped; it is
+reported once for each line that a line feed ends.
 """
 
 import re
@@ -42,7 +42,7 @@ _line_end = re.compile(rb"\r?\n|\r|")
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A record: the header, or a row below it."""
+    """A record of the table: the header, or a row below it."""
 
     start: Cursor
     #: Its bytes without its line end.
@@ -52,14 +52,14 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class TableBlank:
-    """A line with nothing on it, which is no record."""
+    """An empty line, which is no record."""
 
     start: Cursor
 
 
 @dataclass(frozen=True, slots=True)
 class TableFault:
-    """Something wrong with the table, and what is passed over because of it."""
+    """A fault of the table, and the bytes that are skipped because of it."""
 
     #: The code of the rule that it breaks.
     code: str
@@ -73,28 +73,28 @@ class TableFault:
     data: bytes
     #: Where in `data` it is.
     at: int
-    #: The bytes of the file that are passed over, as offsets.
+    #: The bytes of the file that are skipped, as offsets.
     passed: range
-    #: Whether a record is lost to it.
+    #: Whether a record is lost because of it.
     record: bool = True
 
 
 TablePiece = TableRow | TableBlank | TableFault
 
 
-def table_rows(feed: ByteBuffer, start: Cursor, limit: int) -> Iterator[TablePiece]:
-    """Yield the records of `feed` in order, blank lines, and what is wrong.
+def table_rows(buffer: ByteBuffer, start: Cursor, limit: int) -> Iterator[TablePiece]:
+    """Yield the records, empty lines and faults of `buffer` in order.
 
-    `start` is where `feed.data` begins in the file, behind a byte order mark if there
-    is one. The header is a record like any other. A record of more than `limit` bytes
-    is passed over; never more than a few times that, or a few windows, are held.
+    `start` is where `buffer.data` begins in the file, behind a byte order mark if
+    there is one. The header is a record like any other. A record of more than `limit`
+    bytes is skipped; at most a few times that, or a few windows, are held in memory.
     """
-    return _Table(feed, start, limit).run()
+    return _TableCutter(buffer, start, limit).run()
 
 
 @dataclass(slots=True)
-class _Table:
-    """How far a table has been cut into records."""
+class _TableCutter:
+    """Cuts a table into records, and holds how far it was cut."""
 
     buffer: ByteBuffer
     #: Position of the next byte.
@@ -102,7 +102,7 @@ class _Table:
     limit: int
     #: Index of the next byte in `feed.data`.
     at: int = 0
-    #: Whether the blocks are at their end.
+    #: Whether all blocks were read.
     ended: bool = False
     #: The last line on which a carriage return alone ended a record.
     carriage_line: int = 0
@@ -116,9 +116,9 @@ class _Table:
                 yield from self._next_record()
 
     def _hold(self, size: int) -> bool:
-        """Have the next `size` bytes, as far as there are any; tell whether there are.
+        """Read until `size` more bytes are held; tell whether there are any at all.
 
-        A whole window is taken together, so that bytes are seldom moved.
+        A whole window is read at once, so that bytes are seldom moved.
         """
         if len(self.buffer.data) - self.at < size and not self.ended:
             self.buffer.data = self.buffer.data[self.at :]
@@ -127,13 +127,13 @@ class _Table:
         return self.at < len(self.buffer.data)
 
     def _consume(self, size: int) -> None:
-        """Go on behind the next `size` bytes."""
+        """Move on behind the next `size` bytes."""
         end = self.at + size
         self.start = self.start.after(self.buffer.data[self.at : end])
         self.at = end
 
     def _plain_records(self) -> Iterator[TablePiece]:
-        """Yield the records that are held whole, up to the first that is unusual."""
+        """Yield the whole records that are held, up to the first unusual one."""
         data, start, at = self.buffer.data, self.start, self.at
         for raws, line_end in whole_records(data, at):
             size = sum(map(len, raws)) + len(raws) - 1
@@ -151,14 +151,14 @@ class _Table:
         self.start, self.at = start, at
 
     def _next_record(self) -> Iterator[TablePiece]:
-        """Yield the next record, whatever it is, and what is wrong with it."""
+        """Yield the next record, of any kind, and its faults."""
         cut = self._next_cut()
         self._hold(cut.size + AROUND)
         size = cut.size
         if cut.ending is RecordEnding.WHOLE:
             yield self._whole(cut)
         else:
-            fault, begin = self._fault(self._wrong_with(cut)), self.start.offset
+            fault, begin = self._placed(self._fault_of(cut)), self.start.offset
             self._consume(cut.last)
             self._pass_line()
             yield replace(fault, passed=range(begin, self.start.offset))
@@ -166,7 +166,7 @@ class _Table:
         yield from self._line_end(size)
 
     def _next_cut(self) -> RecordCut:
-        """Cut the next record into fields, as far as it is to be held."""
+        """Cut the next record into fields, reading on while it is not complete."""
         while True:
             data, at = self.buffer.data, self.at
             held = min(len(data) - at, self._reach)
@@ -178,19 +178,19 @@ class _Table:
 
     @property
     def _reach(self) -> int:
-        """How many bytes are searched for the end of a record."""
+        """The number of bytes that are searched for the end of a record."""
         return max(self.limit, WINDOW) + 1
 
     def _whole(self, cut: RecordCut) -> TablePiece:
-        """Return the record that `cut` holds."""
+        """Return the complete record that was cut, or its fault."""
         data = self.buffer.data[self.at : self.at + cut.size]
-        if wrong := record_fault(data, self.limit):
-            return self._fault(wrong, 0, cut.size)
+        if fault := record_fault(data, self.limit):
+            return self._placed(fault, 0, cut.size)
         row = TableRow(self.start, data, fields_of(cut.raws))
         return row if data else TableBlank(self.start)
 
-    def _wrong_with(self, cut: RecordCut) -> RecordFault:
-        """Return why `cut` did not come to the end of the record."""
+    def _fault_of(self, cut: RecordCut) -> RecordFault:
+        """Return why the end of the record that was cut was not found."""
         if cut.ending is RecordEnding.CROWDED:
             return too_many_fields()
         data, stop = self.buffer.data, self.at + cut.size
@@ -210,26 +210,29 @@ class _Table:
             return too_long(self.limit)
         return not_closed(cut.last, how)
 
-    def _fault(self, wrong: RecordFault, begin: int = 0, end: int = 0) -> TableFault:
-        """Put what is wrong in its place; the bytes passed over are the record's."""
-        data, place, offset = self.buffer.data, self.at + wrong.at, self.start.offset
+    def _placed(self, fault: RecordFault, begin: int = 0, end: int = 0) -> TableFault:
+        """Return a fault of the record with its place in the file.
+
+        `begin` and `end` are the bytes of the record that are skipped.
+        """
+        data, place, offset = self.buffer.data, self.at + fault.at, self.start.offset
         first = max(self.at, place - AROUND)
         first = max(first, data.rfind(b"\n", first, place) + 1)
         behind, _, _ = data[place : place + AROUND].partition(b"\n")
         return TableFault(
-            code=wrong.code,
+            code=fault.code,
             start=self.start.after(data[self.at : place]),
-            width=wrong.width,
-            message=wrong.message,
-            help=wrong.help,
+            width=fault.width,
+            message=fault.message,
+            help=fault.help,
             data=data[first:place] + behind,
             at=place - first,
             passed=range(offset + begin, offset + end),
-            record=wrong.record,
+            record=fault.record,
         )
 
     def _pass_line(self) -> None:
-        """Go on to the end of the physical line, without holding it."""
+        """Skip to the end of the physical line, without holding it."""
         while True:
             data = self.buffer.data
             end = line_break(data, self.at)
@@ -240,12 +243,12 @@ class _Table:
         self._consume((end if end >= 0 else len(data)) - self.at)
 
     def _line_end(self, size: int) -> Iterator[TableFault]:
-        """Go on behind `size` bytes and the line end; say if it is a lone return."""
+        """Skip `size` bytes and the line end; yield a fault if it is a lone return."""
         self._hold(size + AROUND)
         end = _line_end.match(self.buffer.data, self.at + size)
         line_end = end[0] if end else b""
         line = self.start.line + self.buffer.data.count(b"\n", self.at, self.at + size)
         if line_end == b"\r" and line != self.carriage_line:
             self.carriage_line = line
-            yield self._fault(lone_carriage_return(size), size, size + 1)
+            yield self._placed(lone_carriage_return(size), size, size + 1)
         self._consume(size + len(line_end))

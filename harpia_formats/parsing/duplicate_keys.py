@@ -1,8 +1,9 @@
-"""Count the members of objects, in JSON text and in what was decoded of it.
+"""Find out whether any object of a JSON text has a key twice, by counting members.
 
-An object that has a key twice has fewer members decoded than written, and no parser
-says so. In JSON text a key ends with a quote and a colon behind it, which are seldom
-anywhere else. So members are counted at the speed of searching bytes.
+A decoded object has each key once, so it has fewer members than its text if a key is
+repeated there, and the parser does not report that. In JSON text a key ends with a
+quote and a colon, which are rare in other places. So the members of a text are counted
+at the speed of searching bytes.
 """
 
 import re
@@ -14,16 +15,16 @@ import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 from msgspec import UNSET, Meta, Struct
 
-#: Backslashes in front of a quote that are looked at.
+#: Backslashes in front of a quote that are counted.
 BACKSLASHES = 8
-#: Returns how many members a value has, with those of all objects in it.
+#: Returns how many members a decoded value has, with those of all objects in it.
 MemberCounter = Callable[[Any], int]
 
 _encode_lines = msgspec.json.Encoder().encode_lines
-#: A colon written as an escape; the backslashes before it stand for themselves.
+#: A colon written as an escape, behind backslashes that are escaped themselves.
 _escaped_colon = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
-#: What there is if there is white space between a key and its colon, behind what is
-#: found faster, and seldom.
+#: Byte sequences of white space between a key and its colon, by a byte sequence that
+#: each of them contains, which is found faster and is rare.
 _spaced = {
     b" :": (b'" :', b"  :", b"\t :", b"\r :", b"\n :"),
     b"\t": (b"\t:",),
@@ -32,22 +33,22 @@ _spaced = {
 
 
 def has_no_repeated_keys(values: Sequence[Any], data: bytes, own: int) -> bool:
-    """Tell whether no object of `data` had a key twice, which `values` is decoded of.
+    """Tell whether no object of `data` has a key twice, given its decoded `values`.
 
     `own` is the number of members of the values.
     """
     count = most_members(data)
     if count is not None and count > own:
-        # It is often JSON in a text.
+        # Often there is JSON inside a string.
         count -= escaped_ends(data)
     return count == own or reencodes_to_same_colons(values, data)
 
 
 def reencodes_to_same_colons(values: Sequence[Any], data: bytes) -> bool:
-    """Tell whether no object of `data` had a key twice, however it was decoded.
+    """Tell whether `data` has as many colons as its `values` encoded again.
 
-    Writing the values again gives each key once: fewer colons than before mean that
-    a key was there twice. Numbers and texts keep their colons.
+    That has each key once, so fewer colons mean that a key was repeated. Strings keep
+    their colons.
     """
     again: int = stringzilla.count(_encode_lines(values), b":")
     return again == colons(data)
@@ -56,33 +57,33 @@ def reencodes_to_same_colons(values: Sequence[Any], data: bytes) -> bool:
 def most_members(data: bytes) -> int | None:
     """Return how many members the objects in JSON text have at most.
 
-    There are less where a text begins with a colon or has a quote before one. None
-    where keys may have white space behind them.
+    There are fewer if a string begins with a colon or has a quote before one. None if
+    keys may have white space behind them.
     """
     if stringzilla.find(data, b"\n:") >= 0:
         return None
-    for sign, spaced in _spaced.items():
-        if stringzilla.find(data, sign) >= 0:
-            for each in spaced:
-                if stringzilla.find(data, each) >= 0:
+    for common, sequences in _spaced.items():
+        if stringzilla.find(data, common) >= 0:
+            for sequence in sequences:
+                if stringzilla.find(data, sequence) >= 0:
                     return None
     count: int = stringzilla.count(data, b'":')
     return count
 
 
 def escaped_ends(data: bytes) -> int:
-    """Count the quotes with a colon behind them that are escaped, and end no key.
+    """Count the escaped quotes with a colon behind them, which do not end a key.
 
-    A quote is escaped by an odd number of backslashes: what ends with one of them is
-    added, with two of them taken away again, and so on. 0 where there are many.
+    A quote is escaped by an odd number of backslashes, so quotes behind at least one
+    are added, behind at least two subtracted, and so on. 0 if there are many.
     """
-    count, sign, times = 0, b'\\":', 1
+    count, sequence, sign = 0, b'\\":', 1
     for _ in range(BACKSLASHES):
-        found = stringzilla.count(data, sign)
+        found = stringzilla.count(data, sequence)
         if not found:
             return count
-        count += times * found
-        sign, times = b"\\" + sign, -times
+        count += sign * found
+        sequence, sign = b"\\" + sequence, -sign
     return 0
 
 
@@ -95,7 +96,10 @@ def colons(data: bytes) -> int:
 
 
 def count_members(value: Any) -> int:
-    """Return how many members a value has that was decoded without a type."""
+    """Return how many members a value has that was decoded without a type.
+
+    Those of all objects in it are counted.
+    """
     count = 0
     items = value
     if type(value) is dict:
@@ -103,9 +107,9 @@ def count_members(value: Any) -> int:
         items = value.values()
     elif type(value) is not list:
         return 0
-    for each in items:
-        if type(each) in _containers:
-            count += count_members(each)
+    for item in items:
+        if type(item) in _containers:
+            count += count_members(item)
     return count
 
 
@@ -113,23 +117,23 @@ _containers = frozenset({dict, list})
 
 
 def member_counter_of(kind: Any) -> MemberCounter:
-    """Return what counts the members of values that were decoded as `kind`.
+    """Return the function that counts the members of values decoded as type `kind`.
 
-    `kind` is made of objects with fields, lists, `dict`s, unions and scalars. Optional
-    members of its objects are `UNSET` where they are absent.
+    `kind` is made of `Struct`s, lists, `dict`s, unions and scalars. Optional members
+    of its objects are `UNSET` if they are absent.
     """
     writer = CounterWriter()
     text = writer.of(kind, "r")
-    # What is compiled is made of attribute names that we chose.
+    # The text consists of attribute names that are chosen here.
     counter: MemberCounter = eval(f"lambda r: {text}", writer.names)  # noqa: S307 - see above
     return counter
 
 
 @dataclass(slots=True)
 class CounterWriter:
-    """Writes expressions for the numbers of members of typed values."""
+    """Writes Python expressions that count the members of typed values."""
 
-    #: What the names in them stand for.
+    #: The values of the names in the expressions.
     names: dict[str, Any] = field(
         default_factory=lambda: {
             "U": UNSET,
@@ -139,11 +143,14 @@ class CounterWriter:
     )
     #: How many lists the expression is inside of.
     depth: int = 0
-    #: What is known of types, which repeat themselves: whether they hold objects.
+    #: Whether a type holds objects, by its id and whether they must have fields.
     known: dict[tuple[int, bool], bool] = field(default_factory=dict)
 
     def of(self, kind: Any, value: str) -> str:
-        """Return the expression for `value`, "0" where it never has members."""
+        """Return the expression that counts the members of `value`, "0" if it has none.
+
+        `kind` is the type of what the expression `value` yields.
+        """
         origin = get_origin(kind)
         if origin is Annotated:
             return self.of(get_args(kind)[0], value)
@@ -158,12 +165,13 @@ class CounterWriter:
         return self._of_object(kind, value)
 
     def _of_free(self, kind: Any, value: str) -> str:
-        """Return the expression for what has no objects with fields."""
+        """Return the expression for a type without objects that have fields."""
         if get_origin(kind) is not Union:
             return f"free({value})"
         return f"(free({value}) if type({value}) in containers else 0)"
 
     def _of_object(self, kind: type, value: str) -> str:
+        """Return the expression for an object with fields."""
         fields = msgspec.structs.fields(kind)
         least = sum(each.required for each in fields)
         parts = [str(least)] if least else []
@@ -179,7 +187,7 @@ class CounterWriter:
         return parts[0] if len(parts) == 1 else f"({' + '.join(parts or '0')})"
 
     def _of_items(self, kind: Any, value: str) -> str:
-        """Return the expression for a list, or for an object with any keys."""
+        """Return the expression for a list, or for an object of any keys."""
         self.depth += 1
         name = f"i{self.depth}"
         inner = self.of(get_args(kind)[-1], name)
@@ -191,15 +199,17 @@ class CounterWriter:
         return text if get_origin(kind) is list else f"(len({value}) + {text})"
 
     def _of_union(self, kind: Any, value: str) -> str:
+        """Return the expression for one of several types."""
         text = "0"
-        for each in get_args(kind):
-            inner = self.of(each, value)
+        for option in get_args(kind):
+            inner = self.of(option, value)
             if inner != "0":
-                text = f"({inner} if type({value}) is {self._class(each)} else {text})"
+                class_ = self._class(option)
+                text = f"({inner} if type({value}) is {class_} else {text})"
         return text
 
     def _class(self, kind: Any) -> str:
-        """Return the name of the class that values of a type have."""
+        """Return a name for the class of the values of a type."""
         while get_origin(kind) is Annotated:
             kind = get_args(kind)[0]
         name = f"C{len(self.names)}"
@@ -207,13 +217,13 @@ class CounterWriter:
         return name
 
     def _has_objects(self, kind: Any, *, with_fields: bool = False) -> bool:
-        """Tell whether values of a type may have objects in them, or be some."""
+        """Tell whether values of a type may be objects, or have objects in them."""
         key = (id(kind), with_fields)
         if key not in self.known:
-            self.known[key] = self._looked_into(kind, with_fields=with_fields)
+            self.known[key] = self._contains_objects(kind, with_fields=with_fields)
         return self.known[key]
 
-    def _looked_into(self, kind: Any, *, with_fields: bool) -> bool:
+    def _contains_objects(self, kind: Any, *, with_fields: bool) -> bool:
         origin = get_origin(kind)
         if origin is None:
             return isinstance(kind, type) and issubclass(kind, Struct)

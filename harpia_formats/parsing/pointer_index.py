@@ -1,4 +1,4 @@
-"""Where values are in one JSON text, looked up many times."""
+"""Look up the places of many values in one JSON text."""
 
 from collections.abc import Mapping
 
@@ -9,19 +9,19 @@ from harpia_formats.parsing.locate import Span, entries, locate
 class PointerIndex:
     """The places of values in a valid JSON text.
 
-    One is looked up by itself. For more the containers on the way are read, each of
-    them once, so that a thousand places take no longer than reading the text.
+    The first lookup scans for its value only. Further lookups read the containers on
+    the way, each once, so that a thousand lookups take no longer than reading the text.
     """
 
     def __init__(self, text: bytes) -> None:
         self._text = text
-        self._asked = False
+        self._was_used = False
         self._inside: dict[Path, Mapping[str | int, Span]] = {}
 
     def of(self, path: Path) -> Span:
-        """Return where the value at `path` is; raises KeyError if there is none."""
-        if not path or not self._asked:
-            self._asked = True
+        """Return where the value at `path` is; raises `KeyError` if there is none."""
+        if not path or not self._was_used:
+            self._was_used = True
             return locate(self._text, path)
         try:
             return self._entries(path[:-1])[path[-1]]
@@ -36,7 +36,7 @@ class PointerIndex:
         return self._inside[path]
 
     def _read(self, path: Path) -> None:
-        """Read the entries of a container whose own place is known."""
+        """Read the entries of the container at `path`, whose parent was read."""
         if path:
             start = self._inside[path[:-1]][path[-1]].start
         else:

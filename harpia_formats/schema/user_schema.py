@@ -47,7 +47,7 @@ def user_schema(path: Path) -> dict[str, Any] | bool:
 
 def _not_json(text: bytes, error: Exception) -> str:
     """Return why the text of a schema is not JSON, with line and column."""
-    from harpia_formats.parsing.locate import find_fault  # noqa: PLC0415 - broken schemas only
+    from harpia_formats.parsing.json_syntax import find_fault  # noqa: PLC0415 - broken schemas only
 
     fault = find_fault(text)
     if fault is None:

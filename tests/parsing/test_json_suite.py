@@ -5,7 +5,9 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.parsing.locate import FaultKind, duplicates, find_fault
+from harpia_formats.parsing.json_fault import FaultKind
+from harpia_formats.parsing.json_syntax import find_fault
+from harpia_formats.parsing.locate import duplicates
 from harpia_formats.validation.file.row_validator import Brief, Judge
 
 _ROOT = Path(__file__).parents[2]

@@ -8,13 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.model.problem import Path
-from harpia_formats.parsing.locate import (
-    Duplicate,
-    Span,
-    duplicates,
-    find_fault,
-    locate,
-)
+from harpia_formats.parsing.json_syntax import find_fault
+from harpia_formats.parsing.locate import Duplicate, Span, duplicates, locate
 
 _SCALARS = (
     st.none()

@@ -24,7 +24,7 @@ from harpia_formats import Report, Severity, validate
 from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.model.format import Container, Dialect, Remark
 from harpia_formats.model.problem import Path as Pointer
-from harpia_formats.parsing.locate import find_fault
+from harpia_formats.parsing.json_syntax import find_fault
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
 from harpia_formats.schema.load import Schema

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.parsing.locate import duplicates, find_fault
+from harpia_formats.parsing.json_syntax import find_fault
+from harpia_formats.parsing.locate import duplicates
 from harpia_formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.typed_decoder import (

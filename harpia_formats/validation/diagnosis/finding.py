@@ -6,8 +6,9 @@ from typing import Any
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.parsing.json_errors import Fault, FaultKind
-from harpia_formats.parsing.locate import Duplicate, duplicates, find_fault
+from harpia_formats.parsing.json_fault import Fault, FaultKind
+from harpia_formats.parsing.json_syntax import find_fault
+from harpia_formats.parsing.locate import Duplicate, duplicates
 from harpia_formats.validation.diagnosis.root_causes import Cause
 
 #: The rule on a record of another format.

@@ -5,7 +5,7 @@ from typing import Any
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Because, Path, Problem, pointer_of
-from harpia_formats.parsing.json_errors import Fault
+from harpia_formats.parsing.json_fault import Fault
 from harpia_formats.parsing.locate import Duplicate
 from harpia_formats.rules import Rule
 from harpia_formats.text.describe import path_text, short_json

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.parsing.locate import DEPTH_LIMIT, Fault, FaultKind, find_fault
+from harpia_formats.framing.limits import DEPTH_LIMIT
+from harpia_formats.parsing.json_fault import Fault, FaultKind
+from harpia_formats.parsing.json_syntax import find_fault
 
 _ROWS = tuple(
     json.dumps(
@@ -214,8 +216,8 @@ _SYNTAX = [
     ("[\xa01]", 1, 3, "not white space"),
     ("[1;2]", 2, 3, "found ; instead of a comma or ]"),
     ("[é]", 1, 3, "found U+00E9 instead of a value"),
-    ("{]", 1, 2, "] closes the object that begins at byte 0"),
-    ("[1}", 2, 3, "} closes the array that begins at byte 0"),
+    ("{]", 1, 2, "] closes the object that starts at byte 0"),
+    ("[1}", 2, 3, "} closes the array that starts at byte 0"),
 ]
 
 
@@ -287,7 +289,7 @@ def test_a_cut_text_says_what_is_open(text: bytes, opened: int, what: str) -> No
         len(text),
         opened,
     )
-    assert f"inside {what} that begins at its byte {opened}" in fault.message
+    assert f"inside {what} that starts at byte {opened}" in fault.message
 
 
 def test_every_cut_of_a_row_is_truncated() -> None:
@@ -322,7 +324,7 @@ def test_a_fault_is_a_value() -> None:
         FaultKind.SYNTAX,
         2,
         3,
-        "} closes the array that begins at byte 0",
+        "} closes the array that starts at byte 0",
         "write ], or remove the bracket",
         opened=0,
     )

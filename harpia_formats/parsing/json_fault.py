@@ -1,0 +1,63 @@
+"""A fault of a JSON text: its kind, its place, and a message for the user."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FaultKind(StrEnum):
+    """The kind of a fault; each has a rule of its own."""
+
+    SYNTAX = "syntax"
+    TRUNCATED = "truncated"
+    UTF8 = "utf8"
+    SURROGATE = "surrogate"
+    CONSTANT = "constant"
+    NUMBER = "number"
+    NESTING = "nesting"
+    CONTROL = "control"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a text is not JSON, and where, in bytes from its start."""
+
+    kind: FaultKind
+    start: int
+    #: The offset behind the marked bytes; equal to `start` only at the end of the text.
+    end: int
+    message: str
+    help: str = ""
+    #: Where the value begins that is still open, for a fault about that.
+    opened: int | None = None
+
+
+def truncated(text: bytes, what: str, opened: int, closing: str = "") -> Fault:
+    """Return the fault that `text` ends inside `what`, which begins at `opened`.
+
+    `closing` is the character that would close it, if there is one.
+    """
+    size = len(text)
+    message = f"the text ends inside {what} that starts at byte {opened}"
+    help_ = "restore the missing end"
+    if closing:
+        help_ = f"close it with {closing}, or {help_}"
+    return Fault(FaultKind.TRUNCATED, size, size, message, help_, opened)
+
+
+def end_of_character(text: bytes, at: int) -> int:
+    """Return the offset behind the character at `at`."""
+    character = _character_at(text, at)
+    return at + (1 if character == "\ufffd" else len(character.encode()))
+
+
+def printable_character(text: bytes, at: int) -> str:
+    """Return the character at `at` so that it is safe to print, such as `U+00A0`."""
+    character = _character_at(text, at)
+    if " " < character <= "~":
+        return character
+    return f"U+{ord(character):04X}"
+
+
+def _character_at(text: bytes, at: int) -> str:
+    """Return the character at `at`, of which at least one byte is there."""
+    return text[at : at + 4].decode(errors="replace")[:1]
