@@ -1,4 +1,4 @@
-"""Sums of statistics over answers, and the scores and intervals that come of them."""
+"""Sums of statistics over answers, and their scores and confidence intervals."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,21 +15,21 @@ from harpia_formats.scoring.scores import (
     ScoreDistribution,
 )
 
-#: The statistics of one answer by one metric with its own scores, or why it has none.
+#: The statistics and the scores of one answer by one metric, or why it has none.
 Outcome = tuple[Statistics, tuple[float | None, ...]] | str
 
-#: A text to which every metric has something to say.
+#: A text that every metric can score.
 _ANY = "1 2 3 4 5 6"
 
 
 def statistics_width(measure: Measure) -> int:
-    """Return how many statistics a measure has."""
+    """Return the number of statistics of a metric."""
     return len(measure.statistics(_ANY, [_ANY]))
 
 
 @dataclass(slots=True)
 class _MetricTotals:
-    """What one metric came to so far."""
+    """The running totals of one metric."""
 
     measuring: ComputedMetric
     count: int = 0
@@ -38,7 +38,7 @@ class _MetricTotals:
     spreads: list[ScoreDistribution] = field(default_factory=list)
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
-        """Add what some answers came to."""
+        """Add the outcomes of some answers."""
         scored = [each for each in outcomes if not isinstance(each, str)]
         self.unscored += len(outcomes) - len(scored)
         self.count += len(scored)
@@ -57,7 +57,7 @@ class _MetricTotals:
     def scores(
         self, intervals: Sequence[tuple[float, float] | None]
     ) -> tuple[MetricScore, ...]:
-        """Return the scores, each with its interval."""
+        """Return the scores of all answers so far, each with its interval."""
         measure, names = self.measuring.measure, self.measuring.names
         values = measure.scores(self.sums) if self.sums else (None,) * len(names)
         spreads = self.spreads or [ScoreDistribution()] * len(names)
@@ -104,21 +104,21 @@ def _spread(spread: ScoreDistribution, values: list[float]) -> ScoreDistribution
 
 @dataclass(slots=True)
 class GroupTotals:
-    """What some answers came to so far, by all metrics."""
+    """The running totals of the answers of one group, by all metrics."""
 
     key: Mapping[str, str]
     measuring: tuple[ComputedMetric, ...]
-    #: None where no intervals are asked for, or where they cannot be had.
+    #: None if intervals are not requested or not available.
     resampling: PoissonBootstrap | None
-    #: How many statistics each metric has.
+    #: The number of statistics of each metric.
     widths: tuple[int, ...] = ()
     records: int = 0
     answers: int = 0
     _sums: list[_MetricTotals] = field(default_factory=list)
     _last: int = -1
-    #: The statistics of the last record, which may have more answers.
+    #: The statistics of the last record, to which more answers may belong.
     _row_of_last: list[float] = field(default_factory=list)
-    #: By metric, records of which an answer was scored, and the last of them.
+    #: For each metric the number of records with a scored answer, and the last one.
     _scored: list[int] = field(default_factory=list)
     _last_scored: list[int] = field(default_factory=list)
 
@@ -128,7 +128,7 @@ class GroupTotals:
         self._last_scored = [-1] * len(self.measuring)
 
     def add(self, answers: Sequence[tuple[int, tuple[Outcome, ...]]]) -> None:
-        """Add answers: the number of the record of each, and what it came to."""
+        """Add answers: the record number and the outcomes of each."""
         if self.resampling is not None:
             self._resample(answers)
         for record, _ in answers:
@@ -140,7 +140,7 @@ class GroupTotals:
             sums.add(outcomes)
 
     def _resample(self, answers: Sequence[tuple[int, tuple[Outcome, ...]]]) -> None:
-        """Hand on records that are complete; what is drawn is records, not answers."""
+        """Add the complete records to the bootstrap, which draws records."""
         numbers: list[int] = []
         rows: list[list[float]] = []
         last = self._last
@@ -160,12 +160,12 @@ class GroupTotals:
             self.resampling.add_numbered(numbers, rows)
 
     def _row(self, outcomes: tuple[Outcome, ...]) -> Iterable[float]:
-        """Return the statistics by all metrics; without any they count for nothing."""
+        """Yield the statistics of all metrics, zeros where an answer has none."""
         for outcome, width in zip(outcomes, self.widths, strict=True):
             yield from (0.0,) * width if isinstance(outcome, str) else outcome[0]
 
     def group(self, level: float) -> Group:
-        """Return the scores."""
+        """Return the scores of the group, with intervals at `level` (0 to 1)."""
         intervals = self._intervals(level)
         scores = []
         for sums in self._sums:
@@ -194,7 +194,7 @@ class GroupTotals:
         ]
 
     def _all_scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
-        """Return the scores by all metrics, of their statistics one after the other."""
+        """Return the scores of all metrics, whose statistics are concatenated."""
         found: list[float | None] = []
         at = 0
         for each, width in zip(self.measuring, self.widths, strict=True):

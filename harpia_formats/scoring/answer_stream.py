@@ -1,4 +1,4 @@
-"""Have answers measured as they come, and hand on what they came to."""
+"""Batches of answers from a stream of records, and the totals of their scores."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,49 +24,49 @@ from harpia_formats.scoring.results.format import ResultWriter
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
 from harpia_formats.validation.file.tally import Tally
 
-_Came = tuple[Outcome, ...]
+_Outcomes = tuple[Outcome, ...]
 #: Characters of answers and references that are measured together.
 SIZE = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """One answer that waits to be measured."""
+    """One answer that is not measured yet."""
 
     record_number: int
     record: Record
     output: Output
     text: str | None
-    taken: PlacedRecord
-    #: The counts of the file that it is from.
+    placed: PlacedRecord
+    #: The counts of the file of the answer.
     count: FileCount
 
 
 @dataclass(slots=True)
 class AnswerScorer:
-    """The answers of one run, and what they came to so far."""
+    """Collects the answers of a run in batches, and totals their results."""
 
     measured: tuple[ComputedMetric, ...]
     options: ScoreOptions
     models: ModelSelection
-    grouper: AnswerGrouping
+    grouping: AnswerGrouping
     tally: Tally
-    #: Returns what writes results, once there is something to write; None for nothing.
+    #: Returns the writer of results, None if no results are written.
     writer: Callable[[], ResultWriter | None]
-    #: The counts of the file that is read.
+    #: The counts of the file that is being read.
     count: FileCount = field(default_factory=lambda: FileCount(""))
-    #: Problems that were not told yet.
+    #: Problems that `pop_problems` has not yielded yet.
     pending: list[Problem] = field(default_factory=list)
     groups: dict[tuple[str, ...], GroupTotals] = field(default_factory=dict)
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
     seen_models: dict[str, None] = field(default_factory=dict)
-    #: Answers that were handed on.
+    #: The number of scored answers.
     number: int = 0
     total: GroupTotals = field(init=False)
     #: Whether a record may hold answers of several models.
     holds_models: bool = False
-    #: Characters of what waits.
+    #: Characters of the waiting answers and references.
     _size: int = 0
     _widths: tuple[int, ...] = ()
     _records: int = 0
@@ -81,9 +81,9 @@ class AnswerScorer:
         self.total = self._sums({})
         self.seconds = [0.0] * len(self.measured)
 
-    def receive(self, taken: PlacedRecord, batches: BatchQueue) -> None:
-        """Take a record, and hand out its answers once there are enough."""
-        record = self.models.select(taken.record)
+    def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
+        """Add the answers of a record, and submit a batch if enough are waiting."""
+        record = self.models.select(placed.record)
         self._records += 1
         if not record.outputs and (self.options.model is None or self.holds_models):
             record = replace(record, outputs=[Output()])
@@ -94,13 +94,13 @@ class AnswerScorer:
             text = answer_text(output)
             self._size += len(text or "")
             self._waiting.append(
-                _Answer(self._records, record, output, text, taken, self.count)
+                _Answer(self._records, record, output, text, placed, self.count)
             )
         if len(self._waiting) >= BATCH or self._size >= SIZE:
-            self.hand_out(batches)
+            self.submit_waiting(batches)
 
-    def hand_out(self, batches: BatchQueue) -> None:
-        """Have the answers measured that wait."""
+    def submit_waiting(self, batches: BatchQueue) -> None:
+        """Submit the waiting answers as one batch."""
         answers, self._waiting = self._waiting, []
         self._size = 0
         if answers:
@@ -111,39 +111,41 @@ class AnswerScorer:
             ]
             batches.add(answers, pairs)
 
-    def deliver(self, answers: list[_Answer], measured: BatchResult) -> None:
-        """Take what some answers came to."""
+    def add_results(self, answers: list[_Answer], measured: BatchResult) -> None:
+        """Add the results of a batch to the totals, and write its answers."""
         self.seconds = [
             a + b for a, b in zip(self.seconds, measured.seconds, strict=True)
         ]
-        found = zip(*measured.outcomes, strict=True)
-        outcomes = [self._outcomes_of(each, found) for each in answers]
-        both = list(zip(answers, outcomes, strict=True))
-        self.total.add([(each.record_number, came) for each, came in both])
-        self._add_to_groups(both)
+        measured_outcomes = zip(*measured.outcomes, strict=True)
+        outcomes = [self._checked_outcomes(each, measured_outcomes) for each in answers]
+        scored = list(zip(answers, outcomes, strict=True))
+        self.total.add([(answer.record_number, found) for answer, found in scored])
+        self._add_to_groups(scored)
         writer = self.writer()
-        for answer, came in both:
+        for answer, answer_outcomes in scored:
             self.number += 1
             if writer is not None:
-                writer.add(self._scored(answer, came))
+                writer.add(self._scored_answer(answer, answer_outcomes))
 
-    def _outcomes_of(self, answer: _Answer, found: Iterator[_Came]) -> _Came:
-        """Return what an answer came to, and say where it came to nothing."""
+    def _checked_outcomes(
+        self, answer: _Answer, found: Iterator[_Outcomes]
+    ) -> _Outcomes:
+        """Return the outcomes of an answer, and report each that has no score."""
         count = len(self.measured)
         if answer.text is None:
-            self._say(NO_ANSWER, answer, "there is no answer to score")
+            self._report(NO_ANSWER, answer, "there is no answer to score")
             return ("no answer",) * count
         if not answer.record.references:
-            self._say(NO_REFERENCE, answer, "there is no reference to compare with")
+            self._report(NO_REFERENCE, answer, "there is no reference to compare with")
             return ("no reference",) * count
         outcomes = next(found)
         for each, outcome in zip(self.measured, outcomes, strict=True):
             if isinstance(outcome, str):
-                message = f"{each.request.label} has no number: {outcome}"
-                self._say(UNSCORABLE, answer, message)
+                message = f"{each.request.label} has no score: {outcome}"
+                self._report(UNSCORABLE, answer, message)
         return outcomes
 
-    def _scored(self, answer: _Answer, outcomes: _Came) -> ScoredAnswer:
+    def _scored_answer(self, answer: _Answer, outcomes: _Outcomes) -> ScoredAnswer:
         values = tuple(
             (None,) * len(each.names) if isinstance(outcome, str) else outcome[1]
             for each, outcome in zip(self.measured, outcomes, strict=True)
@@ -158,17 +160,17 @@ class AnswerScorer:
             tuple(None if isinstance(each, str) else each[0] for each in outcomes),
         )
 
-    def _add_to_groups(self, both: list[tuple[_Answer, _Came]]) -> None:
+    def _add_to_groups(self, scored: list[tuple[_Answer, _Outcomes]]) -> None:
         if not self.options.by:
             return
-        parts: dict[tuple[str, ...], list[tuple[int, _Came]]] = {}
-        for answer, came in both:
-            key = self.grouper.key_of(answer.record, answer.output)
-            parts.setdefault(key, []).append((answer.record_number, came))
+        parts: dict[tuple[str, ...], list[tuple[int, _Outcomes]]] = {}
+        for answer, outcomes in scored:
+            key = self.grouping.key_of(answer.record, answer.output)
+            parts.setdefault(key, []).append((answer.record_number, outcomes))
         for key, part in parts.items():
             sums = self.groups.get(key)
             if sums is None:
-                self.grouper.check(len(self.groups) + 1)
+                self.grouping.check(len(self.groups) + 1)
                 names = dict(zip(self.options.by, key, strict=True))
                 sums = self.groups[key] = self._sums(names)
             sums.add(part)
@@ -180,17 +182,17 @@ class AnswerScorer:
             resampling = PoissonBootstrap(options.replicates, options.seed)
         return GroupTotals(key, self.measured, resampling, self._widths)
 
-    def _say(self, code: str, answer: _Answer, message: str) -> None:
+    def _report(self, code: str, answer: _Answer, message: str) -> None:
         rule, tally = self._rules[code], self.tally
         tally.resume(answer.count)
         if tally.wants(rule, ()):
-            place = answer.taken.row.place(0, 1, ())
+            place = answer.placed.row.place(0, 1, ())
             problem = Problem(rule.code, rule.name, rule.severity, place, message)
             if tally.add(problem, ()):
                 self.pending.append(problem)
         tally.resume(tally.files[-1])
 
-    def told(self) -> Iterator[Problem]:
-        """Yield the problems that were not told yet."""
+    def pop_problems(self) -> Iterator[Problem]:
+        """Yield the new problems, and forget them."""
         pending, self.pending = self.pending, []
         yield from pending

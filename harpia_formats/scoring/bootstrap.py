@@ -1,20 +1,19 @@
 """Confidence intervals and paired comparisons, from the statistics of records.
 
-A Poisson bootstrap: in every replicate each record counts as often as a number drawn
-from the Poisson distribution with mean 1 says (Chamandy and others, Estimating
-Uncertainty for Massive Data Streams, 2012). The number depends on the seed, the number
-of the record and the replicate only, so that chunks may be added and merged in any
-order, and two systems are resampled alike.
+This is a Poisson bootstrap: in every replicate each record has a weight drawn from the
+Poisson distribution with mean 1 (Chamandy and others, Estimating Uncertainty for
+Massive Data Streams, 2012). The weight depends only on the seed, the record number and
+the replicate, so that chunks may be added and merged in any order, and two systems are
+resampled with the same weights.
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from itertools import groupby, islice
 from typing import Any, Self
-
-from harpia_formats.scoring.poisson import BLOCK, weights_of
 
 Scores = Callable[[Sequence[float]], tuple[float | None, ...]]
 Rows = Iterable[Sequence[float]]
@@ -22,9 +21,15 @@ Rows = Iterable[Sequence[float]]
 REPLICATES = 1000
 SEED = 12345
 LEVEL = 0.95
-#: Statistics are rounded to multiples of the first before they are weighted, so that
-#: sums below 2^29 are exact and do not depend on the order of additions. What they came
-#: to unweighted also has the sum of what is left, in multiples of the second.
+#: Records whose weights are drawn together; another value gives other weights.
+BLOCK = 256
+#: Weights are drawn from 16 random bits.
+CHANCES = 1 << 16
+#: More than any weight that 16 random bits can give.
+MOST = 12
+#: Statistics are rounded to multiples of QUANTUM before they are weighted, so that sums
+#: below 2^29 are exact and do not depend on the order of additions. The unweighted sums
+#: also include the remainders, rounded to multiples of FINE.
 QUANTUM, FINE = 2.0**-24, 2.0**-50
 #: Fewer records than these have no interval.
 LEAST = 2
@@ -36,19 +41,19 @@ NO_NUMPY = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How far two systems are apart on the same records, by one score."""
+    """The difference of one score between two systems on the same records."""
 
-    #: The score of the first less that of the second.
+    #: The score of the first system minus that of the second.
     difference: float
-    #: Where the difference lies at the level of confidence asked for.
+    #: The confidence interval of the difference.
     low: float
     high: float
-    #: How probable a difference as large is if there is none in truth.
+    #: The chance of a difference this large if the systems were equal.
     p_value: float
 
 
 def unavailable_reason() -> str:
-    """Return why nothing can be resampled here, or "" if it can."""
+    """Return why resampling is not available, "" if it is."""
     return "" if find_spec("numpy") else NO_NUMPY
 
 
@@ -56,35 +61,35 @@ def unavailable_reason() -> str:
 class PoissonBootstrap:
     """The sums of the statistics of records in every replicate.
 
-    Its memory depends on the number of replicates and of statistics only. Without
-    numpy it counts records and has no intervals; `unavailable_reason` tells why.
+    Its memory depends only on the number of replicates and of statistics. Without
+    numpy it counts records and has no intervals; see `unavailable_reason`.
     """
 
     replicates: int = REPLICATES
     seed: int = SEED
-    #: The number of the next record, unless `add` is told another.
-    following: int = 0
+    #: The number of the next record, unless `add` is given another.
+    next_number: int = 0
     #: How many records were added.
     count: int = 0
     _observed: Any = None
     _sums: Any = None
 
     def add(self, rows: Rows, first: int | None = None) -> None:
-        """Add the statistics of records, the first of which has the number `first`.
+        """Add the statistics of consecutive records, starting with number `first`.
 
-        Records are numbered from 0 over the whole data set; without `first` the rows
-        follow those of the last call.
+        Records are numbered from 0 over the whole data set. Without `first` the
+        numbers continue after the last call.
         """
-        start = self.following if first is None else first
+        start = self.next_number if first is None else first
         for chunk in _chunks(rows, start):
             self.add_numbered(range(start, start + len(chunk)), chunk)
             start += len(chunk)
-        self.following = start
+        self.next_number = start
 
     def add_numbered(
         self, numbers: Sequence[int], rows: Sequence[Sequence[float]]
     ) -> None:
-        """Add the statistics of records with these numbers, which ascend."""
+        """Add the statistics of records with the given ascending numbers."""
         if unavailable_reason():
             self.count += len(rows)
             return
@@ -95,26 +100,31 @@ class PoissonBootstrap:
             self._add([row for _, row in found], block, places)
 
     def merge(self, other: Self) -> None:
-        """Add what was added to `other`, of the same seed and replicates."""
+        """Add the records of `other`.
+
+        Raises `ValueError` unless both have the same seed and number of replicates.
+        """
         if (self.replicates, self.seed) != (other.replicates, other.seed):
-            raise ValueError("only resamplings of one seed and size can be merged")
-        self._observed = _added(self._observed, other._observed)
-        self._sums = _added(self._sums, other._sums)
+            raise ValueError(
+                "only bootstraps with the same seed and replicates can be merged"
+            )
+        self._observed = _sum_of(self._observed, other._observed)
+        self._sums = _sum_of(self._sums, other._sums)
         self.count += other.count
-        self.following = max(self.following, other.following)
+        self.next_number = max(self.next_number, other.next_number)
 
     @property
     def observed(self) -> tuple[float, ...]:
-        """The sums of the statistics, of which there are none without numpy."""
+        """The unweighted sums of the statistics; empty without numpy."""
         return () if self._observed is None else tuple(self._observed.sum(0).tolist())
 
     def interval(
         self, scores: Scores, level: float = LEVEL
     ) -> list[tuple[float, float] | None]:
-        """Return for each score the limits between which it lies, or None.
+        """Return the confidence interval of each score, None where there is none.
 
-        The limits are percentiles of the replicates that have a score. None is for a
-        score that was not reached, for fewer than two records, and without numpy.
+        Its ends are percentiles of the replicates that have a score. There is none for
+        a score that no replicate has, for fewer than two records, and without numpy.
         """
         names = len(scores(self.observed))
         if self._sums is None or self.count < LEAST:
@@ -123,24 +133,24 @@ class PoissonBootstrap:
         return [limits_of(_known(each), level) for each in columns]
 
     def replicated(self, scores: Scores) -> Iterator[tuple[float | None, ...]]:
-        """Yield the scores of every replicate; there are none without numpy."""
+        """Yield the scores of every replicate; nothing without numpy."""
         if self._sums is not None:
             yield from (scores(each) for each in self._sums.tolist())
 
     def _add(
         self, rows: Sequence[Sequence[float]], block: int, places: Sequence[int]
     ) -> None:
-        """Add the statistics of records at some places of a block."""
-        import numpy as np  # noqa: PLC0415 - only where it is asked for and installed
+        """Add the statistics of the records at the given places of a block."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
         weights = weights_of(self.seed, block, self.replicates)
         here = weights[list(places)].T.astype(np.float64)
         found = np.asarray(rows, dtype=np.float64)
         rough = np.rint(found / QUANTUM) * QUANTUM
         left = np.rint((found - rough) / FINE) * FINE
-        self._sums = _added(self._sums, here @ rough)
+        self._sums = _sum_of(self._sums, here @ rough)
         both = np.stack([rough.sum(0), left.sum(0)])
-        self._observed = _added(self._observed, both)
+        self._observed = _sum_of(self._observed, both)
         self.count += len(rows)
 
 
@@ -153,9 +163,11 @@ def compare_paired(  # noqa: PLR0913 - a comparison has two systems and four set
     seed: int = SEED,
     level: float = LEVEL,
 ) -> list[Comparison | None]:
-    """Compare two systems by their statistics of the same records, in one order.
+    """Return for each score how two systems differ.
 
-    Returns a comparison for each score, as `compare_bootstraps` does.
+    `first` and `second` are their statistics of the same records in the same order,
+    and `scores` computes the scores from sums of statistics. The result and its p-value
+    are those of `compare_bootstraps`, which also names the errors.
     """
     one, other = PoissonBootstrap(replicates, seed), PoissonBootstrap(replicates, seed)
     one.add(first)
@@ -169,17 +181,20 @@ def compare_bootstraps(
     scores: Scores,
     level: float = LEVEL,
 ) -> list[Comparison | None]:
-    """Compare two systems that were resampled with the same seed.
+    """Return for each score how two systems differ, resampled with the same seed.
 
-    The p-value is two-sided: the share of replicates that lie as far from the
-    difference found as that lies from 0 (Efron and Tibshirani, An Introduction to the
-    Bootstrap, 1993, chapter 16). Where no difference was found it is 1. It is about
-    twice that of sacrebleu, which centres absolute differences. None is for a score
-    that one of the systems lacks, for fewer than two records, and without numpy.
-    Raises `ValueError` for systems with unlike seeds or numbers of records.
+    The p-value is two-sided: the share of replicates whose difference is at least as
+    far from the observed difference as that is from 0 (Efron and Tibshirani, An
+    Introduction to the Bootstrap, 1993, chapter 16); it is 1 if the observed difference
+    is 0. It is about twice that of sacrebleu, which centres absolute differences. A
+    result is None for a score that one of the systems lacks, for fewer than two
+    records, and without numpy. Raises `ValueError` for different seeds, replicates or
+    numbers of records.
     """
     if (first.replicates, first.seed) != (second.replicates, second.seed):
-        raise ValueError("only resamplings of one seed and size can be compared")
+        raise ValueError(
+            "only bootstraps with the same seed and replicates can be compared"
+        )
     if first.count != second.count:
         raise ValueError(
             f"the first system has {first.count} records and the second {second.count}"
@@ -196,12 +211,15 @@ def compare_bootstraps(
 
 
 def limits_of(values: Sequence[float], level: float) -> tuple[float, float] | None:
-    """Return the percentiles between which the share `level` of `values` lies."""
+    """Return the two percentiles that enclose the central share `level` of `values`.
+
+    Returns None without values.
+    """
     if not values:
         return None
     ordered = sorted(values)
     outside = (1 - level) / 2 * (len(ordered) - 1)
-    return _at(ordered, outside), _at(ordered, len(ordered) - 1 - outside)
+    return _value_at(ordered, outside), _value_at(ordered, len(ordered) - 1 - outside)
 
 
 def _comparison(
@@ -229,22 +247,22 @@ def _p_value(difference: float, differences: Sequence[float]) -> float:
     return (as_far + 1) / (len(differences) + 1)
 
 
-def _at(ordered: Sequence[float], place: float) -> float:
-    """Return the value at a place between two, linearly."""
+def _value_at(ordered: Sequence[float], place: float) -> float:
+    """Return the value at a fractional place, interpolated linearly."""
     below = math.floor(place)
     low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
     return min(low + (high - low) * (place - below), high)
 
 
 def _chunks(rows: Rows, start: int) -> Iterator[list[Sequence[float]]]:
-    """Yield rows that lie in one block each."""
+    """Yield the rows in chunks that do not cross the border of a block."""
     left = iter(rows)
     while chunk := list(islice(left, BLOCK - start % BLOCK)):
         yield chunk
         start += len(chunk)
 
 
-def _added(one: Any, other: Any) -> Any:
+def _sum_of(one: Any, other: Any) -> Any:
     if one is None or other is None:
         return one if other is None else other
     return one + other
@@ -252,3 +270,32 @@ def _added(one: Any, other: Any) -> Any:
 
 def _known(values: Iterable[float | None]) -> list[float]:
     return [each for each in values if each is not None]
+
+
+@lru_cache(maxsize=4)
+def weights_of(seed: int, block: int, replicates: int) -> Any:
+    """Return the weight of each record of a block in each replicate.
+
+    The result is an array of small integers of shape `BLOCK` x `replicates`, drawn from
+    the Poisson distribution with mean 1, whose probabilities are rounded to 1/65,536.
+    They depend on the arguments only, not on the process or the machine.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    source = np.random.Philox(key=seed, counter=[0, 0, block, 0])
+    wanted = BLOCK * replicates
+    raw = source.random_raw(-(-wanted // 4)).astype("<u8").view("<u2")[:wanted]
+    return _quantiles()[raw].reshape(BLOCK, replicates)
+
+
+@cache
+def _quantiles() -> Any:
+    """Return the weight for each value of 16 random bits."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    shares, share, total = [], math.exp(-1), 0.0
+    for number in range(MOST):
+        total += share
+        shares.append(round(total * CHANCES))
+        share /= number + 1
+    return np.searchsorted(shares, np.arange(CHANCES), side="right").astype(np.uint8)

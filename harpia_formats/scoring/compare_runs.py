@@ -1,8 +1,8 @@
 """Compare the scores of two systems on the same records.
 
-Answers are paired by the id of their record, or by what it asks where one side has no
-ids, and several answers of one record by their models and order. Statistics of all
-answers are in memory, eight bytes each, and two digests of each answer.
+Answers are paired by the ids of their records, or by their prompts if one side has no
+ids. Several answers of one record are paired by model and order. The statistics of all
+answers, eight bytes each, and two digests of each answer are held in memory.
 """
 
 from array import array
@@ -32,36 +32,36 @@ from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
 @dataclass(frozen=True, slots=True)
 class ComparedScore:
-    """One score of two systems over the answers that both have."""
+    """One score of two systems over their paired answers."""
 
     metric: str
     name: str
-    #: The scores of the two, None where nothing could be scored.
+    #: The scores of both systems, None if no answer could be scored.
     first: float | None
     second: float | None
-    #: How far they are apart, None where that cannot be known.
+    #: Their difference, None if it cannot be computed.
     comparison: Comparison | None
     signature: str
-    #: Pairs of answers that it is of.
+    #: The number of pairs of answers.
     pairs: int
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonReport:
-    """What a comparison of two systems came to."""
+    """The result of comparing two systems."""
 
     compared: tuple[ComparedScore, ...]
-    #: The scores of each by itself.
+    #: The scores of each system over all of its answers.
     first: Scores
     second: Scores
-    #: Answers that only one of them has.
+    #: The number of answers that only one system has.
     only_first: int
     only_second: int
     said: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether both were read whole and compared."""
+        """Whether both inputs are valid and each score was compared."""
         is_whole = self.first.report.ok and self.second.report.ok
         return is_whole and all(each.comparison for each in self.compared)
 
@@ -71,21 +71,21 @@ class _SystemAnswers:
     """The statistics of one system's answers; a `ResultWriter`."""
 
     by_id: bool = True
-    #: Digests of what each answer is paired by: the id, or what is asked.
+    #: Digests of the id and of the prompt of each answer, by which it is paired.
     ids: list[bytes] = field(default_factory=list)
     prompts: list[bytes] = field(default_factory=list)
     #: The model of each answer.
     models: list[str] = field(default_factory=list)
-    #: The statistics of all answers by each metric, one after the other; not a number
-    #: where there are none.
+    #: For each metric the concatenated statistics of all answers; NaN for an answer
+    #: that could not be scored.
     columns: list["array[float]"] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
-    #: Answers of the record, and of the same model in it, that came before.
+    #: The current record, and its answers so far by model.
     _record: int = -1
     _before: Counter[str] = field(default_factory=Counter)
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Take the statistics of an answer."""
+        """Add the statistics of an answer."""
         record = scored.record
         if scored.record_number != self._record:
             self._record = scored.record_number
@@ -103,32 +103,32 @@ class _SystemAnswers:
             column.extend((float("nan"),) * width if each is None else each)
 
     def close(self, scores: Scores) -> None:
-        """Write nothing."""
+        """Do nothing: a comparison writes no results."""
 
     def drop(self) -> None:
-        """Hold nothing that would have to be let go."""
+        """Do nothing: there is no file to discard."""
 
     def begin(self, run: ResultRun) -> "_SystemAnswers":
-        """Get ready for what is measured."""
+        """Prepare a column for each metric of the run, and return this object."""
         self.widths = [statistics_width(each.measure) for each in run.measured]
         self.columns = [array("d") for _ in run.measured]
         return self
 
     def row(self, metric: int, place: int) -> Sequence[float] | None:
-        """Return the statistics of an answer by a metric, None if there are none."""
+        """Return the statistics of an answer by a metric, None without a score."""
         width = self.widths[metric]
         found = self.columns[metric][place * width : (place + 1) * width]
         return None if found[0] != found[0] else found
 
 
 def pairing_key(text: str, number: int) -> bytes:
-    """Return what tells an answer apart: of what it is, and which one."""
+    """Return a digest of an id or prompt and the number of the answer to it."""
     key = f"{number}\n{text}".encode("utf-8", "surrogatepass")
     return blake2b(key, digest_size=16).digest()
 
 
 def prompt_text(record: Record) -> str:
-    """Return what tells a record apart that has no id: all that is asked in it."""
+    """Return the prompt of a record as text: its prompt, or its messages as JSON."""
     if record.prompt is not UNSET:
         return record.prompt
     messages = record.messages or []
@@ -141,7 +141,7 @@ def prompt_text(record: Record) -> str:
 
 
 class ScoreComparison:
-    """One comparison: iterate for the problems, then ask for the report.
+    """A comparison of two systems: iterate for the problems, then call `report`.
 
     Raises what `Scoring` raises.
     """
@@ -154,9 +154,9 @@ class ScoreComparison:
         models: tuple[str | None, str | None] = (None, None),
     ) -> None:
         if unavailable_reason():
-            raise ScoreError(f"scores are not compared: {unavailable_reason()}")
+            raise ScoreError(f"scores cannot be compared: {unavailable_reason()}")
         if not options.replicates:
-            raise ScoreError("scores are compared by replicates: name some")
+            raise ScoreError("a comparison needs replicates: set at least one")
         self._options = options
         self._sides = (_SystemAnswers(), _SystemAnswers())
         without = replace(options, replicates=0, by=())
@@ -173,26 +173,26 @@ class ScoreComparison:
         )
 
     def __iter__(self) -> Generator[Problem, None, None]:
-        """Score both; yield what is wrong."""
+        """Score both systems; yield the problems of their inputs."""
         for each in self._runs:
             yield from each
 
     def report(self) -> ComparisonReport:
-        """Return what came of it; raises `ScoreError` if no record is in both."""
+        """Return the result; raises `ScoreError` if no record is in both inputs."""
         first, second = (each.scores() for each in self._runs)
         if first.is_broken or second.is_broken:
             return ComparisonReport((), first, second, 0, 0)
         if metric_identities(first.measured) != metric_identities(second.measured):
             raise ScoreError(
-                "the two ask for unlike metrics, which are not compared; name metrics "
-                "with --metrics"
+                "the inputs select different metrics, which cannot be compared; name "
+                "metrics with --metrics"
             )
         by_id = all(each.by_id for each in self._sides)
         ours, theirs = self._keys(by_id=by_id)
         both = [(at, theirs[key]) for key, at in ours.items() if key in theirs]
         if not both:
             by = "id" if by_id else "prompt"
-            raise ScoreError(f"the two have no answer to a record of the same {by}")
+            raise ScoreError(f"no record of both inputs has the same {by}")
         compared = [
             score
             for number, each in enumerate(first.measured)
@@ -208,16 +208,16 @@ class ScoreComparison:
         )
 
     def _keys(self, *, by_id: bool) -> list[dict[bytes, int]]:
-        """Return where the answers of both are, by what they are paired by.
+        """Return for both systems the places of answers by their pairing keys.
 
-        Raises `ScoreError` where answers of several models cannot be paired.
+        Raises `ScoreError` if answers of several models cannot be paired.
         """
         ours, theirs = (set(each.models) for each in self._sides)
         has_several = max(len(ours), len(theirs)) > 1
         if has_several and ours != theirs:
             raise ScoreError(
-                "answers of several models are not compared with those of others; "
-                "name one of each with --model-a and --model-b"
+                "answers of different models cannot be paired; name one model of each "
+                "input with --model-a and --model-b"
             )
         found = []
         for each in self._sides:
@@ -265,7 +265,7 @@ class ScoreComparison:
 
 
 def _places(keys: list[bytes]) -> dict[bytes, int]:
-    """Return where each key is, those that are there again by their order."""
+    """Return the place of each key; a repeated key is extended by a number."""
     places: dict[bytes, int] = {}
     again: Counter[bytes] = Counter()
     for at, key in enumerate(keys):

@@ -1,4 +1,4 @@
-"""Compare scores that records have already, where they were worked out alike."""
+"""Compare scores that the records contain, if they were computed alike."""
 
 from collections import Counter
 from collections.abc import Generator, Iterable
@@ -18,31 +18,31 @@ from harpia_formats.scoring.bootstrap import compare_paired, unavailable_reason
 from harpia_formats.scoring.compare_runs import ComparedScore, pairing_key, prompt_text
 from harpia_formats.scoring.options import ScoreOptions
 
-#: What a score is called that does not name its metric.
+#: The name of a score that does not name its metric.
 UNNAMED = "score"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredReport:
-    """What a comparison of stored scores came to."""
+    """The result of comparing stored scores."""
 
     compared: tuple[ComparedScore, ...]
     reports: tuple[Report, Report]
-    #: Scores that only one of the two has.
+    #: The number of scores that only one data set has.
     only_first: int
     only_second: int
     said: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether both were read whole and compared."""
+        """Whether both inputs are valid and each score was compared."""
         is_whole = all(each.ok for each in self.reports)
         return is_whole and all(each.comparison for each in self.compared)
 
 
 @dataclass(slots=True)
 class _Stored:
-    """The scores of one data set, by metric and by what they are of."""
+    """The scores of one data set by metric and pairing keys."""
 
     reading: Reading
     models: ModelSelection
@@ -51,7 +51,7 @@ class _Stored:
     signatures: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def problems(self) -> Generator[Problem, None, None]:
-        """Read all scores; yield what is wrong with the data."""
+        """Read all scores; yield the problems of the data."""
         yield from self.reading.problems(self._receive, lambda *_: None, lambda _: None)
         self.models.check()
 
@@ -83,7 +83,7 @@ class _Stored:
         self.signatures.setdefault(name, {})[signature] = None
 
     def of(self, name: str, *, by_id: bool) -> dict[bytes, float]:
-        """Return the scores of one metric, by what they are paired by."""
+        """Return the scores of one metric by the pairing key: id or prompt."""
         return {
             key if by_id else asked: value
             for (key, asked), value in self.values[name].items()
@@ -91,7 +91,7 @@ class _Stored:
 
 
 def _number_of(value: object) -> float | None:
-    """Return the value of a score as a number, None if it is none."""
+    """Return the value of a score as a number, None if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -108,9 +108,9 @@ def _name_of(score: Score) -> str:
 
 
 class StoredComparison:
-    """One comparison: iterate for the problems, then ask for the report.
+    """A comparison of stored scores: iterate for the problems, then call `report`.
 
-    Raises `ScoreError` for scores with unlike signatures, unless it is forced.
+    Raises `ScoreError` for scores with different signatures, except with `force`.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class StoredComparison:
         force: bool = False,
     ) -> None:
         if unavailable_reason():
-            raise ScoreError(f"scores are not compared: {unavailable_reason()}")
+            raise ScoreError(f"scores cannot be compared: {unavailable_reason()}")
         self._options, self._force = options, force
         self._said: list[str] = []
         self._sides = tuple(
@@ -142,12 +142,12 @@ class StoredComparison:
         )
 
     def __iter__(self) -> Generator[Problem, None, None]:
-        """Read both; yield what is wrong."""
+        """Read both data sets; yield their problems."""
         for each in self._sides:
             yield from each.problems()
 
     def report(self) -> StoredReport:
-        """Return what came of it; raises `ScoreError` if nothing can be compared."""
+        """Return the result; raises `ScoreError` if nothing can be compared."""
         first, second = self._sides
         reports = first.reading.tally.report(), second.reading.tally.report()
         if any(
@@ -166,7 +166,7 @@ class StoredComparison:
             if both:
                 compared.append(self._compared(name, both, ours, theirs))
         if not compared:
-            raise ScoreError("the two have no score of the same metric and record")
+            raise ScoreError("no record of both inputs has a score of the same metric")
         return StoredReport(
             tuple(compared), reports, only[0], only[1], tuple(self._said)
         )
@@ -178,20 +178,20 @@ class StoredComparison:
         if not names:
             known = [", ".join(each.values) or "none" for each in self._sides]
             raise ScoreError(
-                "the two have no scores of the same metric (the first has: "
-                f"{known[0]}; the second: {known[1]}); without --stored they are "
-                "worked out"
+                "the inputs have no scores of the same metric (first: "
+                f"{known[0]}; second: {known[1]}); without --stored scores are "
+                "computed"
             )
         missing = [each for each in wanted if each not in names]
         if missing:
             raise ScoreError(
-                f"the two have no scores of {missing[0]} (they have: "
+                f"the inputs do not both have scores of {missing[0]} (both have: "
                 f"{', '.join(names)})"
             )
         return [each for each in names if not wanted or each in wanted]
 
     def _check(self, name: str) -> None:
-        """Raise `ScoreError` if scores were not worked out alike."""
+        """Raise `ScoreError` if the signatures of a score differ between the inputs."""
         ours, theirs = (list(each.signatures[name]) for each in self._sides)
         if ours == theirs and len(ours) == 1 and ours[0]:
             return
@@ -199,11 +199,11 @@ class StoredComparison:
             " and ".join(each or "none" for each in side) for side in (ours, theirs)
         ]
         message = (
-            f"{name} was not worked out alike, as far as its signatures tell: "
-            f"{shown[0]} in the first, {shown[1]} in the second"
+            f"the signatures of {name} do not prove that it was computed alike: "
+            f"{shown[0]} in the first input, {shown[1]} in the second"
         )
         if not self._force:
-            raise ScoreError(f"{message}; --force compares all the same")
+            raise ScoreError(f"{message}; --force compares anyway")
         self._said.append(message)
 
     def _compared(

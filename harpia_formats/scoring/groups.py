@@ -1,4 +1,4 @@
-"""Which group of answers an answer is in."""
+"""Groups of answers by the values of fields."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ from harpia_formats.text.spelling import nearest
 
 #: Fields that answers can be grouped by, beside `metadata.NAME`.
 GROUPED = ("category", "source", "model", "evaluation_name")
-#: Groups of one run; each of them takes memory.
+#: The most groups of one run; each of them takes memory.
 MOST = 1_000
-#: What a field is called that an answer does not have.
+#: The value of a field that an answer does not have.
 NONE = "(none)"
 _metadata = "metadata."
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerGrouping:
-    """Tells groups by the values of fields; raises `ScoreError` for unknown ones."""
+    """Assigns answers to groups; raises `ScoreError` for fields that are unknown."""
 
     by: tuple[str, ...]
 
@@ -31,14 +31,16 @@ class AnswerGrouping:
                 near = nearest(each, GROUPED)
                 hint = f"; did you mean {near}?" if near else ""
                 known = ", ".join((*GROUPED, f"{_metadata}NAME"))
-                raise ScoreError(f"scores are not grouped by {each!r}{hint} ({known})")
+                raise ScoreError(
+                    f"scores cannot be grouped by {each!r}{hint} (known: {known})"
+                )
 
     def key_of(self, record: Record, output: Output) -> tuple[str, ...]:
-        """Return the value of each field, as text."""
+        """Return the value of each field as text, which identifies the group."""
         return tuple(_value_of(each, record, output) for each in self.by)
 
     def check(self, groups: int) -> None:
-        """Raise `ScoreError` for more groups than anybody reads."""
+        """Raise `ScoreError` if the number of groups is above `MOST`."""
         if groups > MOST:
             raise ScoreError(
                 f"there are more than {MOST:,} groups by {', '.join(self.by)}"
@@ -53,10 +55,11 @@ def _value_of(name: str, record: Record, output: Output) -> str:
 
 
 def score_in(record: Record, output: Output) -> Score:
-    """Return the first score that an answer came with.
+    """Return the first score that the input has for an answer.
 
-    Where several answers stand in one row, what it says of their score is with the
-    first of them.
+    A row with several answers may store their score with the first answer, so the
+    other answers of the record are searched, too. Without a score an empty one is
+    returned.
     """
     with_scores = (each.scores for each in (output, *record.outputs) if each.scores)
     return next(with_scores, [Score()])[0]

@@ -1,4 +1,4 @@
-"""The statistics of many answers, here or in several processes, in order."""
+"""The statistics of batches of answers, in this process or in workers, in order."""
 
 import threading
 import time
@@ -13,36 +13,36 @@ from harpia_formats.metrics.metric import Pair, Statistics, UnscorableError
 from harpia_formats.scoring.accumulate import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 
-if TYPE_CHECKING:  # little data needs none
+if TYPE_CHECKING:  # only large runs import the pool
     from harpia_formats.workers.pool import Ticket, WorkerPool
 
 #: Answers that are measured together.
 BATCH = 256
-#: What measures are made of again in another process.
+#: The names and parameters of metrics, from which a worker builds them.
 Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What some answers came to."""
+    """The results of one batch of answers."""
 
-    #: For each metric what each answer came to.
+    #: The outcome of each answer, for each metric.
     outcomes: list[list[Outcome]]
     #: Seconds that each metric took.
     seconds: list[float]
 
 
-def measured(measures: Sequence[Measure], pairs: Sequence[Pair]) -> BatchResult:
-    """Return what answers came to by each of `measures`."""
+def measure_batch(measures: Sequence[Measure], pairs: Sequence[Pair]) -> BatchResult:
+    """Return the outcomes of answers by each of `measures`, and the time of each."""
     outcomes, seconds = [], []
     for each in measures:
         start = time.perf_counter()
-        outcomes.append(_outcomes(each, pairs))
+        outcomes.append(_outcomes_of(each, pairs))
         seconds.append(time.perf_counter() - start)
     return BatchResult(outcomes, seconds)
 
 
-def _outcomes(measure: Measure, pairs: Sequence[Pair]) -> list[Outcome]:
+def _outcomes_of(measure: Measure, pairs: Sequence[Pair]) -> list[Outcome]:
     return [
         each if isinstance(each, str) else (each, measure.scores(each))
         for each in _statistics(measure, pairs)
@@ -51,50 +51,50 @@ def _outcomes(measure: Measure, pairs: Sequence[Pair]) -> list[Outcome]:
 
 def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | str]:
     if measure.batch is not None:
-        # Where one of them has none, which one is seen when they are taken one by one.
+        # If one answer cannot be scored, they are measured one by one to find it.
         with suppress(UnscorableError):
             return list(measure.batch(pairs))
-    return [_one(measure, pair) for pair in pairs]
+    return [_statistics_of(measure, pair) for pair in pairs]
 
 
-def _one(measure: Measure, pair: Pair) -> Statistics | str:
+def _statistics_of(measure: Measure, pair: Pair) -> Statistics | str:
     try:
         return measure.statistics(*pair)
     except UnscorableError as error:
         return str(error)
 
 
-class _Present(threading.local):
-    """What a thread measures with, for the metrics that it was asked for last."""
+class _ThreadMeasures(threading.local):
+    """The metrics that a thread of a worker built last."""
 
     key: str = ""
     measures: tuple[Measure, ...] = ()
 
 
-_present = _Present()
+_thread_measures = _ThreadMeasures()
 
 
 def _measure_in_worker(job: tuple[str, Spec], pairs: Sequence[Pair]) -> BatchResult:
-    """Return what answers came to, in whatever process this is."""
+    """Return the outcomes of answers; called in a worker process."""
     key, spec = job
-    if _present.key != key:
-        _present.measures = tuple(measure_of(*each) for each in spec)
-        _present.key = key
-    return measured(_present.measures, pairs)
+    if _thread_measures.key != key:
+        _thread_measures.measures = tuple(measure_of(*each) for each in spec)
+        _thread_measures.key = key
+    return measure_batch(_thread_measures.measures, pairs)
 
 
 @dataclass(slots=True)
 class BatchQueue:
-    """Hands out batches of answers, and takes back their statistics in order."""
+    """Submits batches of answers to workers, and delivers their results in order."""
 
-    measuring: tuple[ComputedMetric, ...]
-    #: Called with a batch as it was given, and its statistics.
+    metrics: tuple[ComputedMetric, ...]
+    #: Called with each submitted batch and its result.
     deliver: Callable[[Any, BatchResult], None]
-    #: Who measures elsewhere, if anybody does.
+    #: The workers; None to measure in this process.
     pool: "WorkerPool | None" = None
     _batches: int = 0
-    #: Whether processes died of their work, so that none is handed out any more.
-    _alone: bool = False
+    #: Whether a worker process died, so that no more work is submitted.
+    _pool_died: bool = False
     _waiting: "deque[tuple[Any, Sequence[Pair], Ticket]]" = field(default_factory=deque)
     _spec: Spec = ()
     _key: str = ""
@@ -102,21 +102,21 @@ class BatchQueue:
     def __post_init__(self) -> None:
         self._spec = tuple(
             (each.request.metric, dict(each.request.parameters))
-            for each in self.measuring
+            for each in self.metrics
         )
         self._key = repr(self._spec)
 
     def add(self, batch: Any, pairs: Sequence[Pair]) -> None:
-        """Take a batch with its answers; deliver what is done and comes first.
+        """Submit a batch, and deliver the oldest one if the pool is full.
 
         Raises `EngineError`.
         """
         self._batches += 1
-        # Few answers need nobody else.
-        if self.pool is None or self._alone or self._batches == 1:
-            # What is under way comes before it.
+        # The first batch is measured here, so that small runs start no process.
+        if self.pool is None or self._pool_died or self._batches == 1:
+            # Earlier batches must be delivered first.
             self.finish()
-            self.deliver(batch, self._measured_here(pairs))
+            self.deliver(batch, self._measure_here(pairs))
             return
         job = self._key, self._spec
         ticket = self.pool.submit((_measure_in_worker, (job, list(pairs))))
@@ -125,20 +125,20 @@ class BatchQueue:
             self._deliver_first(self.pool)
 
     def finish(self) -> None:
-        """Deliver all that is under way; raises `EngineError`."""
+        """Deliver all submitted batches; raises `EngineError`."""
         while self._waiting and self.pool is not None:
             self._deliver_first(self.pool)
 
     def _deliver_first(self, pool: "WorkerPool") -> None:
-        from harpia_formats.workers.pool import Died  # noqa: PLC0415 - for much data only
+        from harpia_formats.workers.pool import Died  # noqa: PLC0415 - only large runs import the pool
 
         batch, pairs, ticket = self._waiting.popleft()
         try:
             found = pool.result(ticket)
         except Died:
-            self._alone = True
-            found = self._measured_here(pairs)
+            self._pool_died = True
+            found = self._measure_here(pairs)
         self.deliver(batch, found)
 
-    def _measured_here(self, pairs: Sequence[Pair]) -> BatchResult:
-        return measured([each.measure for each in self.measuring], pairs)
+    def _measure_here(self, pairs: Sequence[Pair]) -> BatchResult:
+        return measure_batch([each.measure for each in self.metrics], pairs)

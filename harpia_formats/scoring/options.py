@@ -1,4 +1,4 @@
-"""How to score."""
+"""The options of scoring."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,74 +14,73 @@ from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
 
-#: Replicates take memory, and more of them tell nothing more.
+#: Replicates take memory, and more of them do not change the intervals.
 MOST_REPLICATES = 100_000
 SEEDS = 2**64
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreOptions:
-    """How to score; the defaults are those of the command line.
+    """The options of a scoring run, with the defaults of the command line.
 
-    Raises `ScoreError` for what no scoring could mean.
+    Raises `ScoreError` for values outside of their range.
     """
 
-    #: The format of the inputs, recognised if None.
+    #: The id of the format of the inputs, detected if None.
     from_: str | None = None
-    #: Names of metrics; those that the input, the configuration or the profile names
-    #: if empty.
+    #: Names of metrics; if empty, those of the input, the configuration or the profile.
     metrics: tuple[str, ...] = ()
-    #: Whose definitions are meant; those of what is written if None.
+    #: The id of the profile; that of the result format if None.
     profile: str | None = None
-    #: A vendor's configuration that chooses metrics and names: a file, or decoded.
+    #: A vendor's configuration with metrics and names: a file, or its decoded JSON.
     config: PathLike[str] | str | Mapping[str, Any] | None = None
     #: Parameters of metrics, by `metric.parameter`.
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    #: Fields whose values make groups.
+    #: Fields by which answers are grouped.
     by: tuple[str, ...] = ()
-    #: Whether metrics that cannot be computed are left out, and said so.
+    #: Whether metrics that cannot be computed are left out, with a note.
     skip_unknown: bool = False
-    #: Whether rows that are not valid are left out, and said so.
+    #: Whether invalid rows are left out, with a note.
     skip_invalid: bool = False
-    #: The model whose answers are taken; all if None.
+    #: The model whose answers are scored; all models if None.
     model: str | None = None
-    #: The column of each field, where a table is read.
+    #: The column of each field, for CSV and other tables.
     columns: Mapping[str, str] | None = None
-    #: What records get that lack it, where records are written.
+    #: Values for fields that records lack, for results that contain records.
     constants: Mapping[str, Any] = field(default_factory=dict)
-    #: Names for what is written: `task`, `tree`, `job`, `run_name`.
+    #: Names in results: `task`, `tree`, `job`, `run_name`.
     names: Mapping[str, str] = field(default_factory=dict)
-    #: The share of replicates that an interval holds, and how many there are; none
-    #: means no intervals.
+    #: The confidence level of intervals, between 0 and 1.
     level: float = LEVEL
+    #: The number of bootstrap replicates; 0 for no intervals.
     replicates: int = REPLICATES
     seed: int = SEED
     overwrite: bool = False
     max_row_bytes: int = ROW_LIMIT
-    #: Worker processes; 0 for as many as there are processors.
+    #: The number of worker processes; 0 for one for each processor.
     jobs: int = 0
-    #: Does the work of large runs instead, `jobs` pieces at once if that is given.
+    #: Runs the work instead of worker processes, `jobs` tasks at once if that is set.
     executor: "Executor | None" = None
-    #: The address of a cluster that does it: `dask://host:port`.
+    #: The address of a cluster that runs the work: `dask://host:port`.
     engine: str | None = None
-    #: Called now and then with the file that is read, as far as it is.
+    #: Called regularly with the file that is being read and its position.
     progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:
         for name in ("metrics", "by"):
             if isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} is a tuple of names, not a text")
+                raise TypeError(f"{name} must be a tuple of names, not a string")
         if self.columns is not None:
             check_field_names(self.columns)
         if not 0 < self.level < 1:
-            raise ScoreError(f"a level lies between 0 and 1, not at {self.level!r}")
+            raise ScoreError(f"the level must be between 0 and 1, not {self.level!r}")
         if not 0 <= self.replicates <= MOST_REPLICATES:
             raise ScoreError(
-                f"there are 0 to {MOST_REPLICATES:,} replicates, "
+                f"replicates must be from 0 to {MOST_REPLICATES:,}, "
                 f"not {self.replicates:,}"
             )
         if not 0 <= self.seed < SEEDS:
-            raise ScoreError("a seed is a whole number from 0 to 2^64 - 1")
+            raise ScoreError("the seed must be an integer from 0 to 2^64 - 1")
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ScoreError("jobs must not be negative, nor max_row_bytes below 1")
         if self.engine is not None or self.executor is not None:

@@ -1,4 +1,4 @@
-"""Which profiles there are: ours, and those of vendors."""
+"""The profiles of metrics: built-in ones, and those of vendors."""
 
 from harpia_formats.metrics import METRICS
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest, ScoreError
@@ -7,7 +7,7 @@ from harpia_formats.text.spelling import nearest
 
 _squad = {"normalisation": "squad", "references": "max"}
 
-#: Every metric of the core by its name, as it is defined without parameters.
+#: Every built-in metric by its name, with its default parameters.
 DEFAULT = MetricProfile(
     id="default",
     summary="The field's usual definitions, the best over all references; BLEU is "
@@ -32,12 +32,12 @@ _ours = {each.id: each for each in (DEFAULT, SQUAD)}
 
 
 def profile_names() -> tuple[str, ...]:
-    """Return the names of all profiles, ours first."""
+    """Return the names of all profiles, the built-in ones first."""
     return (*_ours, *vendor_profiles())
 
 
 def profile_named(name: str) -> MetricProfile:
-    """Return the profile of this name; raises `ScoreError`."""
+    """Return the profile with this name; raises `ScoreError` for an unknown one."""
     if name in _ours:
         return _ours[name]
     if name in vendor_profiles():

@@ -1,4 +1,4 @@
-"""Score the answers of any record format, by the metrics of one profile."""
+"""Score the answers of files in any record format by the metrics of a profile."""
 
 from collections.abc import Generator, Iterable
 from pathlib import Path
@@ -32,10 +32,10 @@ from harpia_formats.workers.pool import joined
 
 
 class Scoring:
-    """One run: iterate for the problems, then ask for the scores.
+    """One scoring run: iterate over it for the problems, then call `scores`.
 
-    Raises `ScoreError`, `ConversionError`, `SinkError`, `UnknownFormat` or
-    `ValueError` for what cannot be done, before anything is read where it can.
+    Raises `ScoreError`, `ConversionError`, `SinkError`, `UnknownFormat` or `ValueError`
+    if the run is not possible, if possible before anything is read.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class Scoring:
         asked = self._options.profile
         usual = self._target.profile if self._target else DEFAULT.id
         self._profile = profile_named(asked or usual)
-        self._grouper = AnswerGrouping(self._options.by)
+        self._grouping = AnswerGrouping(self._options.by)
         self._models = ModelSelection(self._options.model)
-        self._choice = MetricSelection.of(self._profile, self._options)
-        self._chosen: SelectedMetrics | None = None
+        self._selection = MetricSelection.from_options(self._profile, self._options)
+        self._metrics: SelectedMetrics | None = None
         self._header: Header | None = None
-        if not self._choice.is_of_input:
-            self._chosen = self._choice.settled()
+        if not self._selection.depends_on_input:
+            self._metrics = self._selection.metrics()
         self._reading = self._new_reading()
         self._source: Format | None = None
         self._writer: ResultWriter | None = None
@@ -73,20 +73,21 @@ class Scoring:
         self._answers = self._new_answers()
 
     def _new_answers(self) -> AnswerScorer:
-        """Return what takes answers, by all that is computed."""
+        """Return a scorer for the answers of this run, which is still empty."""
         return AnswerScorer(
-            () if self._chosen is None else self._chosen.measured,
+            () if self._metrics is None else self._metrics.measured,
             self._options,
             self._models,
-            self._grouper,
+            self._grouping,
             self._reading.tally,
-            self._opened,
+            self._opened_writer,
         )
 
-    def _settle_by_input(self) -> bool:
-        """Settle what is computed by what stands around the records.
+    def _select_metrics_by_input(self) -> bool:
+        """Select the metrics by the headers of the inputs; return False if unreadable.
 
-        It comes behind them, so all is read for it; tell whether that can be.
+        A header may follow the records, so all inputs are read to their ends. Raises
+        `ScoreError` if the headers select different metrics.
         """
         self._inputs = [rereadable_input(each) for each in self._inputs]
         reading = self._new_reading()
@@ -98,16 +99,16 @@ class Scoring:
             self._reading = reading
             self._answers.pending = problems
             return False
-        # What is wrong with rows that are left out is told when they are scored.
+        # Problems of skipped rows are reported later, while their file is scored.
         headers = [each for found in reading.headers for each in found]
         self._header = headers[0] if headers else Header()
-        self._chosen = self._choice.settled(self._header)
-        asked = metric_identities(self._chosen.measured)
+        self._metrics = self._selection.metrics(self._header)
+        asked = metric_identities(self._metrics.measured)
         for header in headers[1:]:
-            if metric_identities(self._choice.settled(header).measured) != asked:
+            if metric_identities(self._selection.metrics(header).measured) != asked:
                 raise ScoreError(
-                    "the inputs ask for unlike metrics; score them one by one, or name "
-                    "metrics with --metrics"
+                    "the inputs select different metrics; score them one by one, or "
+                    "name metrics with --metrics"
                 )
         for each in self._inputs:
             if isinstance(each, Source) and not isinstance(
@@ -140,29 +141,29 @@ class Scoring:
             raise
 
     def _run(self) -> Generator[Problem, None, None]:
-        if self._chosen is None and not self._settle_by_input():
-            yield from self._answers.told()
+        if self._metrics is None and not self._select_metrics_by_input():
+            yield from self._answers.pop_problems()
             return
         answers = self._answers
         options = self._options
         with joined(options.jobs, options.executor, options.engine) as pool:
-            batches = BatchQueue(answers.measured, answers.deliver, pool)
+            batches = BatchQueue(answers.measured, answers.add_results, pool)
             problems = self._reading.problems(
-                lambda taken: answers.receive(taken, batches),
-                self._begin,
+                lambda placed: answers.add_record(placed, batches),
+                self._open_output,
                 lambda _: None,
             )
             for each in problems:
                 yield each
-                yield from answers.told()
-            answers.hand_out(batches)
+                yield from answers.pop_problems()
+            answers.submit_waiting(batches)
             batches.finish()
-        yield from answers.told()
+        yield from answers.pop_problems()
         self._models.check()
         self._finish()
 
-    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
-        """Open the output once it is known what is read. Raises `ScoreError`."""
+    def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
+        """Open the output as soon as the input format is known. Raises `ScoreError`."""
         self._answers.count = count
         if not holds_answers(adapter_of(variant.format)):
             raise ScoreError(
@@ -171,14 +172,14 @@ class Scoring:
         self._source = self._source or variant.format
         holds = adapter_of(variant.format).capacity.outputs
         self._answers.holds_models = holds is Cardinality.MANY
-        # What cannot be written is told before work starts.
-        self._opened()
+        # An output that is not possible is an error before work starts.
+        self._opened_writer()
 
-    def _opened(self) -> ResultWriter | None:
-        """Return what writes results, None if nothing is written."""
+    def _opened_writer(self) -> ResultWriter | None:
+        """Return the writer of the results, None if none are written."""
         if self._target is None or self._writer is not None:
             return self._writer
-        config = self._choice.configured
+        config = self._selection.configured
         configured = {"task": config.task, "tree": config.tree} if config else {}
         names = {key: each for key, each in configured.items() if each}
         run = ResultRun(
@@ -194,15 +195,15 @@ class Scoring:
         return self._writer
 
     def _finish(self) -> None:
-        """Write what is not written yet, if all was read."""
+        """Complete the output files, or discard them if the input is unreadable."""
         if not self._is_readable:
             self._files.discard()
             if self._writer is not None:
                 self._writer.drop()
             return
         if not self._answers.number:
-            raise ScoreError("there is no record, so there is nothing to score")
-        writer = self._opened()
+            raise ScoreError("there are no records to score")
+        writer = self._opened_writer()
         if writer is not None:
             writer.close(self.scores())
             self._names = self._files.commit()
@@ -213,12 +214,12 @@ class Scoring:
         return not report.failures and (report.ok or self._options.skip_invalid)
 
     def scores(self) -> Scores:
-        """Return what came of it, once all was read."""
+        """Return the scores, after the iteration has ended."""
         options, answers = self._options, self._answers
         return Scores(
             profile=self._profile.id,
             measured=answers.measured,
-            unknown=() if self._chosen is None else self._chosen.unknown,
+            unknown=() if self._metrics is None else self._metrics.unknown,
             total=answers.total.group(options.level),
             groups=tuple(each.group(options.level) for each in answers.groups.values()),
             seconds=tuple(answers.seconds),
@@ -240,18 +241,18 @@ class Scoring:
         )
 
     def _said(self) -> tuple[str, ...]:
-        """Return what is worth saying beside the scores."""
-        chosen = () if self._chosen is None else self._chosen.said
+        """Return notes on skipped rows, missing packages and the selection."""
+        chosen = () if self._metrics is None else self._metrics.notes
         missing = unavailable_reason() if self._options.replicates else ""
         invalid = sum(each.invalid for each in self._reading.tally.report().files)
-        left = f"{invalid:,} rows are not valid and were left out" if invalid else ""
+        left = f"{invalid:,} invalid rows were left out" if invalid else ""
         return (*chosen, *(each for each in (left, missing) if each))
 
 
 def _check_unused(output: OutputPlace, options: ScoreOptions) -> None:
-    """Raise `ScoreError` for what only results have a place for, if none are written.
+    """Raise `ScoreError` for options of result files if no results are written.
 
-    A script would go on without its file.
+    Otherwise a script would continue without the file that it expects.
     """
     given = {
         "--output": output not in (None, "-"),
@@ -260,20 +261,20 @@ def _check_unused(output: OutputPlace, options: ScoreOptions) -> None:
     }
     unused = next((each for each, is_given in given.items() if is_given), "")
     if unused:
-        raise ScoreError(f"{unused} is for results; name their format with --to")
+        raise ScoreError(f"{unused} needs a result format; name one with --to")
 
 
 def metric_identities(
     measured: Iterable[ComputedMetric],
 ) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return what is computed, as what it is called and how it is worked out."""
+    """Return the name, the score names and the signature of each metric."""
     return [
         (each.request.label, each.names, each.measure.signature) for each in measured
     ]
 
 
 def _check_names(names: Iterable[str], target: ResultFormat) -> None:
-    """Raise `ScoreError` for a name that results have no place for."""
+    """Raise `ScoreError` for a name that the result format does not hold."""
     for each in names:
         if each not in target.names:
             known = ", ".join(target.names) or "none"

@@ -1,4 +1,4 @@
-"""What scoring comes to: the scores of a data set, of its groups and of its answers."""
+"""The scores of a data set, of its groups and of its answers."""
 
 import math
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from harpia_formats.model.report import Report
 
 @dataclass(frozen=True, slots=True)
 class ComputedMetric:
-    """A metric that is computed, and what results call it and its scores."""
+    """A metric of a run with its parameters, and its names in results."""
 
     request: MetricRequest
     measure: Measure
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What results call its scores."""
+        """The names of its scores in results."""
         return self.request.names or self.measure.names
 
 
@@ -29,27 +29,27 @@ class ComputedMetric:
 class ScoredAnswer:
     """One answer with its own scores."""
 
-    #: The number of the answer among all, and of its record, both from 1.
+    #: The numbers of the answer and of its record in the run, both from 1.
     number: int
     record_number: int
     record: Record
     output: Output
     #: The text that was scored; None if there was none.
     answer: str | None
-    #: For each metric its scores, None for each where there are none.
+    #: The scores of each metric, None for each that is missing.
     values: tuple[tuple[float | None, ...], ...]
-    #: For each metric its statistics, None where there are none.
+    #: The statistics of each metric, None if the answer could not be scored.
     statistics: tuple[Statistics | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreDistribution:
-    """How the scores of single answers are spread."""
+    """The distribution of the scores of single answers: mean, variance and range."""
 
     count: int = 0
     sum: float = 0.0
     sum_squares: float = 0.0
-    #: The sum of the squares of what lies between each and the mean.
+    #: The sum of the squared deviations from the mean.
     squares: float = 0.0
     minimum: float | None = None
     maximum: float | None = None
@@ -59,7 +59,7 @@ class ScoreDistribution:
         """The mean, None if there is no score."""
         if self.minimum is None or self.maximum is None:
             return None
-        # Additions may carry it a little beyond what it is the mean of.
+        # Rounding may put the mean slightly outside of the range.
         return min(max(self.sum / self.count, self.minimum), self.maximum)
 
     @property
@@ -78,36 +78,36 @@ class ScoreDistribution:
 class MetricScore:
     """One score of one metric over many answers."""
 
-    #: What results call the metric, and this score of it.
+    #: The names of the metric and of this score of it in results.
     metric: str
     name: str
     #: None where no answer could be scored.
     value: float | None
-    #: How it was worked out; scores with unlike signatures do not compare.
+    #: How it was computed; scores with different signatures are not comparable.
     signature: str
     #: "0-1" or "0-100".
     scale: str
-    #: Whether it is the mean of the answers' own scores.
+    #: Whether it is the mean of the scores of single answers.
     is_mean: bool
-    #: Answers that it is of, and those that it gives no number to.
+    #: The number of scored answers, and of answers without a score.
     count: int
     unscored: int
-    #: The limits between which it lies, None where they are not known.
+    #: The confidence interval, None if it is unknown.
     interval: tuple[float, float] | None
-    #: How the answers' own scores are spread.
+    #: The distribution of the scores of single answers.
     spread: ScoreDistribution
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The scores of the answers that have something in common; all of them, if nothing.
+    """The scores of the answers with equal values of some fields, or of all answers.
 
-    Scores stand in the order of the metrics and of their names.
+    Scores are in the order of the metrics and of their names.
     """
 
-    #: What they have in common: the value of each field.
+    #: The common value of each field, empty for all answers.
     key: Mapping[str, str]
-    #: Records that they are of, and answers.
+    #: The number of records and of answers.
     records: int
     answers: int
     scores: tuple[MetricScore, ...]
@@ -115,12 +115,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of a data set."""
+    """The scores of a data set, with the report on the input."""
 
     profile: str
-    #: What was computed, in the order that was asked for.
+    #: The metrics that were computed, in the requested order.
     measured: tuple[ComputedMetric, ...]
-    #: Names of metrics that are asked for and cannot be computed.
+    #: Names of requested metrics that cannot be computed.
     unknown: tuple[str, ...]
     #: All answers together.
     total: Group
@@ -128,24 +128,25 @@ class Scores:
     groups: tuple[Group, ...]
     #: Seconds that each metric took over all answers.
     seconds: tuple[float, ...]
-    #: How the intervals were found, "" if there are none.
+    #: The method and parameters of the intervals, "" if there are none.
     resampling: str
-    #: What was read, and what is wrong with it.
+    #: The report of validation on the input.
     report: Report
-    #: Whether reading ended before the end.
+    #: Whether reading stopped before the end of the input.
     is_broken: bool
     #: The models of the answers, in the order of their first one.
     models: tuple[str, ...] = ()
     #: The first problems of each kind.
     problems: tuple[Problem, ...] = ()
-    #: What was written, if anything was.
+    #: The names of the files that were written.
     outputs: tuple[str, ...] = ()
+    #: Notes on the run, for people.
     said: tuple[str, ...] = field(default=())
 
     def __getitem__(self, name: str) -> MetricScore:
-        """Return the score over all answers that is called `name`; raises `KeyError`.
+        """Return the score over all answers with this name; raises `KeyError`.
 
-        A score is called by its own name, or by that of its metric, a dot and its own.
+        The name is that of the score, or `METRIC.SCORE`.
         """
         for each in self.total.scores:
             if name in {each.name, f"{each.metric}.{each.name}"}:
@@ -154,12 +155,12 @@ class Scores:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all was read, so that the scores are those of all answers."""
+        """Whether the whole input was read, so that the scores cover all answers."""
         return self.total.answers > 0 and not self.is_broken
 
     @property
     def ok(self) -> bool:
-        """Whether all was read, and each metric has a score."""
+        """Whether the input is valid and each metric has a score."""
         return self.report.ok and all(
             each.value is not None for each in self.total.scores
         )

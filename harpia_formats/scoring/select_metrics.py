@@ -1,4 +1,4 @@
-"""Which metrics are computed: settled before anything is."""
+"""The selection of the metrics of a run, before anything is computed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -29,26 +29,28 @@ from harpia_formats.text.spelling import nearest
 
 @dataclass(frozen=True, slots=True)
 class SelectedMetrics:
-    """What is computed, and what is not though it was asked for."""
+    """The metrics of a run, and the requested ones that cannot be computed."""
 
     measured: tuple[ComputedMetric, ...]
     unknown: tuple[str, ...] = ()
-    #: What is worth saying of the choice.
-    said: tuple[str, ...] = ()
+    #: Notes on the selection, for people.
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSelection:
-    """Where it is said which metrics are computed."""
+    """The profile, the options and the configuration that select metrics."""
 
     profile: MetricProfile
     options: ScoreOptions
-    #: What a vendor's configuration asks for, if there is one.
+    #: The metrics of a vendor's configuration, None without one.
     configured: MetricConfiguration | None = None
 
     @classmethod
-    def of(cls, profile: MetricProfile, options: ScoreOptions) -> "MetricSelection":
-        """Return the choice of `options`; raises `ScoreError`."""
+    def from_options(
+        cls, profile: MetricProfile, options: ScoreOptions
+    ) -> "MetricSelection":
+        """Return the selection that `options` describe; raises `ScoreError`."""
         if options.config is None:
             return cls(profile, options)
         if profile.of_config is None:
@@ -60,18 +62,18 @@ class MetricSelection:
         return cls(profile, options, configured)
 
     @property
-    def is_of_input(self) -> bool:
-        """Whether the input itself chooses the metrics."""
-        is_said = self.options.metrics or self.configured is not None
-        return not is_said and self.profile.of_header is not None
+    def depends_on_input(self) -> bool:
+        """Whether the header of the input selects the metrics."""
+        is_given = self.options.metrics or self.configured is not None
+        return not is_given and self.profile.of_header is not None
 
-    def settled(self, header: Header | None = None) -> SelectedMetrics:
-        """Return what is computed; raises `ScoreError`.
+    def metrics(self, header: Header | None = None) -> SelectedMetrics:
+        """Return the metrics to compute; raises `ScoreError`.
 
-        `header` is what stands around the records, where that chooses.
+        `header` is that of the input, given if `depends_on_input`.
         """
         options = self.options
-        said: list[str] = []
+        notes: list[str] = []
         if header is not None and self.profile.of_header is not None:
             asked = list(self.profile.of_header(header))
             if not asked:
@@ -83,13 +85,15 @@ class MetricSelection:
             asked = list(self.configured.metrics)
         else:
             names = options.metrics or self.profile.usual
-            asked, said = named(self.profile, names)
-        chosen = settled(asked, options.parameters, skip_unknown=options.skip_unknown)
-        return replace(chosen, said=(*said, *chosen.said))
+            asked, notes = requests_named(self.profile, names)
+        found = select_metrics(
+            asked, options.parameters, skip_unknown=options.skip_unknown
+        )
+        return replace(found, notes=(*notes, *found.notes))
 
 
 def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
-    """Return a configuration, read if it is a file; raises `ScoreError`."""
+    """Return the decoded configuration of a file or mapping; raises `ScoreError`."""
     if isinstance(config, Mapping):
         return config
     path = Path(config)
@@ -101,22 +105,22 @@ def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
         raise ScoreError(f"{path} is not JSON: {error}") from error
 
 
-def named(
+def requests_named(
     profile: MetricProfile, names: Iterable[str]
 ) -> tuple[list[MetricRequest], list[str]]:
-    """Return what a profile means by names of metrics, and what is to be said of it.
+    """Return the metrics that a profile has under `names`, and notes on them.
 
-    A metric that a vendor does not have is taken in its usual definition. Raises
-    `ScoreError` for a name that nothing has.
+    A metric that the profile lacks is taken from the default profile, with a note.
+    Raises `ScoreError` for a name that neither has.
     """
     asked: list[MetricRequest] = []
-    said = []
+    notes = []
     for name in names:
         if name in profile.metrics:
             asked += profile.metrics[name]
         elif name in DEFAULT.metrics:
             asked += DEFAULT.metrics[name]
-            said.append(
+            notes.append(
                 f"the profile {profile.id} has no {name}: taken as in the profile "
                 f"{DEFAULT.id}"
             )
@@ -129,40 +133,43 @@ def named(
             raise ScoreError(
                 f"no metric is called {name!r}{hint} (known: {', '.join(known)})"
             )
-    return asked, said
+    return asked, notes
 
 
-def settled(
+def select_metrics(
     asked: Iterable[MetricRequest], parameters: Mapping[str, Any], *, skip_unknown: bool
 ) -> SelectedMetrics:
-    """Return the measures of what is asked for, with `parameters` by their full name.
+    """Return the requested metrics with `parameters`, keyed by `metric.parameter`.
 
-    Raises `ScoreError` for a metric that cannot be computed, unless it is to be left
-    out, and for a parameter that no metric takes.
+    With `skip_unknown` metrics that cannot be computed are left out. Raises
+    `ScoreError` for such metrics otherwise, for a parameter of a metric that is not
+    computed, and if no metric remains.
     """
     measured: list[ComputedMetric] = []
     unknown: dict[str, str] = {}
-    left = dict(parameters)
+    unused = dict(parameters)
     for each in asked:
-        given = _taken_from(left, parameters, each)
+        given = _with_parameters(unused, parameters, each)
         try:
             measure = _measure_of(given)
         except MetricError as error:
             if not skip_unknown:
-                raise ScoreError(_cured(str(error))) from error
+                raise ScoreError(
+                    f"{error}; --skip-unknown leaves out what cannot be computed"
+                ) from error
             unknown[each.label] = str(error)
             continue
         measured.append(ComputedMetric(given, measure))
-    _check_parameters(left, measured)
+    _check_parameters(unused, measured)
     _check_names(measured)
     if not measured:
-        raise ScoreError(_nothing(unknown))
-    said = tuple(f"{name} is left out: {why}" for name, why in unknown.items())
-    return SelectedMetrics(tuple(measured), tuple(unknown), said)
+        raise ScoreError(_no_metric_message(unknown))
+    notes = tuple(f"{name} is left out: {why}" for name, why in unknown.items())
+    return SelectedMetrics(tuple(measured), tuple(unknown), notes)
 
 
 def _measure_of(asked: MetricRequest) -> Measure:
-    """Return the measure of one metric; raises `MetricError`."""
+    """Return one metric with its parameters; raises `MetricError`."""
     if asked.unavailable_reason:
         raise MetricError(asked.unavailable_reason)
     measure = measure_of(asked.metric, asked.parameters)
@@ -171,27 +178,28 @@ def _measure_of(asked: MetricRequest) -> Measure:
     return replace(measure, signature=f"{measure.signature}|{asked.note}")
 
 
-def _taken_from(
-    left: dict[str, Any], parameters: Mapping[str, Any], asked: MetricRequest
+def _with_parameters(
+    unused: dict[str, Any], parameters: Mapping[str, Any], asked: MetricRequest
 ) -> MetricRequest:
-    """Return a metric with the parameters that are given for it."""
+    """Return a request with its parameters added, and remove them from `unused`."""
     found = {}
     for full, value in parameters.items():
         metric, _, name = full.partition(".")
         if metric in {asked.metric, asked.label} and name:
             found[name] = value
-            left.pop(full, None)
+            unused.pop(full, None)
     return replace(asked, parameters={**asked.parameters, **found}) if found else asked
 
 
 def _check_parameters(
-    left: Mapping[str, Any], measured: Iterable[ComputedMetric]
+    unused: Mapping[str, Any], measured: Iterable[ComputedMetric]
 ) -> None:
-    for full in left:
+    """Raise `ScoreError` for the first parameter that no metric used."""
+    for full in unused:
         metric, dot, name = full.partition(".")
         if not dot or not name:
             raise ScoreError(
-                f"{full!r} is no parameter: write METRIC.PARAMETER=VALUE, such as "
+                f"{full!r} is not a parameter: write METRIC.PARAMETER=VALUE, such as "
                 "rouge.stemmer=true"
             )
         known = [each.request.label for each in measured]
@@ -204,7 +212,7 @@ def _check_parameters(
 
 
 def _check_names(measured: Iterable[ComputedMetric]) -> None:
-    """Raise `ScoreError` where two scores would be called the same."""
+    """Raise `ScoreError` if two scores would have the same name."""
     seen: set[tuple[str, str]] = set()
     for each in measured:
         for name in each.names:
@@ -213,11 +221,7 @@ def _check_names(measured: Iterable[ComputedMetric]) -> None:
             seen.add((each.request.label, name))
 
 
-def _cured(reason: str) -> str:
-    return f"{reason}; --skip-unknown leaves out what cannot be computed"
-
-
-def _nothing(unknown: Mapping[str, str]) -> str:
+def _no_metric_message(unknown: Mapping[str, str]) -> str:
     if not unknown:
-        return "no metric is asked for; name some with --metrics"
+        return "no metrics are requested; name some with --metrics"
     return f"no metric is left to compute: {'; '.join(unknown.values())}"

@@ -179,7 +179,7 @@ def test_two_systems_are_compared(data: Path) -> None:
 
 
 def test_stored_scores_need_signatures_alike(data: Path) -> None:
-    """Scores that were not worked out alike are compared only by force."""
+    """Scores that were not computed alike are compared only with --force."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     common = ("runs.jsonl", "-m", "em", "--to", "record")
     run(*common, "-o", "a.jsonl", cwd=data)
@@ -191,6 +191,6 @@ def test_stored_scores_need_signatures_alike(data: Path) -> None:
     alike = run("compare", "a.jsonl", "a.jsonl", "--stored", cwd=data)
 
     assert refused.returncode == 2
-    assert b"not worked out alike" in refused.stderr
+    assert b"do not prove that it was computed alike" in refused.stderr
     assert forced.returncode == 0
     assert alike.returncode == 0

@@ -15,14 +15,15 @@ from harpia_formats.metrics import measure_of
 from harpia_formats.metrics.mean import means
 from harpia_formats.scoring import bootstrap as resampling
 from harpia_formats.scoring.bootstrap import (
+    BLOCK,
     Comparison,
     PoissonBootstrap,
     compare_bootstraps,
     compare_paired,
     limits_of,
     unavailable_reason,
+    weights_of,
 )
-from harpia_formats.scoring.poisson import BLOCK, weights_of
 
 numpy = pytest.importorskip("numpy", reason="the extra score is not installed")
 
@@ -82,7 +83,7 @@ def test_chunks_do_not_matter(cuts: list[int], chance: random.Random) -> None:
 
     assert merged.interval(mean) == whole.interval(mean)
     assert merged.observed == whole.observed
-    assert (merged.count, merged.following) == (whole.count, whole.following)
+    assert (merged.count, merged.next_number) == (whole.count, whole.next_number)
 
 
 def test_rows_follow_those_before() -> None:
@@ -139,9 +140,9 @@ def test_weights_are_poisson() -> None:
 
 def test_unlike_resamplings_are_not_mixed() -> None:
     """Another seed or size, or other numbers of records, are a caller's mistake."""
-    with pytest.raises(ValueError, match="one seed and size can be merged"):
+    with pytest.raises(ValueError, match="same seed and replicates can be merged"):
         PoissonBootstrap().merge(PoissonBootstrap(seed=1))
-    with pytest.raises(ValueError, match="one seed and size can be compared"):
+    with pytest.raises(ValueError, match="same seed and replicates can be compared"):
         compare_bootstraps(PoissonBootstrap(), PoissonBootstrap(replicates=5), mean)
     with pytest.raises(ValueError, match="has 3 records and the second 2"):
         compare_paired(scored(3), scored(2), mean)

@@ -167,7 +167,7 @@ def test_unlike_metrics_of_inputs_are_not_compared() -> None:
         metric = {"id": "BLEU", "enable": True, "parameters": parameters}
         return json.dumps({"instances": instances, "metrics": [metric]}).encode()
 
-    with pytest.raises(ScoreError, match="unlike metrics"):
+    with pytest.raises(ScoreError, match="different metrics"):
         compare_scores(lab_input([0.25] * 4), lab_input([1, 0, 0, 0]), profile="harpia")
 
 
@@ -198,7 +198,7 @@ def compared(first: bytes, second: bytes, *, force: bool = False) -> StoredRepor
 
 
 def test_stored_scores_are_compared() -> None:
-    """Scores that were worked out alike are compared as they are."""
+    """Scores that were computed alike are compared."""
     found = compared(stored("em|a", 0.9), stored("em|a", 0.4)).compared[0]
 
     assert [found.first, found.second] == pytest.approx([0.9, 0.4])

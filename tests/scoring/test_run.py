@@ -337,4 +337,4 @@ def test_rows_that_are_left_out_are_counted_aloud() -> None:
 
     scores = score(data, metrics=("em",), from_="record", skip_invalid=True)
 
-    assert "12 rows are not valid and were left out" in scores.said
+    assert "12 invalid rows were left out" in scores.said

@@ -1,1 +1,1 @@
-"""The files of results in vendors' forms."""
+"""Writing scores as result files in the formats of vendors."""

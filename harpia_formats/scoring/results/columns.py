@@ -1,4 +1,4 @@
-"""The scores of a run, one after the other, as whoever writes results needs them."""
+"""The scores of a run as a flat list of columns, for writers of results."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,53 +10,53 @@ from harpia_formats.scoring.results.format import Files
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
 from harpia_formats.text.sanitize import escaped
 
-#: Metrics that say of one answer that it is right or that it is not.
+#: Metrics whose score of one answer means right or wrong.
 BINARY = frozenset({"em", "accuracy", "string-check", "number-check"})
-#: Metrics of which less is better.
+#: Metrics for which lower is better.
 LOWER = frozenset({"ter"})
 #: The best score on each scale.
 _best = {"0-1": 1.0, "0-100": 100.0}
-#: How far rounding may lead beyond the best score.
+#: The most that rounding may add to the best score.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreColumn:
-    """One score that each answer may have."""
+    """One column of results: a score that each answer may have."""
 
-    #: Its own name, with that of its metric in front where another one has it, too.
+    #: The name of the score, or `METRIC.SCORE` if several metrics use the name.
     label: str
-    #: Its metric by the name in the metric core.
+    #: The name of the metric in `harpia_formats.metrics`.
     metric: str
     signature: str
     scale: str
 
     @property
     def best(self) -> float:
-        """The end of its scale."""
+        """The best score on its scale."""
         return _best[self.scale]
 
     @property
     def is_binary(self) -> bool:
-        """Whether it says that an answer is right or that it is not."""
+        """Whether its value means right or wrong."""
         return self.metric in BINARY
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether less is better."""
+        """Whether a lower score is better."""
         return self.metric in LOWER
 
     def bounded(self, value: float) -> float:
-        """Return a score without what rounding put beyond the end of its scale."""
+        """Return the score, reduced to the best one if rounding exceeded that."""
         return self.best if self.best < value < self.best + _ROUNDING else value
 
     def is_right(self, value: float) -> bool:
-        """Tell whether a score is the best there can be."""
+        """Tell whether a score is the best possible one."""
         return value == 0 if self.lower_is_better else self.bounded(value) == self.best
 
 
 def columns_of(measured: Iterable[ComputedMetric]) -> tuple[ScoreColumn, ...]:
-    """Return the scores of all metrics, in the order in which answers have them."""
+    """Return a column for each score of the metrics, in the order of `values_of`."""
     every = [(each, name) for each in measured for name in each.names]
     times = Counter(name for _, name in every)
     return tuple(
@@ -76,17 +76,17 @@ def values_of(scored: ScoredAnswer) -> tuple[float | None, ...]:
 
 
 def write_signatures(files: Files, columns: Iterable[ScoreColumn]) -> None:
-    """Write the signature of each score beside a file that has no room for it.
+    """Write the signature of each score to a text file beside the result file.
 
-    It is a text, a score in each line, since what is called `.json` would be taken for
-    data. Where results have no file of their own, nothing is written. Raises
-    `SinkError`.
+    This is for result formats that have no field for signatures. The file is text with
+    one score in each line, since a `.json` file would be read as data. Without a named
+    result file nothing is written. Raises `SinkError`.
     """
     if files.name is None:
         return
     path = Path(files.name)
     if path.exists() and not path.is_file():
-        # A pipe, or /dev/null: no place for files beside it.
+        # For a pipe or /dev/null there is no folder for another file.
         return
     lines = [f"{escaped(each.label)}\t{escaped(each.signature)}\n" for each in columns]
     files.beside(f"{path.name}.signatures.txt")("".join(lines).encode())

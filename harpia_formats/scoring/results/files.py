@@ -1,4 +1,4 @@
-"""The files that results are written to, all of them or none."""
+"""The result files of a run, which appear together once all are complete."""
 
 from os import PathLike, fspath
 from os.path import lexists
@@ -13,7 +13,7 @@ from harpia_formats.scoring.results.format import Write
 
 
 class ResultFiles:
-    """The files of a run, which are there only once all of them are written."""
+    """The result files of a run, which appear only when all of them are complete."""
 
     def __init__(self, output: Output, *, overwrite: bool) -> None:
         self.name: str | None = None
@@ -26,11 +26,11 @@ class ResultFiles:
         self._sinks: dict[str | None, Sink] = {}
 
     def check(self) -> None:
-        """Raise `SinkError` if the first file is there already."""
+        """Raise `SinkError` if the first file already exists."""
         check_output(self.name, overwrite=self._overwrite)
 
     def write(self, data: bytes) -> None:
-        """Write some bytes of the first file; raises `SinkError`."""
+        """Append bytes to the first file; raises `SinkError`."""
         sink = self._sinks.get(self.name)
         if sink is None:
             sink = self._sinks[self.name] = self._opened()
@@ -44,21 +44,21 @@ class ResultFiles:
         return StreamSink(self._stream)
 
     def beside(self, name: str) -> Write:
-        """Return what writes another file, in the folder of the first.
+        """Return the `write` of another file, in the folder of the first file.
 
-        Raises `SinkError` where it is there already, or where nothing tells the folder.
+        Raises `SinkError` if it already exists, or if the first file has no name.
         """
         if self.name is None:
-            raise SinkError(name, "has no folder to be in; name a file with --output")
+            raise SinkError(name, "has no folder; name a file with --output")
         place = sibling_of(self.name, name)
         check_output(place, overwrite=self._overwrite)
         sink = self._sinks[place] = open_sink(place)
         return sink.write
 
     def commit(self) -> tuple[str, ...]:
-        """Put the files into their places; return their names.
+        """Move all files to their final names, and return those.
 
-        Raises `SinkError`; then none of them is there that was not there before.
+        Raises `SinkError`; in that case no new file remains.
         """
         names = tuple(name for name in self._sinks if name is not None)
         local = [each for each in names if not is_url(each)]
@@ -76,6 +76,6 @@ class ResultFiles:
         return tuple(map(masked, names))
 
     def discard(self) -> None:
-        """Leave nothing of what was written."""
+        """Delete everything that was written."""
         for sink in self._sinks.values():
             sink.discard()

@@ -1,4 +1,4 @@
-"""What a file of results is: what is written of each answer, and at the end."""
+"""The type of a result format, and the interfaces of its writer and files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,66 +8,66 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.record import Header
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
-#: Takes bytes of a file that is written.
+#: Appends bytes to a file.
 Write = Callable[[bytes], None]
 
 
 class Files(Protocol):
-    """The files of a run, which are there only once all of them are written."""
+    """The result files of a run, which appear only when all of them are complete."""
 
-    #: The name of the first of them, None where it has none.
+    #: The name of the first file, None for standard output or a stream.
     name: str | None
 
     def write(self, data: bytes) -> None:
-        """Write some bytes of the first file."""
+        """Append bytes to the first file."""
 
     def beside(self, name: str) -> Write:
-        """Return what writes another file, in the same folder.
+        """Return the `write` of another file in the same folder.
 
-        Raises `SinkError` where it is there already, or where nothing tells the folder.
+        Raises `SinkError` if it already exists, or if the first file has no name.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRun:
-    """What is known before the first answer is scored."""
+    """The facts of a run that are known before the first answer is scored."""
 
     measured: tuple[ComputedMetric, ...]
     profile: str
-    #: The format that is read, None as long as nothing was read.
+    #: The format of the input, None if it is not known yet.
     source: Format | None = None
-    #: What is around the records, if it was asked for what metrics it asks for.
+    #: The header of the input, if it selected the metrics.
     header: Header | None = None
-    #: Names that the user or a configuration gives: `task`, `tree`, `job`, `run_name`.
+    #: Names by the user or a configuration: `task`, `tree`, `job`, `run_name`.
     names: Mapping[str, str] = field(default_factory=dict)
-    #: What records get that lack it, by the name of the field.
+    #: Values for fields that records lack, by the name of the field.
     constants: Mapping[str, Any] = field(default_factory=dict)
-    #: Fields whose values make groups.
+    #: Fields by which answers are grouped.
     by: tuple[str, ...] = ()
 
 
 class ResultWriter(Protocol):
-    """Writes results as they come."""
+    """Writes the results of one run, answer by answer."""
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Take one answer with its scores."""
+        """Write one answer with its scores."""
 
     def close(self, scores: Scores) -> None:
-        """Take the scores of all answers, and write what is not written yet."""
+        """Write the scores of all answers and the end of the files."""
 
     def drop(self) -> None:
-        """Let go of what is not written."""
+        """Release temporary files after an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultFormat:
-    """One format of results."""
+    """A format of result files."""
 
     #: The id of the format.
     id: str
-    #: The profile that its numbers are of, unless another is asked for.
+    #: The id of its default profile of metrics.
     profile: str
-    #: Returns what writes results; raises `ScoreError` for a run that it cannot hold.
+    #: Returns a writer; raises `ScoreError` for a run that the format cannot hold.
     writer: Callable[[Files, ResultRun], ResultWriter]
-    #: Names in `ResultRun.names` that it has a place for, with a sentence on each.
+    #: The keys of `ResultRun.names` that it writes, each with a description.
     names: Mapping[str, str] = field(default_factory=dict)

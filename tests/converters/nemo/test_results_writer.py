@@ -21,7 +21,7 @@ from harpia_formats.model.metric_profile import (
 )
 from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.scoring.scores import Scores
-from harpia_formats.scoring.select_metrics import settled
+from harpia_formats.scoring.select_metrics import select_metrics
 
 pytest.importorskip("sacrebleu", reason="BLEU and ROUGE need the extra score")
 
@@ -221,7 +221,7 @@ def test_every_metric_can_be_computed(profile: MetricProfile) -> None:
     """Each definition has parameters that the metric core takes."""
     every = [each for asked in profile.metrics.values() for each in asked]
 
-    chosen = settled(every, {}, skip_unknown=False)
+    chosen = select_metrics(every, {}, skip_unknown=False)
 
     assert len(chosen.measured) == len(every)
     assert set(profile.usual) <= profile.metrics.keys()
@@ -525,7 +525,7 @@ def test_any_document_is_read_or_refused(document: Any) -> None:
         # Nothing but `ScoreError` is raised.
         with suppress(ScoreError):
             found = asked(document, profile)
-            settled(found.metrics, {}, skip_unknown=True)
+            select_metrics(found.metrics, {}, skip_unknown=True)
 
 
 # -- results --------------------------------------------------------------------------
