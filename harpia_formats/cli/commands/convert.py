@@ -48,7 +48,7 @@ from harpia_formats.io.urls import is_same_place
 from harpia_formats.mapping.choices import References, Responses, Turns
 
 
-def convert(  # noqa: PLR0913 - one parameter for each option of the command
+def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it long
     paths: Paths = None,
     *,
     to: Target,
@@ -77,11 +77,14 @@ def convert(  # noqa: PLR0913 - one parameter for each option of the command
 ) -> ExitCode:
     """Convert files into another format, and show what is lost.
 
-    Output appears only after all input is read and valid. The table of losses goes to
-    standard error.
+    Output appears only after all input is read and valid. The table of losses
+    goes to standard error.
 
-    Exit codes: 0 done, 1 an invalid record, or a loss with --on-loss fail, 2 something
-    could not be read, written or done, 3 a bug in harpia-formats.
+    Exit codes:
+    - 0: converted
+    - 1: an invalid record, or a loss with --on-loss fail
+    - 2: something could not be read, written or done
+    - 3: a bug in harpia-formats
     """
     if quarantine is not None and on_invalid is not OnInvalid.QUARANTINE:
         raise UsageError("--quarantine FILE needs --on-invalid quarantine")

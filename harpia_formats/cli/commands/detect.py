@@ -4,12 +4,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.common import (
-    JSON,
-    TEXT,
-    ListingFormat,
-    RequiredPaths,
-)
+from harpia_formats.cli.options.catalog import JSON, TEXT, ListingFormat
+from harpia_formats.cli.options.common import RequiredPaths
 from harpia_formats.cli.output.streams import print_error, text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
@@ -23,8 +19,11 @@ def detect(paths: RequiredPaths, *, output_format: ListingFormat = TEXT) -> Exit
 
     Only the beginning of each file is read: 1,000 records or 8 MB.
 
-    Exit codes: 0 the formats of all files are known, 1 some are not, 2 something could
-    not be read, 3 a bug in harpia-formats.
+    Exit codes:
+    - 0: all files are in known formats
+    - 1: some files are not
+    - 2: something could not be read
+    - 3: a bug in harpia-formats
     """
     from harpia_formats import detect as detect_files  # noqa: PLC0415 - this function has its name
 

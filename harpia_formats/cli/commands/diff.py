@@ -1,11 +1,13 @@
 """`harpia-formats diff`."""
 
-from typing import Annotated
-
-import typer
-
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.common import Columns, Model, Quiet
+from harpia_formats.cli.options.common import (
+    Columns,
+    FirstInput,
+    Model,
+    Quiet,
+    SecondInput,
+)
 from harpia_formats.cli.options.conversion import (
     LeftFormat,
     OnInvalidPair,
@@ -21,12 +23,8 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 
 
 def diff(  # noqa: PLR0913 - one parameter for each option of the command
-    left: Annotated[
-        str, typer.Argument(metavar="A", help="A file, folder or pattern.")
-    ],
-    right: Annotated[
-        str, typer.Argument(metavar="B", help="The one to compare A with.")
-    ],
+    left: FirstInput,
+    right: SecondInput,
     *,
     from_: LeftFormat = None,
     to: RightFormat = None,
@@ -37,12 +35,15 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
 ) -> ExitCode:
     """Compare two data sets of any formats, record by record.
 
-    Records are matched by their ids, or by their prompts if one side has no ids; their
-    order does not matter. Fields that one of the two formats cannot hold are not
-    compared.
+    Records are matched by their ids, or by their prompts if one side has no ids;
+    their order does not matter. Fields that one of the two formats cannot hold
+    are not compared.
 
-    Exit codes: 0 no difference, 1 a difference or an invalid record, 2 something could
-    not be read or done, 3 a bug in harpia-formats.
+    Exit codes:
+    - 0: no difference
+    - 1: a difference, or an invalid record
+    - 2: something could not be read or done
+    - 3: a bug in harpia-formats
     """
     progress = Progress(quiet=quiet)
     options = ConvertOptions(

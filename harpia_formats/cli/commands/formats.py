@@ -3,11 +3,10 @@
 import sys
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.common import TEXT, ListingFormat
-from harpia_formats.cli.options.declare import flag
+from harpia_formats.cli.options.catalog import TEXT, ListingFormat, Mapping, Pairs
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.model.format import Container, Dialect, Format
@@ -25,14 +24,6 @@ CONTAINERS = {
     Container.TABLE: "a table",
 }
 
-Pairs = Annotated[
-    bool, flag("--pairs", "List what each conversion loses, from any format to any.")
-]
-Mapping = Annotated[
-    bool,
-    flag("--mapping", "List which key of each format holds which field, as Markdown."),
-]
-
 
 def formats(
     *,
@@ -42,8 +33,8 @@ def formats(
 ) -> ExitCode:
     """List the known formats by vendor, with their dialects.
 
-    A family is a name for several formats: with `--format FAMILY`, each file is
-    validated against the member that fits it.
+    A family is a name for several formats. `--format FAMILY` validates each file
+    against the member that the file is in.
     """
     if pairs and mapping:
         raise UsageError("--pairs and --mapping cannot be combined; use one of them")

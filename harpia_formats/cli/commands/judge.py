@@ -37,7 +37,7 @@ from harpia_formats.cli.options.values import column_map
 from harpia_formats.framing.limits import ROW_LIMIT
 
 
-def judge(  # noqa: PLR0913 - one parameter for each option of the command
+def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it long
     paths: Paths = None,
     *,
     definition: Definition,
@@ -67,12 +67,15 @@ def judge(  # noqa: PLR0913 - one parameter for each option of the command
 ) -> ExitCode:
     """Let an LLM judge each answer in some files, as a definition says.
 
-    All input is read before the first request. Replies are kept in a cache, so that
-    the same command continues a run that was stopped. The summary goes to standard
-    error.
+    All input is read before the first request. Replies are kept in a cache, so
+    that the same command continues a run that was stopped. The summary goes to
+    standard error.
 
-    Exit codes: 0 every row has a verdict, 1 some have none, or an invalid record, 2
-    something could not be read, written or done, 3 a bug in harpia-formats.
+    Exit codes:
+    - 0: every row has a verdict
+    - 1: some rows have none, or a record is invalid
+    - 2: something could not be read, written or done
+    - 3: a bug in harpia-formats
     """
     cache_file = _cache_file(output, cache, is_off=no_cache)
     judge_options = {

@@ -47,8 +47,11 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
 
     Nothing is written. `--set` also sets fields that are lost on the way there.
 
-    Exit codes: 0 every record comes back as it was, 1 something differs or is not
-    valid, 2 something could not be read or done, 3 a bug in harpia-formats.
+    Exit codes:
+    - 0: every record comes back as it was
+    - 1: something differs, or is not valid
+    - 2: something could not be read or done
+    - 3: a bug in harpia-formats
     """
     progress = Progress(quiet=quiet)
     options = ConvertOptions(

@@ -1,30 +1,16 @@
 """`harpia-formats rule`."""
 
 import sys
-from typing import Annotated
-
-import typer
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.declare import flag
+from harpia_formats.cli.options.catalog import AllRules, RuleNames
 from harpia_formats.cli.output.rule_page import rule_line, rule_page
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.registry import installed_rules, rules_for
 from harpia_formats.rules import rules_matching
 
 
-def rule(
-    codes: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="RULES",
-            help="Codes, prefixes or names of rules.",
-            show_default=False,
-        ),
-    ] = None,
-    *,
-    every: Annotated[bool, flag("--all", "List all rules.")] = False,
-) -> ExitCode:
+def rule(names: RuleNames = None, *, every: AllRules = False) -> ExitCode:
     """Explain a rule, with an example that breaks it and one that does not."""
     rules = installed_rules() if every else rules_for(asked=codes or ())
     write = text_writer(sys.stdout)
@@ -32,10 +18,10 @@ def rule(
         longest = max(len(rule.name) for rule in rules.values())
         write("".join(rule_line(rule, longest) for rule in rules.values()))
         return ExitCode.OK
-    if not codes:
+    if not names:
         raise UsageError(
             "no rule is given; name one, such as C201 or duplicate-key, or use --all"
         )
-    found = [code for name in codes for code in sorted(rules_matching(name, rules))]
+    found = [code for name in names for code in sorted(rules_matching(name, rules))]
     write("\n".join(rule_page(rules[code]) for code in dict.fromkeys(found)))
     return ExitCode.OK

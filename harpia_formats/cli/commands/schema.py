@@ -2,46 +2,25 @@
 
 import json
 import sys
-from typing import Annotated
-
-import typer
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.declare import flag, text
+from harpia_formats.cli.options.catalog import (
+    AsPython,
+    DialectName,
+    SchemaId,
+    StrictSchema,
+)
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.registry import UnknownFormat, formats_named
 from harpia_formats.schema.bundled import schema_ids, schema_text
 
-DialectName = Annotated[
-    str | None,
-    text("NAME", "Print the schema of this dialect of the format.", "--dialect"),
-]
-Strict = Annotated[
-    bool,
-    flag("--strict", "Print the schema that allows only what the vendor documents."),
-]
-AsPython = Annotated[
-    bool,
-    flag(
-        "--as-python",
-        "Print a Python module that validates with the standard library only.",
-    ),
-]
-
 
 def schema(
-    id_: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID",
-            help="A format, or a schema such as report-1.",
-            show_default=False,
-        ),
-    ],
+    id_: SchemaId,
     *,
     dialect: DialectName = None,
-    strict: Strict = False,
+    strict: StrictSchema = False,
     as_python: AsPython = False,
 ) -> ExitCode:
     """Print a JSON Schema (draft-07), or a Python validator made from it.

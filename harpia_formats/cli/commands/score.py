@@ -45,7 +45,7 @@ from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.scores import Scores
 
 
-def score(  # noqa: PLR0913 - one parameter for each option of the command
+def score(  # noqa: PLR0913 - a parameter for each option, which also makes it long
     paths: Paths = None,
     *,
     metrics: Metrics = None,
@@ -77,8 +77,11 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     output, or to standard error if results are written.
     `harpia-formats score compare A B` compares two systems on the same records.
 
-    Exit codes: 0 scored, 1 a row is not valid, or a metric has no score, 2 something
-    could not be read, computed or written, 3 a bug in harpia-formats.
+    Exit codes:
+    - 0: scored
+    - 1: a row is not valid, or a metric has no score
+    - 2: something could not be read, computed or written
+    - 3: a bug in harpia-formats
     """
     progress = Progress(quiet=quiet)
     options = ScoreOptions(

@@ -2,16 +2,15 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
-
-import typer
 
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.common import (
     CsvColumns,
     Engine,
+    FirstInput,
     Jobs,
     Quiet,
+    SecondInput,
     SkipInvalid,
 )
 from harpia_formats.cli.options.scoring import (
@@ -43,8 +42,8 @@ from harpia_formats.scoring.options import ScoreOptions
 
 
 def score_compare(  # noqa: PLR0913 - one parameter for each option of the command
-    first: Annotated[str, typer.Argument(metavar="A", help="The first file.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="The second file.")],
+    first: FirstInput,
+    second: SecondInput,
     *,
     metrics: Metrics = None,
     profile: Profile = None,
@@ -64,14 +63,17 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     engine: Engine = None,
     quiet: Quiet = False,
 ) -> ExitCode:
-    """Compare the scores of two systems on the same records, by a paired bootstrap.
+    """Compare the scores of two systems on the same records by a paired bootstrap.
 
     Answers are paired by the id of their record, or by its prompt. The p-value is
     two-sided: the chance of a difference this large if the systems were equal.
 
-    Exit codes: 0 compared, 1 a row is not valid, or a metric has no result, 2 something
-    could not be read or computed, or the stored scores were computed differently,
-    3 a bug in harpia-formats.
+    Exit codes:
+    - 0: compared
+    - 1: a row is not valid, or a metric has no result
+    - 2: something could not be read or computed, or stored scores were computed
+      differently
+    - 3: a bug in harpia-formats
     """
     progress = Progress(quiet=quiet)
     options = ScoreOptions(

@@ -52,7 +52,7 @@ ON_TERMINAL, IN_PIPE = "full", "concise"
 PIPE_WIDTH = 100
 
 
-def validate(  # noqa: PLR0913 - one parameter for each option of the command
+def validate(  # noqa: PLR0913 - a parameter for each option, which also makes it long
     paths: RequiredPaths,
     *,
     format_: Format = None,
@@ -82,8 +82,11 @@ def validate(  # noqa: PLR0913 - one parameter for each option of the command
 
     Findings go to standard output, everything else to standard error.
 
-    Exit codes: 0 no errors, 1 errors, 2 something could not be read or done,
-    3 a bug in harpia-formats.
+    Exit codes:
+    - 0: no errors
+    - 1: errors
+    - 2: something could not be read or done
+    - 3: a bug in harpia-formats
     """
     only_with_format = {"--format": format_, "--strict": strict, "--with": companion}
     _check_combination(schema, only_with_format, columns)

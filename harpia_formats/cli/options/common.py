@@ -7,7 +7,6 @@ import typer
 from harpia_formats.cli.options.declare import (
     MISSING,
     READING,
-    choice,
     flag,
     text,
 )
@@ -16,8 +15,6 @@ from harpia_formats.framing.limits import ROW_LIMIT
 
 #: The heading of the help page above what spreads the work.
 PROCESSES = "Processes"
-#: What a command that prints a list can print: lines for people, or one JSON object.
-LISTING_FORMATS = TEXT, JSON = "text", "json"
 
 
 def input_format(of: str) -> Any:
@@ -28,8 +25,13 @@ def input_format(of: str) -> Any:
 
 def column_map(formats: str) -> Any:
     """Return the declaration of `--map` for files of `formats`."""
-    help_text = f"Columns of {formats} files for these fields, comma-separated."
+    help_text = f"Columns of a {formats} file, such as prompt=question,gt=answer."
     return text("FIELD=COLUMN", help_text, "--map", panel=READING)
+
+
+def data_set(metavar: str, help_text: str) -> Any:
+    """Return the declaration of one of two data sets that are compared."""
+    return typer.Argument(metavar=metavar, help=help_text)
 
 
 def output(more: str = "") -> Any:
@@ -54,6 +56,8 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
+FirstInput = Annotated[str, data_set("A", "A file, folder or pattern.")]
+SecondInput = Annotated[str, data_set("B", "Another file, folder or pattern.")]
 InputFormat = Annotated[str | None, input_format("the inputs")]
 CsvColumns = Annotated[list[str] | None, column_map("CSV")]
 Columns = Annotated[list[str] | None, column_map("CSV or Haystack")]
@@ -96,4 +100,3 @@ Constants = Annotated[
 Quiet = Annotated[
     bool, flag("--quiet", "Print no summary and no progress bar.", short="-q")
 ]
-ListingFormat = Annotated[str, choice(LISTING_FORMATS, "{}.")]

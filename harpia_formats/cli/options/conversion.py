@@ -84,7 +84,7 @@ KeepExtra = Annotated[
     bool,
     flag(
         "--keep-extra",
-        "Keep fields that the format has no place for in its free fields, if any.",
+        "Keep fields that have no place in the format, in its free fields.",
         panel=CONVERSION,
     ),
 ]

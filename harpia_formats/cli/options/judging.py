@@ -7,7 +7,7 @@ import typer
 
 from harpia_formats.cli.options.declare import READING, flag, number, text
 
-REQUESTS, COSTS = "Requests", "Cache and limits"
+REQUESTS, FAILURES, COSTS = "Requests", "Failures", "Cache and limits"
 
 Definition = Annotated[
     Path,
@@ -104,7 +104,7 @@ RaiseOnFailure = Annotated[
         help="Stop at the first row without a verdict, or write null for it; as in the "
         "definition if not given.",
         show_default=False,
-        rich_help_panel=REQUESTS,
+        rich_help_panel=FAILURES,
     ),
 ]
 Cache = Annotated[
