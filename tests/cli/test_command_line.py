@@ -38,20 +38,25 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 
 def described(command: Any) -> Described:
-    """Return the arguments and options of a command by their first names."""
-    return {each.opts[0]: described_parameter(command, each) for each in command.params}
+    """Return the options of a command by their names, its arguments by their order."""
+    found = {}
+    for place, parameter in enumerate(command.params, start=1):
+        is_option = parameter.param_type_name == "option"
+        name = parameter.opts[0] if is_option else f"argument {place}"
+        found[name] = described_parameter(command, parameter)
+    return found
 
 
 def described_parameter(command: Any, parameter: Any) -> Described:
     """Return the names, the default and the accepted values of one parameter."""
     found: Described = {
-        "kind": parameter.param_type_name,
-        "names": [*parameter.opts, *parameter.secondary_opts],
         "required": parameter.required,
         "repeatable": bool(getattr(parameter, "multiple", False)),
         "number of values": parameter.nargs,
         "environment": parameter.envvar,
     }
+    if parameter.param_type_name == "option":
+        found["names"] = [*parameter.opts, *parameter.secondary_opts]
     if not parameter.required:
         found["default"] = value_of(command, parameter, [])
     if parameter.param_type_name == "option" and not parameter.is_flag:
