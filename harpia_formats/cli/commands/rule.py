@@ -12,7 +12,7 @@ from harpia_formats.rules import rules_matching
 
 def rule(names: RuleNames = None, *, every: AllRules = False) -> ExitCode:
     """Explain a rule, with an example that breaks it and one that does not."""
-    rules = installed_rules() if every else rules_for(asked=codes or ())
+    rules = installed_rules() if every else rules_for(asked=names or ())
     write = text_writer(sys.stdout)
     if every:
         longest = max(len(rule.name) for rule in rules.values())
