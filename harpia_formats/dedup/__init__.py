@@ -1,1 +1,1 @@
-"""Ids and digests: which records are there twice, in bounded memory."""
+"""Find records that are there twice, by ids and digests, in bounded memory."""

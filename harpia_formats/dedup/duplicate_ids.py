@@ -1,7 +1,7 @@
 """Find the records whose id another record of the file has already.
 
-In the first pass only 8-byte digests are kept. If some occur more than once, the file
-is read again to compare the ids themselves and to say where they are.
+In the first pass only digests of 8 bytes are kept. If some occur more than once, the
+file is read again to compare the ids themselves and to find their places.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -23,13 +23,13 @@ from harpia_formats.model.format import Container, Remark
 from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.text.describe import short_json
 
-#: Ids that are compared as texts; of further ones equal digests are taken as proof.
+#: Ids that are compared as texts; for further ones equal digests are taken as proof.
 NAMED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateId:
-    """A record whose id is that of one before it."""
+    """A record whose id is that of a record before it."""
 
     record: NumberedRecord
     value: Any
@@ -39,38 +39,42 @@ class DuplicateId:
 
 
 class DuplicateIdFinder:
-    """What tells the records of one file apart, and which of them are not."""
+    """Collects the ids of the records of one file, and finds those that repeat."""
 
     def __init__(
         self, identity: IdentityReader, again: Callable[[], DocumentFrames]
     ) -> None:
-        """Take what reads ids, and what returns the frames of the file once more."""
+        """Read ids by `identity`; `again` returns the frames of the file once more."""
         self.identity = identity
         self._again = again
         self._digests = Digests()
 
     def add(self, keys: Collection[str]) -> None:
-        """Take note of what tells some records apart. Raises `SourceError`."""
+        """Add the keys of some records.
+
+        Raises `SourceError` if the temporary file cannot be written.
+        """
         if keys:
             self._digests.add(keys)
 
     def add_digests(self, digests: Collection[int]) -> None:
-        """Take note of keys by their digests. Raises `SourceError`."""
+        """Add the keys of some records by their digests; raises as `add` does."""
         self._digests.add_digests(digests)
 
     def close(self) -> None:
-        """Let go of what was noted."""
+        """Delete the keys."""
         self._digests.close()
 
     def repeats(self, until: int) -> Iterator[DuplicateId]:
-        """Yield the records up to number `until` whose id was there before.
+        """Yield the records up to number `until` whose id a record before them has.
 
-        They are in order unless so many ids are repeated that one look is not enough.
+        They are in order, unless so many ids repeat that the file is read several
+        times. Raises `SourceError` if the temporary file fails.
         """
-        for awaited in repeated_digest_batches(self._digests):
-            yield from self._look(awaited, until)
+        for batch in repeated_digest_batches(self._digests):
+            yield from self._find(batch, until)
 
-    def _look(self, awaited: RepeatedDigests, until: int) -> Iterator[DuplicateId]:
+    def _find(self, repeated: RepeatedDigests, until: int) -> Iterator[DuplicateId]:
         """Read the file again; the first `NAMED` ids are compared as texts."""
         firsts: dict[str, tuple[int, Cursor]] = {}
         for record in numbered_records(self._again()):
@@ -78,27 +82,30 @@ class DuplicateIdFinder:
                 return
             value = record.value()
             for key in self.identity.keys_of_value(value):
-                meeting = awaited.record(digest_of(key))
-                if meeting is Occurrence.UNEXPECTED:
+                occurrence = repeated.record(digest_of(key))
+                if occurrence is Occurrence.ONLY:
                     continue
                 if key in firsts:
                     yield DuplicateId(record, value, *firsts[key])
                 elif len(firsts) < NAMED:
                     firsts[key] = (record.number, record.start)
-                elif meeting is Occurrence.AGAIN:
+                elif occurrence is Occurrence.AGAIN:
                     yield DuplicateId(record, value)
 
 
 def duplicate_id_finder(
     variant: FormatVariant | None, again: Callable[[], DocumentFrames]
 ) -> DuplicateIdFinder | None:
-    """Return what looks for repeated ids in a file, None if its records have none."""
+    """Return a finder of duplicate ids for a file, None if its records have no ids.
+
+    `again` returns the frames of the file once more.
+    """
     identity = identity_reader_of(variant)
     return None if identity is None else DuplicateIdFinder(identity, again)
 
 
 def identity_reader_of(variant: FormatVariant | None) -> IdentityReader | None:
-    """Return what reads the ids of a file's records, None if they have none."""
+    """Return the reader of the ids of a variant's records, None if they have none."""
     if variant is None or not variant.format.identity_paths:
         return None
     if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
@@ -107,10 +114,11 @@ def identity_reader_of(variant: FormatVariant | None) -> IdentityReader | None:
     return IdentityReader(format_.identity_paths, by_text=format_.id_by_text)
 
 
-def duplicate_id_remark(repeat: DuplicateId, key: str) -> Remark:
-    """Return what to say of a record whose id, at `key`, is that of another."""
-    of_whom = "a record before it"
-    if repeat.first_start is not None:
-        of_whom = f"record {repeat.first:,}, in line {repeat.first_start.line:,}"
-    message = f"{key} {short_json(repeat.value[key])} is already that of {of_whom}"
+def duplicate_id_remark(duplicate: DuplicateId, key: str) -> Remark:
+    """Return the finding about a record whose id, at `key`, another record has."""
+    owner = "a record before it"
+    if duplicate.first_start is not None:
+        line = duplicate.first_start.line
+        owner = f"record {duplicate.first:,}, in line {line:,}"
+    message = f"{key} {short_json(duplicate.value[key])} is already that of {owner}"
     return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")

@@ -1,4 +1,4 @@
-"""What tells the records of a file apart, as one text for each."""
+"""Read the identity of records, as one text (the key) for each."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -8,43 +8,43 @@ from harpia_formats.dedup.key_text import ABSENT, key_text
 from harpia_formats.model.problem import Path
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
-#: Returns one member of each of some rows.
-Reader = Callable[[Sequence[Any]], list[Any]]
+#: Returns the value of one member for each of some rows.
+MemberReader = Callable[[Sequence[Any]], list[Any]]
 
-#: Types of what can be an id, or part of one.
+#: Types of values that can be an id, or part of one.
 _scalars = (str, int, float, type(None))
-#: Those that are the same in every reading.
+#: Those that every decoder reads as the same value.
 _plain = {str, type(None), type(ABSENT)}
 
 
 class IdentityReader:
-    """Reads what tells a record apart, from rows decoded in either way."""
+    """Reads the keys of rows that were decoded with or without a type."""
 
     def __init__(self, paths: tuple[Path, ...], *, by_text: bool = False) -> None:
-        """Take the path to the id, and those to what tells equal ids apart.
+        """Read the id at the first path, and at the others what makes equal ids differ.
 
         If `by_text`, an integer is the same id as its digits.
         """
         self._paths = paths
         self._by_text = by_text
         self._decoder: TypedDecoder | None = None
-        self._readers: list[Reader] = []
+        self._readers: list[MemberReader] = []
 
     def keys_of_rows(self, rows: Sequence[Any], decoder: TypedDecoder) -> list[str]:
-        """Return the keys of rows that `decoder` decoded."""
+        """Return the keys of rows of `decoder`; rows without an id have none."""
         if decoder is not self._decoder:
             self._decoder = decoder
-            self._readers = [_reader(each, decoder) for each in self._paths]
-        columns = [each(rows) for each in self._readers]
+            self._readers = [_member_reader(path, decoder) for path in self._paths]
+        columns = [read(rows) for read in self._readers]
         return _plain_keys(columns) or self._keys(zip(*columns, strict=True))
 
     def keys_of_value(self, value: Any) -> list[str]:
-        """Return the key of a record; none if it has no id."""
+        """Return the key of a record in a list, an empty list if it has no id."""
         if type(value) is not dict:
             return []
         parts = [
-            value.get(*each, ABSENT) if len(each) == 1 else _at(value, each)
-            for each in self._paths
+            value.get(*path, ABSENT) if len(path) == 1 else _at(value, path)
+            for path in self._paths
         ]
         if type(parts[0]) is str and _plain.issuperset(map(type, parts)):
             return [key_text(parts, by_text=self._by_text)]
@@ -52,66 +52,66 @@ class IdentityReader:
 
     def keys_of_values(self, values: Sequence[Mapping[Any, Any]]) -> list[str]:
         """Return the keys of records in order; those without an id have none."""
-        if all(len(each) == 1 for each in self._paths):
+        if all(len(path) == 1 for path in self._paths):
             columns = [
                 [value.get(key, ABSENT) for value in values] for (key,) in self._paths
             ]
             keys = _plain_keys(columns)
             if keys:
                 return keys
-        return [key for each in values for key in self.keys_of_value(each)]
+        return [key for value in values for key in self.keys_of_value(value)]
 
     def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
-        plain = ([_plainly(part) for part in each] for each in identities)
+        plain = ([_as_integer(part) for part in parts] for parts in identities)
         return [
-            key_text(each, by_text=self._by_text)
-            for each in plain
-            if isinstance(each[0], (str, int)) and _are_scalars(each[1:])
+            key_text(parts, by_text=self._by_text)
+            for parts in plain
+            if isinstance(parts[0], (str, int)) and _are_scalars(parts[1:])
         ]
 
 
 def _plain_keys(columns: Sequence[list[Any]]) -> list[str]:
-    """Return the keys of rows that all have a text as their id, none if in doubt.
+    """Return the keys of rows that all have a text as their id, none if unsure.
 
-    They are what `key_text` returns, made for all rows at once.
+    They are those that `key_text` returns, computed for all rows at once.
     """
     first, *others = columns
     if set(map(type, first)) != {str}:
         return []
     if not others:
-        # A text with a bracket in front could be taken for a tuple.
+        # A text that begins with a bracket could equal the text of a tuple.
         return [] if "\n(" in "\n".join(("", *first)) else first
     rest = ""
-    for each in others:
-        # What is the same in all rows is written once; texts are equal to texts only.
-        if type(each[0]) not in _plain or each.count(each[0]) < len(each):
+    for column in others:
+        # A value that all rows share is written once; a text equals only texts.
+        if type(column[0]) not in _plain or column.count(column[0]) < len(column):
             return _plain_tuples(columns)
-        rest += f", {each[0]!r}"
-    return [f"({each!r}{rest})" for each in first]
+        rest += f", {column[0]!r}"
+    return [f"({id_!r}{rest})" for id_ in first]
 
 
 def _plain_tuples(columns: Sequence[list[Any]]) -> list[str]:
-    """Return the keys of rows with several parts that differ, none if in doubt."""
-    kinds = {kind for each in columns for kind in set(map(type, each))}
+    """Return the keys of rows whose identities have several parts, none if unsure."""
+    kinds = {kind for column in columns for kind in set(map(type, column))}
     return list(map(repr, zip(*columns, strict=True))) if kinds <= _plain else []
 
 
 def _are_scalars(values: Sequence[Any]) -> bool:
-    for each in values:
-        if each is not ABSENT and not isinstance(each, _scalars):
+    for value in values:
+        if value is not ABSENT and not isinstance(value, _scalars):
             return False
     return True
 
 
-def _plainly(value: Any) -> Any:
-    """Return a number as its integer if it is one: 1.0 is 1, whoever decoded it."""
+def _as_integer(value: Any) -> Any:
+    """Return a float as its integer if it is one, so that 1.0 equals 1."""
     if type(value) is float and value.is_integer():
         return int(value)
     return value
 
 
-def _reader(path: Path, decoder: TypedDecoder) -> Reader:
-    """Return what reads the member at `path` of rows that `decoder` decoded."""
+def _member_reader(path: Path, decoder: TypedDecoder) -> MemberReader:
+    """Return the function that reads the member at `path` of rows of `decoder`."""
     steps = []
     for end, key in enumerate(path):
         place = tuple(map(str, path[:end]))
@@ -128,18 +128,18 @@ def _reader(path: Path, decoder: TypedDecoder) -> Reader:
     if not rest:
         return lambda rows: list(map(member, rows))
     if len(rest) > 1:
-        return lambda rows: [_at(each, rest) for each in map(member, rows)]
+        return lambda rows: [_at(value, rest) for value in map(member, rows)]
     (key,) = rest
     return lambda rows: [
-        each.get(key, ABSENT) if type(each) is dict else ABSENT
-        for each in map(member, rows)
+        value.get(key, ABSENT) if type(value) is dict else ABSENT
+        for value in map(member, rows)
     ]
 
 
 def _inside(row: Any, attributes: Sequence[str]) -> Any:
-    """Return what is at the end of some attributes, if none of them is missing."""
-    for each in attributes:
-        row = getattr(row, each, ABSENT)
+    """Return the value at the end of nested attributes, `ABSENT` if one is missing."""
+    for attribute in attributes:
+        row = getattr(row, attribute, ABSENT)
     return row
 
 
@@ -148,9 +148,9 @@ def _absent(rows: Sequence[Any]) -> list[Any]:
 
 
 def _at(value: Any, path: Path) -> Any:
-    """Return the member at `path` of a decoded value."""
-    for each in path:
+    """Return the member at `path` of a decoded value, `ABSENT` if there is none."""
+    for step in path:
         if not isinstance(value, dict):
             return ABSENT
-        value = value.get(each, ABSENT)
+        value = value.get(step, ABSENT)
     return value

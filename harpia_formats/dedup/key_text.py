@@ -1,4 +1,4 @@
-"""How the identity of a record becomes one text."""
+"""Turn the identity of a record into one text, the key of the record."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -6,15 +6,15 @@ from typing import Any, Final
 
 import msgspec
 
-#: Stands for a value that is not there, as msgspec's decoders have it.
+#: The value of a missing member, as msgspec's decoders set it.
 ABSENT: Final = msgspec.UNSET
 
 
 def key_text(values: Sequence[Any], *, by_text: bool = False) -> str:
-    """Return a text that these JSON scalars have in common with no others.
+    """Return a text that is the same for equal JSON scalars and for no others.
 
     Absent, null, text, integer, float and boolean all differ; if `by_text`, an integer
-    is what its decimal digits are as a text.
+    equals the text of its decimal digits.
     """
     if len(values) == 1:
         only = values[0]
@@ -23,10 +23,10 @@ def key_text(values: Sequence[Any], *, by_text: bool = False) -> str:
         if type(only) is int and by_text:
             return _digits(only)
     if by_text:
-        values = [_digits(each) if type(each) is int else each for each in values]
+        values = [_digits(value) if type(value) is int else value for value in values]
     try:
         return repr(tuple(values))
-    except ValueError:  # of an integer with more digits than `int` likes to show
+    except ValueError:  # an integer has more digits than Python converts
         return f"({', '.join(map(_literal, values))},)"
 
 

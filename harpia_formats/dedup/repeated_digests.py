@@ -1,4 +1,4 @@
-"""Which digests a second look waits for, and which of them it has met already."""
+"""Digests that occur more than once, and which of them were met in a second pass."""
 
 from array import array
 from bisect import bisect_left
@@ -7,22 +7,24 @@ from enum import Enum, auto
 
 from harpia_formats.dedup.digests import Digests
 
-#: Digests that are waited for in one look, 8 bytes and a bit each.
+#: Digests that are looked for in one pass, a bit over 8 bytes each.
 HELD = 4 * 1024 * 1024
 _PARTITIONS = 256
 
 
 class Occurrence(Enum):
-    """What it means to meet a digest."""
+    """Which occurrence of a digest was met."""
 
-    #: It is there only once.
-    UNEXPECTED = auto()
+    #: The digest is not repeated.
+    ONLY = auto()
+    #: The first one of a repeated digest.
     FIRST = auto()
+    #: A later one of a repeated digest.
     AGAIN = auto()
 
 
 class RepeatedDigests:
-    """Digests that are there more than once, sorted by their low byte."""
+    """Digests that occur more than once, sorted by their low byte."""
 
     def __init__(self) -> None:
         self._parts = [array("Q") for _ in range(_PARTITIONS)]
@@ -33,18 +35,18 @@ class RepeatedDigests:
         return self._count
 
     def add(self, partition: int, digests: Iterable[int]) -> None:
-        """Wait for `digests` too, whose low byte is `partition`."""
+        """Add repeated `digests`, whose low byte is `partition`."""
         part = array("Q", sorted({*self._parts[partition], *digests}))
         self._count += len(part) - len(self._parts[partition])
         self._parts[partition] = part
         self._met[partition] = bytearray(len(part))
 
     def record(self, digest: int) -> Occurrence:
-        """Take note of a digest; tell whether it was waited for, and met before."""
+        """Record that `digest` was met; return which occurrence of it this is."""
         part = self._parts[digest & 0xFF]
         place = bisect_left(part, digest)
         if place == len(part) or part[place] != digest:
-            return Occurrence.UNEXPECTED
+            return Occurrence.ONLY
         met = self._met[digest & 0xFF]
         if met[place]:
             return Occurrence.AGAIN
@@ -55,12 +57,15 @@ class RepeatedDigests:
 def repeated_digest_batches(
     digests: Digests, held: int = HELD
 ) -> Iterator[RepeatedDigests]:
-    """Yield what is repeated among `digests`, for one look after the other."""
-    awaited = RepeatedDigests()
-    for partition, repeated in digests.repeated_ones():
-        awaited.add(partition, repeated)
-        if len(awaited) >= held:
-            yield awaited
-            awaited = RepeatedDigests()
-    if len(awaited):
-        yield awaited
+    """Yield the repeated ones of `digests` in batches of about `held`, one per pass.
+
+    Raises `SourceError` if a temporary file fails.
+    """
+    batch = RepeatedDigests()
+    for partition, repeated in digests.repeated_by_partition():
+        batch.add(partition, repeated)
+        if len(batch) >= held:
+            yield batch
+            batch = RepeatedDigests()
+    if len(batch):
+        yield batch

@@ -1,4 +1,4 @@
-"""The schemas that ship with us and with plug-ins, as they are written."""
+"""The JSON text of the built-in schemas, and of those of plug-ins."""
 
 from functools import cache
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.entry_points import packaged_schema
 
-if TYPE_CHECKING:  # few installations need it
+if TYPE_CHECKING:  # only installations in zip files need it
     from importlib.resources.abc import Traversable
 
 _SUFFIX = ".schema.json"
@@ -15,8 +15,8 @@ _SUFFIX = ".schema.json"
 @cache
 def schema_ids() -> tuple[str, ...]:
     """Return the id of every schema, such as `eee@0.2.0` or `report-1`, sorted."""
-    names = (each.name for each in _folder().iterdir())
-    return tuple(sorted(each.removesuffix(_SUFFIX) for each in names))
+    names = (file.name for file in _folder().iterdir())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names))
 
 
 def schema_text(identifier: str) -> bytes:
@@ -32,10 +32,11 @@ def schema_text(identifier: str) -> bytes:
 
 @cache
 def _folder() -> "Path | Traversable":
+    """Return the folder of the schemas, in an installation or in a checkout."""
     here = Path(__file__).parents[1]
-    for each in (here / "_schemas", here.parent / "schemas"):
-        if each.is_dir():
-            return each
-    from importlib.resources import files  # noqa: PLC0415 - takes long; only for zip files
+    for folder in (here / "_schemas", here.parent / "schemas"):
+        if folder.is_dir():
+            return folder
+    from importlib.resources import files  # noqa: PLC0415 - slow, and for zip files only
 
     return files("harpia_formats") / "_schemas"

@@ -1,4 +1,4 @@
-"""The conditional part of a schema, as checks on the types of a row's fields."""
+"""Turn the conditions of a schema into checks on the types of a row's fields."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,9 +14,9 @@ from harpia_formats.schema.decoder_types import (
     type_names,
 )
 
-#: Types that fields of a row must have, by attribute.
-Demands = dict[str, frozenset[type]]
-#: Tells whether a decoded row meets what its types do not say.
+#: Types that fields of a row may have, by attribute.
+AllowedTypes = dict[str, frozenset[type]]
+#: Tells whether a decoded row meets a condition that its types do not express.
 Check = Callable[[Any], bool]
 
 
@@ -31,36 +31,39 @@ _kinds: dict[str, frozenset[type]] = {
 
 
 def asked_members(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the members that conditions of `schema` speak of."""
+    """Return the members whose presence or type conditions of `schema` restrict."""
     asked: set[str] = set()
-    for each in schema.get("allOf", ()):
-        then = each.get("then", {}) if isinstance(each, dict) else {}
+    for part in schema.get("allOf", ()):
+        then = part.get("then", {}) if isinstance(part, dict) else {}
         if isinstance(then, dict):
             asked |= {*then.get("properties", {}), *then.get("required", ())}
     return frozenset(asked)
 
 
 def conditions_of(schema: Mapping[str, Any], builder: TypeBuilder) -> tuple[Check, ...]:
-    """Return the conditional part of `schema`, one check for each field asked."""
-    demands: dict[str, dict[str, Demands]] = {}
-    for each in schema.get("allOf", ()):
-        key, values = _question_of(each, schema)
-        known = demands.setdefault(key, _answers_of(schema, key))
-        wanted = _demands_of(each["then"], builder)
+    """Return the conditions of `schema` as checks, one for each field they depend on.
+
+    Raises `UnsupportedSchemaError` for conditions that types cannot express.
+    """
+    conditions: dict[str, dict[str, AllowedTypes]] = {}
+    for part in schema.get("allOf", ()):
+        key, values = _tested_values(part, schema)
+        known = conditions.setdefault(key, _possible_values(schema, key))
+        wanted = _types_allowed_by(part["then"], builder)
         for value in known.keys() & values:
             for name, kinds in wanted.items():
                 known[value][name] = known[value].get(name, kinds) & kinds
     attributes = builder.attributes.get((), {})
     return (
-        *(_condition(attributes[key], answers) for key, answers in demands.items()),
+        *(_condition(attributes[key], types) for key, types in conditions.items()),
         *(_containing(path, node, builder) for path, node in builder.contained.items()),
     )
 
 
 def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
-    """Return the check that an array of a row has an object with one of some values.
+    """Return the check that an array has an object with one of some values.
 
-    Raises `UnsupportedSchemaError` where `contains` asks for anything else.
+    Raises `UnsupportedSchemaError` if `contains` asks for anything else.
     """
     items = builder.attributes.get((*location, "*"))
     if len(location) != 1 or items is None or not isinstance(node, dict):
@@ -84,21 +87,23 @@ def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
 
 
 def _has_item(member: str, attribute: str, values: tuple[str, ...]) -> Check:
+    """Return the check that an item of the array `member` has one of `values`."""
+
     def holds(row: Any) -> bool:
         array = getattr(row, member)
         if type(array) is not list:
             return True
-        return any(getattr(each, attribute) in values for each in array)
+        return any(getattr(item, attribute) in values for item in array)
 
     return holds
 
 
-def _condition(asked: str, answers: Mapping[str, Demands]) -> Check:
-    """Return the check that fields have types that suit the value of one field."""
-    demands = {value: tuple(wanted.items()) for value, wanted in answers.items()}
+def _condition(tested: str, types: Mapping[str, AllowedTypes]) -> Check:
+    """Return the check that fields have the types allowed for the value of `tested`."""
+    allowed = {value: tuple(wanted.items()) for value, wanted in types.items()}
 
     def holds(row: Any) -> bool:
-        for name, kinds in demands[getattr(row, asked)]:
+        for name, kinds in allowed[getattr(row, tested)]:
             if type(getattr(row, name)) not in kinds:
                 return False
         return True
@@ -106,7 +111,8 @@ def _condition(asked: str, answers: Mapping[str, Demands]) -> Check:
     return holds
 
 
-def _answers_of(schema: Mapping[str, Any], key: str) -> dict[str, Demands]:
+def _possible_values(schema: Mapping[str, Any], key: str) -> dict[str, AllowedTypes]:
+    """Return the values that the field `key` may have, none of them restricted yet."""
     node = schema.get("properties", {}).get(key, {})
     if key not in schema.get("required", ()) or text_type(node) is str:
         raise UnsupportedSchemaError(
@@ -115,8 +121,8 @@ def _answers_of(schema: Mapping[str, Any], key: str) -> dict[str, Demands]:
     return {value: {} for value in node.get("enum", [node.get("const")])}
 
 
-def _question_of(part: Any, schema: Mapping[str, Any]) -> tuple[str, set[str]]:
-    """Return the field and the values that the `if` of `part` asks for."""
+def _tested_values(part: Any, schema: Mapping[str, Any]) -> tuple[str, set[str]]:
+    """Return the field that the `if` of `part` tests, and the values it tests for."""
     if not isinstance(part, dict) or part.keys() != {"if", "then"}:
         raise UnsupportedSchemaError("allOf holds more than if and then")
     asked = part["if"]
@@ -135,8 +141,8 @@ def _question_of(part: Any, schema: Mapping[str, Any]) -> tuple[str, set[str]]:
     return key, set(values)
 
 
-def _demands_of(then: Any, builder: TypeBuilder) -> Demands:
-    """Return the types that `then` allows, by attribute of the row."""
+def _types_allowed_by(then: Any, builder: TypeBuilder) -> AllowedTypes:
+    """Return the types that the schema `then` allows, by attribute of the row."""
     if not isinstance(then, dict) or not then.keys() <= {"required", "properties"}:
         raise UnsupportedSchemaError("a condition demands more than fields")
     required = set(then.get("required", ()))
@@ -146,17 +152,17 @@ def _demands_of(then: Any, builder: TypeBuilder) -> Demands:
         raise UnsupportedSchemaError(
             "a condition requires a field that is not declared"
         )
-    demands = {}
-    # A member that is not declared is a ghost: the decoder refuses a row that has it.
+    allowed = {}
+    # Members that are not declared are left out: the decoder refuses rows with them.
     for key in (required | properties.keys()) & declared:
         kinds = _kinds_of(properties.get(key, {}), builder.classes.get((key,), dict))
         absent = frozenset() if key in required else frozenset({UnsetType})
-        demands[builder.attributes[()][key]] = kinds | absent
-    return demands
+        allowed[builder.attributes[()][key]] = kinds | absent
+    return allowed
 
 
 def _kinds_of(node: Any, object_class: type) -> frozenset[type]:
-    """Return the classes that a node of only `type` and `not` allows."""
+    """Return the classes that a schema of only `type` and `not` allows."""
     kinds = _kinds | {"object": frozenset({object_class})}
     every = frozenset().union(*kinds.values())
     if not isinstance(node, dict) or not node.keys() <= {"type", "not"} | ANNOTATIONS:

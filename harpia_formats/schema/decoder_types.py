@@ -1,4 +1,4 @@
-"""The types of a schema's rows: what a typed decoder may accept without asking."""
+"""Build msgspec types from a schema, for a decoder that accepts valid rows only."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal, Union
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-#: A place in a schema: the member names that lead there, "*" for items and values.
+#: A place in a schema: the member names that lead to it, "*" for items and values.
 Location = tuple[str, ...]
-#: Unknown keys that were seen in valid rows, by place of their object.
+#: Unknown keys that valid rows have, by the place of their object.
 Extras = Mapping[Location, frozenset[str]]
 
-#: Levels of lists and objects in a free value.
+#: Levels of lists and objects in a value of any type.
 FREE_DEPTH = 6
 Scalar = None | bool | int | float | str
 
@@ -21,7 +21,7 @@ ANNOTATIONS = frozenset(
     "$schema $id $comment title description default examples readOnly version "
     "definitions".split()
 )
-#: Draft-07 keywords that restrict, and that the types below do not say.
+#: Draft-07 keywords that restrict, and that these types do not express.
 _unsupported = frozenset(
     "$ref allOf contentEncoding contentMediaType dependencies else format "
     "if maxProperties minProperties multipleOf not pattern patternProperties "
@@ -42,7 +42,7 @@ _sizes = {
 
 
 class UnsupportedSchemaError(Exception):
-    """A schema says something that the decoder's types cannot say."""
+    """A schema restricts values in a way that the decoder's types cannot express."""
 
 
 def free_type(depth: int = FREE_DEPTH) -> Any:
@@ -55,26 +55,29 @@ def free_type(depth: int = FREE_DEPTH) -> Any:
 
 @dataclass(slots=True)
 class TypeBuilder:
-    """Schema nodes to types, remembering the class of each field of the row."""
+    """Builds types from a schema, and holds the class of each object of the row."""
 
     extras: Extras
-    #: Members of the row that conditions speak of.
+    #: Members of the row that conditions restrict.
     asked: frozenset[str]
     free: Any = field(default_factory=free_type)
-    #: Class of the objects at a place.
+    #: The class of the objects at a place.
     classes: dict[Location, type] = field(default_factory=dict)
-    #: Attribute of each member of the objects at a place.
+    #: The attribute of each member of the objects at a place.
     attributes: dict[Location, dict[str, str]] = field(default_factory=dict)
-    #: What arrays must contain, by their place.
+    #: The schema of `contains` for the arrays at a place.
     contained: dict[Location, Any] = field(default_factory=dict)
 
     def type_of(self, node: Any, location: Location) -> Any:
-        """Return the type of the values that `node` allows."""
+        """Return the type of the values that the schema `node` at `location` allows.
+
+        Raises `UnsupportedSchemaError` if types cannot express it.
+        """
         if node is True or node == {}:
             return self.free
         if not isinstance(node, dict):
             raise UnsupportedSchemaError(
-                "nothing is allowed, or each place has its own meaning"
+                "nothing is allowed, or each item has a schema of its own"
             )
         _check_keywords(node, root=not location)
         if "contains" in node:
@@ -96,6 +99,7 @@ class TypeBuilder:
         return _union(self._typed(name, node, location) for name in names)
 
     def _union_of(self, alternatives: list[Any], location: Location) -> Any:
+        """Return the type of `oneOf` or `anyOf`, whose options differ in type."""
         seen: set[str] = set()
         for each in alternatives:
             names = set(type_names(each)) if isinstance(each, dict) else {"?"}
@@ -109,6 +113,7 @@ class TypeBuilder:
         return _union(self.type_of(each, location) for each in alternatives)
 
     def _typed(self, name: str, node: Mapping[str, Any], location: Location) -> Any:
+        """Return the type of the values of JSON type `name` that `node` allows."""
         if name == "null":
             return None
         if name == "boolean":
@@ -123,13 +128,14 @@ class TypeBuilder:
         return _bounded(name, node)
 
     def _object_of(self, node: Mapping[str, Any], location: Location) -> Any:
+        """Return the type of the objects that `node` allows, and store their class."""
         rest = node.get("additionalProperties", True)
         properties = node.get("properties", {})
         required = set(node.get("required", ()))
         if not properties and not required and rest is not False:
             values = self.type_of(rest, (*location, "*"))
             return dict[str, values]  # type: ignore[valid-type]  # made at run time
-        # A member that must not be there is left out: unknown ones are refused.
+        # A forbidden member is left out, since unknown members are refused.
         types = {
             key: self.type_of(each, (*location, key))
             for key, each in properties.items()
@@ -160,12 +166,12 @@ def _union(types: Iterable[Any]) -> Any:
 
 
 def can_be_field(key: str) -> bool:
-    """Tell whether a class can have a field for a member called `key`."""
-    return not any(each in '\\"' or each < " " for each in key)
+    """Tell whether a msgspec class can have a field for a member called `key`."""
+    return not any(letter in '\\"' or letter < " " for letter in key)
 
 
 def _struct_of(types: Mapping[str, Any], required: set[str]) -> type:
-    """Return a class with one field for each member, unknown ones refused."""
+    """Return a class with one field for each member, which refuses unknown members."""
     if not all(map(can_be_field, types)):
         raise UnsupportedSchemaError(
             "a key has quotes, backslashes or control characters"
@@ -194,7 +200,10 @@ def _check_keywords(node: Mapping[str, Any], *, root: bool) -> None:
 
 
 def type_names(node: Mapping[str, Any]) -> list[str]:
-    """Return the JSON types that `node` allows; raises `UnsupportedSchemaError`."""
+    """Return the names of the JSON types that `node` allows.
+
+    Raises `UnsupportedSchemaError` if it lists values that are not strings.
+    """
     if "type" not in node:
         values = node["enum"] if "enum" in node else [node.get("const")]
         if not all(isinstance(each, str) for each in values):
@@ -218,6 +227,7 @@ def text_type(node: Mapping[str, Any]) -> Any:
 
 
 def _sized(kind: Any, name: str, node: Mapping[str, Any]) -> Any:
+    """Return the type `kind` with the length limits of `node`."""
     sizes = {
         argument: node[keyword]
         for keyword, (owner, argument) in _sizes.items()
@@ -231,7 +241,10 @@ def _sized(kind: Any, name: str, node: Mapping[str, Any]) -> Any:
 
 
 def _bounded(name: str, node: Mapping[str, Any]) -> Any:
-    """Return the type of a number; a large bound is not safe in floating point."""
+    """Return the type of a number with the bounds of `node`.
+
+    Large bounds are not supported: they may be inexact in floating point.
+    """
     kind: Any = int if name == "integer" else float
     bounds = {_bounds[each]: node[each] for each in _bounds if each in node}
     for each in bounds.values():

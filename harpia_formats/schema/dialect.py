@@ -1,4 +1,4 @@
-"""Which schema speaks of what in a file of a dialect."""
+"""The schemas of a dialect: of its document, its records, and items of an array."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from harpia_formats.schema.load import Schema, built_in_schema
 
 
 def document_schema(dialect: Dialect, *, strict: bool = False) -> dict[str, Any]:
-    """Return the schema of a dialect as it is written."""
+    """Return the whole schema of a dialect; `strict` selects the documented one."""
     return built_in_schema((strict and dialect.strict) or dialect.schema)
 
 
@@ -22,15 +22,18 @@ def record_schema(dialect: Dialect, *, strict: bool = False) -> Schema:
 
 
 def item_schema(schema: Schema, path: Path) -> Schema:
-    """Return what `schema` says of the items of the array at `path`."""
-    for each in path:
+    """Return the part of `schema` for the items of the array at `path`.
+
+    True if it says nothing about them.
+    """
+    for step in path:
         if not isinstance(schema, dict):
             return True
         rest = schema.get("additionalProperties", True)
-        schema = schema.get("properties", {}).get(each, rest)
+        schema = schema.get("properties", {}).get(step, rest)
     return schema.get("items", True) if isinstance(schema, dict) else True
 
 
 def is_whole(dialect: Dialect) -> bool:
-    """Tell whether a record of a dialect is a whole value of its own."""
+    """Tell whether a record of a dialect is a value of its own, not part of another."""
     return dialect.container in {Container.ROWS, Container.DOCUMENT}

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def resolve(schema: Any, reference: str) -> Any:
-    """Return what a local `reference` of `schema` points to, or None."""
+    """Return what a local `reference` of `schema` refers to, None if nothing."""
     reference = without_own_name(schema, reference)
     if reference == "#":
         return schema
@@ -23,7 +23,7 @@ def resolve(schema: Any, reference: str) -> Any:
 
 
 def without_own_name(schema: Any, reference: str) -> str:
-    """Return `reference` without the name of `schema` itself in front."""
+    """Return `reference` without the `$id` of `schema` itself in front."""
     name = schema.get("$id") if isinstance(schema, dict) else None
     if not isinstance(name, str) or name.startswith("#"):
         return reference
@@ -32,6 +32,7 @@ def without_own_name(schema: Any, reference: str) -> str:
 
 
 def _unescaped(part: str) -> str:
+    """Return one step of a JSON pointer in a URL fragment, decoded."""
     from urllib.parse import unquote  # noqa: PLC0415 - only schemas with references
 
     return unquote(part).replace("~1", "/").replace("~0", "~")
@@ -41,8 +42,8 @@ def _node_named(node: Any, name: str) -> Any:
     """Return the subschema whose `$id` is the fragment `name`, or None."""
     if isinstance(node, dict) and node.get("$id") == name:
         return node
-    for each in members(node):
-        if (found := _node_named(each, name)) is not None:
+    for member in members(node):
+        if (found := _node_named(member, name)) is not None:
             return found
     return None
 

@@ -1,14 +1,15 @@
 """The typed decoder: accept most valid rows at the speed of parsing them.
 
-A decoder is a typed decoder built from a schema. It may only accept: what it refuses
-is undecided and goes to the schema_validator. Every field that it knows is declared and
-others are refused, so nothing is skipped unread; optional fields are `UNSET` and
-not `None` when absent, so null is accepted only where the schema allows it; free
-values are declared to a fixed depth, so a row that is too deep is not accepted.
+It is a msgspec decoder built from a schema, and it may only accept: a row that it
+refuses is not decided, and goes to the schema validator. Every field that it knows is
+declared and others are refused, so nothing is skipped unread; optional fields are
+`UNSET`, not `None`, if they are absent, so null is accepted only where the schema
+allows it; values of any type are declared to a fixed depth, so a row that is too deep
+is not accepted.
 
-Unknown keys are legal in an open object, and files use the same few again and
-again. So the decoder learns: it is built after some rows were judged valid, with the
-unknown keys of those rows declared too, and again when new ones turn up.
+Unknown keys are legal in an open object, and the rows of a file mostly have the same
+few. So the decoder is built after some rows were found valid, with the unknown keys of
+those rows declared, and built again when new ones occur.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,26 +28,29 @@ from harpia_formats.schema.decoder_types import (
     can_be_field,
 )
 
-#: Unknown keys learned in one object before its rows are left to the validator.
+#: Unknown keys that are declared in one object; rows with more are not accepted.
 EXTRAS_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class TypedDecoder:
-    """A decoder that accepts valid rows, and refuses what it is not sure of."""
+    """A decoder that accepts rows that are certainly valid, and refuses all others."""
 
+    #: Decodes one row.
     decode: Callable[[bytes], Any]
+    #: Decodes a row from each line.
     decode_lines: Callable[[bytes], list[Any]]
+    #: Conditions that a decoded row must meet.
     checks: tuple[Check, ...]
     #: The attribute that holds a member, by place of its object.
     attributes: Mapping[Location, Mapping[str, str]]
     #: The class of the objects at a place.
     classes: Mapping[Location, type]
-    #: Counts the members of a decoded row.
+    #: Counts the members of a decoded row and of all objects in it.
     members: MemberCounter
 
     def accept(self, row: bytes) -> Any:
-        """Return `row` decoded if it is certainly valid, else None."""
+        """Return the decoded row if it is certainly valid, else None."""
         try:
             value = self.decode(row)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -57,10 +61,11 @@ class TypedDecoder:
         return value
 
     def accept_lines(self, data: bytes, lines: int) -> list[Any] | None:
-        """Return the rows of `data` if all of its lines are certainly valid.
+        """Return the decoded rows of `data` if all of its lines are certainly valid.
 
-        The lines must be set apart by a brace, a newline and a brace, which stand
-        nowhere inside a row: so as many rows as lines are one row in each line.
+        `lines` is their number. Between two lines there must be a brace, a newline and
+        a brace, which cannot be inside a row: then as many rows as lines are one row
+        in each line.
         """
         try:
             values = self.decode_lines(data)
@@ -69,8 +74,8 @@ class TypedDecoder:
         if len(values) != lines:
             return None
         for check in self.checks:
-            for each in values:
-                if not check(each):
+            for value in values:
+                if not check(value):
                     return None
         return values
 
@@ -78,9 +83,9 @@ class TypedDecoder:
 def typed_decoder_of(
     schema: Mapping[str, Any], extras: Extras | None = None
 ) -> TypedDecoder:
-    """Build the decoder of `schema`, accepting the unknown keys `extras` too.
+    """Return the decoder of `schema`, which accepts the unknown keys `extras`, too.
 
-    Raises `UnsupportedSchemaError` where the schema says more than types can.
+    Raises `UnsupportedSchemaError` if types cannot express the schema.
     """
     if schema.get("type") != "object":
         raise UnsupportedSchemaError("a row may be something else than an object")
@@ -103,12 +108,15 @@ def typed_decoder_of(
 
 @dataclass(slots=True)
 class UnknownKeys:
-    """The unknown keys that valid rows have, by place of their object."""
+    """Collects the unknown keys that valid rows have, by the place of their object."""
 
     extras: dict[Location, frozenset[str]] = field(default_factory=dict)
 
     def take(self, node: Any, value: Any) -> bool:
-        """Take note of a valid row; tell whether it has keys that are new."""
+        """Add the keys of a valid row; tell whether there are new ones.
+
+        `node` is the schema of the row.
+        """
         before = sum(map(len, self.extras.values()))
         self._walk(node, value, ())
         return sum(map(len, self.extras.values())) > before
@@ -116,11 +124,11 @@ class UnknownKeys:
     def _walk(self, node: Any, value: Any, location: Location) -> None:
         if not isinstance(node, dict):
             return
-        for each in (*node.get("oneOf", ()), *node.get("anyOf", ())):
-            self._walk(each, value, location)
+        for option in (*node.get("oneOf", ()), *node.get("anyOf", ())):
+            self._walk(option, value, location)
         if isinstance(value, list):
-            for each in value:
-                self._walk(node.get("items"), each, (*location, "*"))
+            for item in value:
+                self._walk(node.get("items"), item, (*location, "*"))
         elif isinstance(value, dict) and "properties" in node:
             self._walk_object(node, value, location)
 
@@ -129,9 +137,9 @@ class UnknownKeys:
     ) -> None:
         properties = node["properties"]
         closed = node.get("additionalProperties") is False
-        for key, each in value.items():
+        for key, member in value.items():
             if key in properties:
-                self._walk(properties[key], each, (*location, key))
+                self._walk(properties[key], member, (*location, key))
                 continue
             known = self.extras.get(location, frozenset())
             if closed:

@@ -58,7 +58,10 @@ def _not_json(text: bytes, error: Exception) -> str:
 
 
 def check_schema(name: str, schema: Any) -> None:
-    """Raise `SchemaError` unless `schema` is a draft-07 schema of its own."""
+    """Raise `SchemaError` unless `schema` is a draft-07 schema that can be used.
+
+    `name` is its name in the error.
+    """
     _check_draft(name, schema)
     _check_depth(name, schema)
     _check_keywords(name, schema)
@@ -67,6 +70,7 @@ def check_schema(name: str, schema: Any) -> None:
 
 
 def _check_draft(name: str, schema: Any) -> None:
+    """Raise `SchemaError` if the schema names another draft, or is none at all."""
     if not isinstance(schema, dict):
         if isinstance(schema, bool):
             return
@@ -79,16 +83,20 @@ def _check_draft(name: str, schema: Any) -> None:
 
 
 def _check_depth(name: str, schema: Any) -> None:
+    """Raise `SchemaError` for more levels than `DEPTH_LIMIT`."""
     level = [schema]
     for _ in range(DEPTH_LIMIT):
-        level = [each for node in level for each in members(node)]
+        level = [member for node in level for member in members(node)]
         if not level:
             return
     raise SchemaError(name, f"is nested deeper than {DEPTH_LIMIT} levels")
 
 
 def _check_keywords(name: str, schema: Any) -> None:
-    """Check against the meta-schema with the reference implementation."""
+    """Raise `SchemaError` if the meta-schema refuses the schema.
+
+    The reference implementation checks that.
+    """
     import jsonschema  # noqa: PLC0415 - a tenth of a second, for user schemas only
 
     validator = jsonschema.Draft7Validator(jsonschema.Draft7Validator.META_SCHEMA)
@@ -113,7 +121,10 @@ def _check_engine(name: str, schema: Any) -> None:
 
 
 def _check_references(name: str, schema: Any) -> None:
-    """Follow every reference, also those in what is only referred to."""
+    """Raise `SchemaError` for a reference that cannot be resolved in the schema.
+
+    Parts of the schema that are only referred to are checked, too.
+    """
     pending = [(schema, schema)]
     seen: set[int] = set()
     while pending:
@@ -124,7 +135,7 @@ def _check_references(name: str, schema: Any) -> None:
         target = node.get("$ref")
         if not isinstance(target, str):
             base = node if _starts_anew(node) else base
-            pending += [(base, each) for each in _subschemas(node)]
+            pending += [(base, subschema) for subschema in _subschemas(node)]
             continue
         if not without_own_name(base, target).startswith("#"):
             reason = f"refers to {target}; only references inside the file are followed"
@@ -132,26 +143,27 @@ def _check_references(name: str, schema: Any) -> None:
         _resolve_to_end(name, base, target)
         pending.append((base, resolve(base, target)))
         # Beside a reference only definitions count, and only for other references.
-        pending += [(base, each) for each in node.get("definitions", {}).values()]
+        definitions = node.get("definitions", {}).values()
+        pending += [(base, definition) for definition in definitions]
 
 
 def _starts_anew(node: dict[str, Any]) -> bool:
-    """Tell whether references inside `node` start from it and not from the root."""
+    """Tell whether references inside `node` are relative to it, not to the root."""
     identifier = node.get("$id")
     return isinstance(identifier, str) and not identifier.startswith("#")
 
 
 def _subschemas(node: dict[str, Any]) -> Iterator[Any]:
-    """Yield the schemas directly in `node`; what is under other keywords is data."""
+    """Yield the schemas directly in `node`; values of other keywords are data."""
     for keyword in _schemas_by_name:
         yield from node.get(keyword, {}).values()
     for keyword in _schema_or_list:
-        each = node.get(keyword)
-        yield from each if isinstance(each, list) else [each]
+        value = node.get(keyword)
+        yield from value if isinstance(value, list) else [value]
 
 
 def _resolve_to_end(name: str, schema: Any, target: str) -> None:
-    """Follow references until a schema that is none, or say what is wrong."""
+    """Follow references up to a schema that is none; raise `SchemaError` if unable."""
     seen = [target]
     pending = [target]
     while pending:
@@ -161,24 +173,24 @@ def _resolve_to_end(name: str, schema: Any, target: str) -> None:
             raise SchemaError(name, f"refers to {following}, which is not there")
         if not isinstance(node, (dict, bool)):
             raise SchemaError(name, f"refers to {following}, which is not a schema")
-        for each in _same_place(node):
-            if each == target:
+        for reference in _same_place(node):
+            if reference == target:
                 raise SchemaError(name, f"{target} refers to itself")
-            if each not in seen:
-                seen.append(each)
-                pending.append(each)
+            if reference not in seen:
+                seen.append(reference)
+                pending.append(reference)
 
 
 def _same_place(node: Any) -> Iterator[str]:
-    """Yield the references that apply to the very value that `node` applies to."""
+    """Yield the references that apply to the same value as `node` does."""
     if not isinstance(node, dict):
         return
     if isinstance(node.get("$ref"), str):
         yield node["$ref"]
         return
-    parts = [node.get(each) for each in ("not", "if", "then", "else")]
+    parts = [node.get(keyword) for keyword in ("not", "if", "then", "else")]
     for keyword in ("allOf", "anyOf", "oneOf"):
         parts += node.get(keyword, [])
     parts += node.get("dependencies", {}).values()
-    for each in parts:
-        yield from _same_place(each)
+    for part in parts:
+        yield from _same_place(part)

@@ -1,4 +1,4 @@
-"""The schema validator: the exact schema engine, offline."""
+"""The schema validator: exact verdicts and errors, without network access."""
 
 import jsonschema_rs
 
@@ -8,11 +8,12 @@ from harpia_formats.schema.load import Schema
 def schema_validator_of(
     schema: Schema, *, formats: bool = False
 ) -> jsonschema_rs.Draft7Validator:
-    """Return the exact engine for `schema`, offline.
+    """Return the schema validator for `schema`; `formats` checks the keyword `format`.
 
-    Patterns run in linear time; only one that needs look-around or back-references
-    gets the engine that may give up. What it says of a record in words does not show
-    the record: we say it in our own words, and writing it takes long.
+    Patterns run in linear time, unless one needs look-around or back-references: then
+    the engine with backtracking is used, which may give up. Its messages do not show
+    the record, since they are not used and take long to write. Raises
+    `jsonschema_rs.ValidationError` or `ValueError` if the schema cannot be used.
     """
     try:
         return jsonschema_rs.Draft7Validator(

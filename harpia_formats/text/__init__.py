@@ -1,1 +1,1 @@
-"""Words for people: spelling, descriptions, and text made harmless."""
+"""Text for people: spelling suggestions, descriptions of values, safe output."""

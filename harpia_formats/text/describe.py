@@ -1,4 +1,4 @@
-"""Values, types and paths in a few words."""
+"""Describe values, types and paths in a few words, for messages."""
 
 from typing import Any
 
@@ -6,17 +6,12 @@ import msgspec
 
 from harpia_formats.model.problem import Path
 
-#: Characters of a value that a sentence shows.
+#: Characters of a value that a message shows.
 SHOWN = 40
-
-
-#: Code points of a name made of many keys.
+#: Characters of a path that a message shows.
 NAME = 120
-
-
-#: Alternatives, and demands of one condition, that a sentence lists.
+#: Alternatives, or requirements of one condition, that a message lists.
 LISTED = 8
-
 
 _articles = {
     "array": "an array",
@@ -30,22 +25,25 @@ _articles = {
 
 
 def path_text(path: Path) -> str:
-    """Return `path` as people write it: `input.choices[2]`."""
+    """Return `path` as people write it, such as `input.choices[2]`.
+
+    Of more than `NAME` characters only the end is returned.
+    """
     name = ""
-    for each in path:
-        if isinstance(each, int):
-            name += f"[{each}]"
-        elif each.isidentifier() and len(each) <= SHOWN:
-            name += f".{each}" if name else each
+    for step in path:
+        if isinstance(step, int):
+            name += f"[{step}]"
+        elif step.isidentifier() and len(step) <= SHOWN:
+            name += f".{step}" if name else step
         else:
-            name += f"[{short_json(each)}]"
+            name += f"[{short_json(step)}]"
     if len(name) > NAME:
         name = "…" + name[-NAME:]
     return name or "the record"
 
 
 def short_json(value: Any) -> str:
-    """Return `value` as short JSON text."""
+    """Return `value` as short JSON text; arrays and objects only by their type."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -54,7 +52,7 @@ def short_json(value: Any) -> str:
 
 
 def short_literal(value: Any) -> str:
-    """Return `value` as JSON text, cut where it is long."""
+    """Return `value` as JSON text, shortened to about `SHOWN` characters."""
     if isinstance(value, str):
         value = value if len(value) <= SHOWN else value[:SHOWN] + "…"
     text = msgspec.json.encode(value).decode()
@@ -62,7 +60,7 @@ def short_literal(value: Any) -> str:
 
 
 def describe_value(value: Any) -> str:
-    """Return what `value` is, for the end of a sentence."""
+    """Return the type of `value` and its short JSON text, for the end of a sentence."""
     if isinstance(value, str):
         return f"the text {short_json(value)}"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -71,18 +69,18 @@ def describe_value(value: Any) -> str:
 
 
 def describe_types(types: list[str]) -> str:
-    """Return the names of JSON types as alternatives."""
-    order = [each for each in _articles if each in types and each != "null"]
+    """Return names of JSON Schema types as alternatives: `text, a number or null`."""
+    order = [name for name in _articles if name in types and name != "null"]
     if "integer" in order and "number" in order:
         order.remove("integer")
-    words = [_articles[each] for each in order]
+    words = [_articles[name] for name in order]
     if "null" in types:
         words.append("null")
     return alternatives(words)
 
 
 def alternatives(words: list[str]) -> str:
-    """Join words as alternatives: `a, b or c`."""
+    """Return words as alternatives: `a, b or c`."""
     if len(words) < 2:  # noqa: PLR2004 - nothing to join
         return "".join(words)
     return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,10 +1,10 @@
-"""Text from data, made harmless for whoever shows it."""
+"""Make text from data harmless for terminals and logs."""
 
 import re
 
-#: What a terminal obeys or hides, and what makes a log line a command.
-#: Controls, soft hyphen, bidi marks, zero-width and tag characters, lone surrogates;
-#: and the first `#` of `##[`, which GitHub's and Azure's runners obey anywhere.
+#: Characters that a terminal obeys or hides, and what makes a log line a command:
+#: controls, soft hyphen, bidi marks, zero-width and tag characters, lone surrogates,
+#: and the first `#` of `##[`, which the runners of GitHub and Azure obey anywhere.
 UNSAFE = re.compile(
     "["
     r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e"
@@ -22,9 +22,9 @@ _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
 def safe(text: str, limit: int = 200) -> str:
-    r"""Return `text` on one line, unsafe characters shown as `\x1b` or `\u202e`.
+    r"""Return `text` in one line, with unsafe characters as `\x1b` or `\u202e`.
 
-    At most `limit` code points, and "…" where there was more.
+    It has at most `limit` characters, and "…" behind them if there were more.
     """
     shown = _COMMAND.sub(r"\1\\x3a", escaped(text[:limit]))
     if len(shown) <= limit and len(text) <= limit:
@@ -33,12 +33,15 @@ def safe(text: str, limit: int = 200) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return all of `text`, unsafe characters as escapes, for the middle of a line."""
+    """Return all of `text` with unsafe characters as escapes.
+
+    It is for the middle of a line: `::` at the start is not escaped.
+    """
     return UNSAFE.sub(_escape, text)
 
 
 def _escape(found: re.Match[str]) -> str:
-    """Return the escape that shows the character found."""
+    """Return the escape for the character found."""
     character = found[0]
     number = ord(character)
     if number <= 0xFF:  # noqa: PLR2004 - the last code point of \x

@@ -1,4 +1,9 @@
-"""Which of several words was probably meant."""
+"""Find the one word among several that a misspelt word stands for.
+
+`difflib.get_close_matches` is no replacement: its ratio cannot tell a swap of two
+letters in a short word from two wrong letters, and it ranks where nothing may be
+guessed.
+"""
 
 from collections.abc import Iterable
 
@@ -6,45 +11,48 @@ from collections.abc import Iterable
 EDITS = 2
 #: Letters of the longest word that is compared letter by letter.
 LONGEST = 100
+#: Letters of the shortest word that may have an edit; shorter ones are near everything.
+SHORTEST = 3
 
 
 def nearest(wanted: str, candidates: Iterable[str]) -> str:
-    """Return the one candidate that is nearly `wanted`, or "" if none or several are.
+    """Return the one candidate that is near `wanted`, "" if none or several are.
 
-    Near is: equal but for case, hyphens and underscores, or at most two edits away
-    (one for short words), where an edit adds, drops or changes a letter or swaps two
-    neighbours (the optimal string alignment distance).
+    Near is: equal but for case, hyphens, spaces and underscores, or at most two edits
+    away (one for short words), where an edit adds, drops or changes a letter or swaps
+    two neighbours (the optimal string alignment distance).
     """
-    near = [each for each in candidates if is_near(wanted, each)]
-    same = [each for each in near if _plain(each) == _plain(wanted)]
+    near = [word for word in candidates if is_near(wanted, word)]
+    same = [word for word in near if _letters(word) == _letters(wanted)]
     if len(same) == 1:
         return same[0]
     return near[0] if len(near) == 1 else ""
 
 
 def is_near(wanted: str, found: str) -> bool:
-    """Tell whether `found` is nearly `wanted`, without being it."""
-    if wanted == found:
+    """Tell whether `found` is near `wanted`, without being the same word."""
+    if wanted == found or abs(len(wanted) - len(found)) > LONGEST:
         return False
-    if abs(len(wanted) - len(found)) > LONGEST:
-        return False
-    one, other = _plain(wanted), _plain(found)
+    one, other = _letters(wanted), _letters(found)
     if one == other:
         return True
-    allowed = EDITS if min(len(one), len(other)) >= 3 * EDITS else 1
-    if max(len(one), len(other)) > LONGEST:
-        return False
-    if min(len(one), len(other)) < 3 or abs(len(one) - len(other)) > allowed:  # noqa: PLR2004 - shorter words are near everything
+    shorter, longer = sorted((len(one), len(other)))
+    allowed = EDITS if shorter >= 3 * EDITS else 1
+    if longer > LONGEST or shorter < SHORTEST or longer - shorter > allowed:
         return False
     return edits_between(one, other) <= allowed
 
 
-def _plain(word: str) -> str:
+def _letters(word: str) -> str:
+    """Return `word` without case, hyphens, spaces and underscores."""
     return word.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def edits_between(one: str, other: str) -> int:
-    """Return the optimal string alignment distance of two short words."""
+    """Return the optimal string alignment distance of two words.
+
+    The time grows with the product of their lengths.
+    """
     before: list[int] = []
     last = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
