@@ -25,9 +25,12 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.dedup.digests import digest_of
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
-from harpia_formats.mapping.columns import FREE_COLUMN_FORMATS, detect_mapped_format
 from harpia_formats.mapping.common_fields import CommonFields
 from harpia_formats.mapping.fit import last_text_of
+from harpia_formats.mapping.mapped_format import (
+    FREE_COLUMN_FORMATS,
+    detect_mapped_format,
+)
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import FormatAdapter

@@ -21,10 +21,10 @@ from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.choices import Responses
 from harpia_formats.mapping.columns import (
     column_names,
-    maps_output_columns,
     names_by_column,
     rename_columns,
 )
+from harpia_formats.mapping.mapped_format import maps_output_columns
 from harpia_formats.mapping.requirements import ConversionError, check_requirements
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.targets import (
@@ -124,7 +124,9 @@ class RoundTrip:
         #: What columns of the other format are called, by their own names.
         self._names: dict[str, str] = {}
         inputs, columns = list(inputs), options.columns
-        self._names_other = maps_output_columns(inputs, via, options)
+        self._names_other = bool(options.columns) and maps_output_columns(
+            inputs, via, options.from_
+        )
         if self._names_other:
             columns = None
         self._reading = Reading(

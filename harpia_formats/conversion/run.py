@@ -18,8 +18,8 @@ from harpia_formats.conversion.report import (
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input, is_one_file
-from harpia_formats.mapping.columns import maps_output_columns
 from harpia_formats.mapping.constants import check_constants
+from harpia_formats.mapping.mapped_format import maps_output_columns
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.targets import (
@@ -60,7 +60,9 @@ class Conversion:
         self._output = output
         inputs = list(inputs)
         #: Whether `columns` names the columns of the output, and not of the inputs.
-        self._maps_output = maps_output_columns(inputs, to, options)
+        self._maps_output = bool(options.columns) and maps_output_columns(
+            inputs, to, options.from_
+        )
         groups = None
         if options.group is not None:
             from harpia_formats.conversion.grouping.record_groups import RecordGroups  # noqa: PLC0415 - few conversions group records
@@ -105,7 +107,8 @@ class Conversion:
         self._held: list[tuple[PlacedRecord, int, str]] = []
         self._destination: Destination | None = None
         if depends_on_answers(self._targets):
-            check_constants(self._targets, options.constants)
+            adapters = [adapter_of(target) for target in self._targets]
+            check_constants(adapters, options.constants)
         else:
             self._open(self._targets[0])
 

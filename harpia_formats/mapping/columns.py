@@ -2,11 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:  # most maps are none
-    from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.model.adapter import FormatAdapter
 
 Item = TypeVar("Item")
@@ -23,8 +21,6 @@ _paths = {
     "reasoning": "outputs.reasoning",
     "score": "outputs.scores.value",
 }
-#: Formats whose columns can have any names.
-FREE_COLUMN_FORMATS = ("csv", "haystack")
 
 
 class MapError(Exception):
@@ -96,47 +92,6 @@ def names_by_column(names: Mapping[str, str]) -> dict[str, str]:
     for name, column in names.items():
         own.setdefault(column, name)
     return own
-
-
-def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
-    """Return which format with columns of any names inputs are seen to be, if one.
-
-    A stream can be read only once, so nothing is seen of it.
-    """
-    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - for maps only
-
-    seen = [
-        each
-        for each in inputs
-        if isinstance(each, (bytes, str, PathLike)) and each != "-"
-    ]
-    return next(
-        (
-            each.format
-            for each in detect_files(seen)
-            if each.format in FREE_COLUMN_FORMATS
-        ),
-        None,
-    )
-
-
-def maps_output_columns(
-    inputs: Iterable[Any], to: str, options: "ConvertOptions"
-) -> bool:
-    """Tell whether the map of columns is that of what is written.
-
-    It is that of the input where that is said, or for Haystack seen, to have columns
-    of any names.
-    """
-    if (
-        not options.columns
-        or to not in FREE_COLUMN_FORMATS
-        or options.from_ in FREE_COLUMN_FORMATS
-    ):
-        return False
-    return (
-        to == "csv" or options.from_ is not None or detect_mapped_format(inputs) is None
-    )
 
 
 def check_columns_unique(names: Iterable[str]) -> None:

@@ -8,9 +8,7 @@ import msgspec
 from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.format import Format
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, fits
-from harpia_formats.registry import adapter_of
 
 _words: dict[type, str] = {
     bool: "true or false",
@@ -45,12 +43,12 @@ def constants_by_path(
     return found
 
 
-def check_constants(targets: Sequence[Format], given: Mapping[str, Any]) -> None:
-    """Raise `ConversionError` if none of `targets` has what is given."""
+def check_constants(targets: Sequence[FormatAdapter], given: Mapping[str, Any]) -> None:
+    """Raise `ConversionError` if no adapter in `targets` has the given fields."""
     errors = []
-    for each in reversed(targets):
+    for target in reversed(targets):
         try:
-            constants_by_path(adapter_of(each), given)
+            constants_by_path(target, given)
         except ConversionError as error:
             errors.append(error)
     if len(errors) == len(targets):

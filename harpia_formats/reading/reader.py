@@ -16,11 +16,13 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.mapping.columns import (
-    FREE_COLUMN_FORMATS,
     check_field_names,
     column_names,
-    detect_mapped_format,
     names_by_column,
+)
+from harpia_formats.mapping.mapped_format import (
+    FREE_COLUMN_FORMATS,
+    detect_mapped_format,
 )
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.format import Format

@@ -185,11 +185,13 @@ class Scoring:
         run = ResultRun(
             self._answers.measured,
             self._profile.id,
-            self._source,
-            self._header,
-            names | dict(self._options.names),
-            self._options.constants,
-            self._options.by,
+            _first_problem,
+            source=self._source,
+            source_adapter=None if self._source is None else adapter_of(self._source),
+            header=self._header,
+            names=names | dict(self._options.names),
+            constants=self._options.constants,
+            by=self._options.by,
         )
         self._writer = self._target.writer(self._files, run)
         return self._writer
@@ -247,6 +249,16 @@ class Scoring:
         invalid = sum(each.invalid for each in self._reading.tally.report().files)
         left = f"{invalid:,} invalid rows were left out" if invalid else ""
         return (*chosen, *(each for each in (left, missing) if each))
+
+
+def _first_problem(document: bytes, format_id: str) -> Problem | None:
+    """Return the first problem of `document` in a format, None if it is valid."""
+    from harpia_formats.validation.options import Options  # noqa: PLC0415 - for some results only
+    from harpia_formats.validation.run import Validation  # noqa: PLC0415 - for some results only
+
+    run = Validation([document], Options(format=format_id, jobs=1))
+    problems = list(run)
+    return None if run.report().ok else problems[0]
 
 
 def _check_unused(output: OutputPlace, options: ScoreOptions) -> None:

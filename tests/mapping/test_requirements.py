@@ -153,7 +153,7 @@ def test_unknown_fields_suggest_the_nearest() -> None:
 
 def test_a_family_takes_what_one_of_its_formats_takes() -> None:
     """A field of answers can be given before it is known whether there are any."""
-    targets = targets_named("nemo")
+    targets = [adapter_of(target) for target in targets_named("nemo")]
     check_constants(targets, {"llm_name": "m"})
     with pytest.raises(ConversionError, match="did you mean llm_name"):
         check_constants(targets, {"llm_nam": "m"})

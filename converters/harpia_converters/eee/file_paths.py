@@ -1,6 +1,7 @@
 """Where samples and their aggregate lie, so that they are found to belong together."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from harpia_converters.eee.versions import Form
 from harpia_formats.detection.file_name import without_compression
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
 
 #: What the names of samples end with.
 _end = "_samples.jsonl"
@@ -72,13 +74,15 @@ def _folder(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name).strip(".") or "unknown"
 
 
-def check_valid(aggregate: dict[str, Any]) -> None:
-    """Raise `ScoreError` if what was given makes an aggregate that is not valid."""
-    from harpia_formats import validate  # noqa: PLC0415 - for what users give only
+def check_valid(
+    aggregate: dict[str, Any], first_problem: Callable[[bytes, str], Problem | None]
+) -> None:
+    """Raise `ScoreError` if an aggregate of the values that `--set` gives is not valid.
 
-    report = validate(encode(aggregate), format="eee-aggregate")
-    if not report.ok:
-        first = report.problems[0]
+    `first_problem` returns the first problem of a document in a format.
+    """
+    first = first_problem(encode(aggregate), "eee-aggregate")
+    if first is not None:
         raise ScoreError(
             "what --set gives for the aggregate is not valid at "
             f"{first.place.pointer or '/'}: {first.message}"

@@ -35,7 +35,6 @@ from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Record, Score
-from harpia_formats.registry import adapter_of
 from harpia_formats.scoring.groups import score_in
 from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
@@ -181,12 +180,12 @@ def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
     settings = settings_of(run.constants, shape.adapter, shape.form)
     name = aggregate_name(files.name, settings, shape.format.id)
     if settings.told:
-        check_valid(empty_aggregate(settings, shape.form))
-    if run.source is not None:
+        check_valid(empty_aggregate(settings, shape.form), run.first_problem)
+    if run.source is not None and run.source_adapter is not None:
         try:
             check_requirements(
                 run.source,
-                adapter_of(run.source),
+                run.source_adapter,
                 shape.format,
                 shape.adapter,
                 settings.constants,

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Header
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
@@ -34,8 +36,12 @@ class ResultRun:
 
     measured: tuple[ComputedMetric, ...]
     profile: str
-    #: The format of the input, None if it is not known yet.
+    #: Given the bytes of a document and the id of its format: its first problem, None
+    #: if it is valid.
+    first_problem: Callable[[bytes, str], Problem | None]
+    #: The format of the input and its adapter, None if they are not known yet.
     source: Format | None = None
+    source_adapter: FormatAdapter | None = None
     #: The header of the input, if it selected the metrics.
     header: Header | None = None
     #: Names by the user or a configuration: `task`, `tree`, `job`, `run_name`.

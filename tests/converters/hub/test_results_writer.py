@@ -208,8 +208,9 @@ def test_a_score_called_like_a_column_is_refused(tmp_path: Path) -> None:
     measuring = ComputedMetric(MetricRequest("em", names=("id",)), measure_of("em", {}))
     files = ResultFiles(tmp_path / "out.csv", overwrite=False)
 
+    run = ResultRun((measuring,), "default", first_problem=lambda *_: None)
     with pytest.raises(ScoreError, match="a score is called 'id'"):
-        RESULTS.writer(files, ResultRun((measuring,), "default"))
+        RESULTS.writer(files, run)
     assert not list(tmp_path.iterdir())
 
 

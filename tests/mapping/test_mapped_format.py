@@ -15,10 +15,10 @@ from harpia_formats.mapping.columns import (
     check_columns_unique,
     check_field_names,
     column_names,
-    detect_mapped_format,
     names_by_column,
     rename_columns,
 )
+from harpia_formats.mapping.mapped_format import detect_mapped_format
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.registry import adapter_of, all_formats
 

@@ -1,0 +1,36 @@
+"""Find the format that a map of columns is for: that of the input or of the output."""
+
+from collections.abc import Iterable
+from os import PathLike
+from typing import Any
+
+#: Formats whose columns can have any names.
+FREE_COLUMN_FORMATS = ("csv", "haystack")
+
+
+def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
+    """Return the first format with free column names that is detected in `inputs`.
+
+    None if there is none. Only paths and bytes are looked at: a stream can be read
+    only once.
+    """
+    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - for maps only
+
+    detectable = [
+        given
+        for given in inputs
+        if isinstance(given, (bytes, str, PathLike)) and given != "-"
+    ]
+    formats = (detected.format for detected in detect_files(detectable))
+    return next((found for found in formats if found in FREE_COLUMN_FORMATS), None)
+
+
+def maps_output_columns(inputs: Iterable[Any], to: str, source: str | None) -> bool:
+    """Tell whether a map of columns is for the output, in the format `to`.
+
+    It is for the input if that has free column names: by its format `source`, or by
+    what is detected where that is None and Haystack is written.
+    """
+    if to not in FREE_COLUMN_FORMATS or source in FREE_COLUMN_FORMATS:
+        return False
+    return to == "csv" or source is not None or detect_mapped_format(inputs) is None
