@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harpia_formats.conversion.losses.counts import FateCounts
+from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.format import Format

@@ -54,7 +54,7 @@ def _sources_of(argument: str) -> Iterable[Source]:
     if argument == "-":
         return [_standard_input()]
     if is_url(argument):
-        from harpia_formats.io.remote.discovery import remote_sources  # noqa: PLC0415 - for remote files only
+        from harpia_formats.io.remote_discovery import remote_sources  # noqa: PLC0415 - for remote files only
 
         return remote_sources(argument, _SUFFIXES)
     try:

@@ -1,10 +1,10 @@
-import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
 from pathlib import Path
 
+import grimp
 import pytest
 
 import harpia_converters
@@ -15,26 +15,7 @@ ROOT = Path(__file__).parents[2]
 HUB = Path(harpia_formats.__file__).parent
 ADAPTERS = Path(harpia_converters.__file__).parent
 VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
-#: The one arrow from the hub to the adapters.
-ARROW = HUB / "registry.py"
 HEAVY = {"typer", "rich", "jsonschema", "orjson", "msgspec", "jsonschema_rs"}
-
-
-def imports_of(module: Path) -> Iterator[str]:
-    """Yield the full names that a module imports anywhere in it, also lazily."""
-    for node in ast.walk(ast.parse(module.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = [*package_of(module)[: 1 - node.level or None]] if node.level else []
-            start = ".".join([*base, *([node.module] if node.module else [])])
-            yield from (f"{start}.{each.name}" for each in node.names)
-
-
-def package_of(module: Path) -> tuple[str, ...]:
-    """Return the names of the package that a module stands in."""
-    root = HUB.parent if HUB in module.parents else ADAPTERS.parent
-    return module.parent.relative_to(root).parts
 
 
 def loaded_by(code: str) -> set[str]:
@@ -60,45 +41,96 @@ def running(*arguments: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    "module", sorted(HUB.rglob("*.py")), ids=lambda each: each.relative_to(HUB)
-)
-def test_hub_knows_the_spokes_in_one_place_only(module: Path) -> None:
-    """No module of the hub but the registry imports the adapters."""
-    adapters = [each for each in imports_of(module) if "harpia_converters" in each]
+def layers() -> tuple[set[str], set[str]]:
+    """Return the packages that the contract `stages` has a layer for.
 
-    assert bool(adapters) == (module == ARROW)
+    The second set holds those in parentheses, which need not exist.
+    """
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    stages = next(each for each in contracts if each["id"] == "stages")
+    names = {name.strip() for layer in stages["layers"] for name in layer.split("|")}
+    future = {name.strip("()") for name in names if name.startswith("(")}
+    return {name for name in names if not name.startswith("(")}, future
 
 
-@pytest.mark.parametrize(
-    "module",
-    sorted(ADAPTERS.rglob("*.py")),
-    ids=lambda each: each.relative_to(ADAPTERS),
-)
-def test_no_spoke_knows_another(module: Path) -> None:
-    """A vendor's module imports the hub and its own package, and no other vendor."""
-    parts = package_of(module)
-    own = ".".join(parts[:2])
-    others = [
-        each
-        for each in imports_of(module)
-        if each.startswith("harpia_converters") and not f"{each}.".startswith(f"{own}.")
+def test_imports_keep_the_contracts() -> None:
+    """The contracts of pyproject.toml hold, as `lint-imports` checks them."""
+    settings = str(ROOT / "pyproject.toml")
+    check = f"cli.lint_imports({settings!r}, no_cache=True)"
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-c", f"from importlinter import cli; exit({check})"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_package_has_a_layer() -> None:
+    """Each module and package at the top has a layer; only future ones need none."""
+    there = {each.stem for each in HUB.glob("*.py")} - {"__init__"}
+    there |= {each.parent.name for each in HUB.glob("*/__init__.py")}
+    present, future = layers()
+
+    assert present == there
+    assert future & there == set()
+
+
+def test_the_top_holds_packages_and_few_modules() -> None:
+    """A module is in the package of its stage, and not at the top."""
+    assert {each.name for each in HUB.iterdir() if each.is_file()} == {
+        "__init__.py",
+        "__main__.py",
+        "_version.py",
+        "entry_points.py",
+        "plugins.py",
+        "py.typed",
+        "registry.py",
+    }
+
+
+def test_only_the_registry_names_the_adapters() -> None:
+    """No other module of the hub names them, not even in a text to import later."""
+    named = [
+        each for each in HUB.rglob("*.py") if b"harpia_converters" in each.read_bytes()
     ]
 
-    assert len(parts) == 1 or others == []
+    assert named == [HUB / "registry.py"]
 
 
-def test_lazy_and_relative_imports_are_seen(tmp_path: Path) -> None:
-    """The rule above is not evaded by an import in a function, or a relative one."""
-    module = tmp_path / "a.py"
-    module.write_text("def f():\n    from harpia_converters import eee\n")
+def test_adapters_do_not_reach_the_registry() -> None:
+    """Neither do the hub's modules that they import; so they do not reach each other.
 
-    assert list(imports_of(module)) == ["harpia_converters.eee"]
+    What only a pipeline of Haystack loads, `haystack.component`, is no adapter.
+    """
+    graph = grimp.build_graph(
+        "harpia_formats",
+        "harpia_converters",
+        exclude_type_checking_imports=True,
+        cache_dir=None,
+    )
+    adapters = {
+        module
+        for module in graph.find_descendants("harpia_converters")
+        if module != "harpia_converters.haystack.component"
+    }
+    assert adapters
+
+    chains = {
+        module: graph.find_shortest_chain(module, "harpia_formats.registry")
+        for module in adapters
+    }
+
+    assert {module: chain for module, chain in chains.items() if chain} == {}
 
 
 def test_schemas_are_data() -> None:
     """There is no code among the schemas: it would break the editable install."""
-    assert {each.suffix for each in (ROOT / "schemas").rglob("*")} == {".json"}
+    files = [each for each in (ROOT / "schemas").rglob("*") if each.is_file()]
+
+    assert {each.suffix for each in files} == {".json"}
 
 
 def test_every_package_says_that_it_is_typed() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from harpia_formats.conversion.losses.counts import FateCount
+from harpia_formats.conversion.loss_counts import FateCount
 from harpia_formats.conversion.report import ConversionReport, FileLosses
 from harpia_formats.io.sink import FileSink
 from harpia_formats.model.problem import Place, Problem, pointer_of

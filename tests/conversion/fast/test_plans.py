@@ -13,7 +13,7 @@ import pytest
 
 from harpia_formats.conversion.fast import plans as express
 from harpia_formats.conversion.fast.batch import Bulk, suits_bulk
-from harpia_formats.conversion.losses.counts import FateCounts
+from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns

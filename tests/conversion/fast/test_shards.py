@@ -17,7 +17,7 @@ from harpia_formats.conversion.fast import shard_worker as shards
 from harpia_formats.conversion.fast import shards as sharding
 from harpia_formats.conversion.fast.batch import Bulk
 from harpia_formats.conversion.fast.shard_worker import Done, Job, Parts, converted
-from harpia_formats.conversion.losses.counts import FateCounts
+from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.detection.candidates import FormatVariant

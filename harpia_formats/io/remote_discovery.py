@@ -1,4 +1,4 @@
-"""Which remote files there are behind an address, a folder or a pattern."""
+"""Find the remote files that a URL names: a file, a folder or a pattern."""
 
 from typing import Any
 
