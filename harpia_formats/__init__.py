@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # importing us is cheap
     from harpia_formats.comparison.round_trip import DifferenceReport
     from harpia_formats.conversion.report import ConversionReport
     from harpia_formats.detection.result import Detected
-    from harpia_formats.entry_points import PluginError
+    from harpia_formats.extensions.entry_points import PluginError
     from harpia_formats.io.sink import SinkError
     from harpia_formats.llm_judge import LLMJudge
     from harpia_formats.mapping.columns import MapError
@@ -298,7 +298,7 @@ _elsewhere = {
     "LLMJudge": "llm_judge",
     "MapError": "mapping.columns",
     "Output": "model.record",
-    "PluginError": "entry_points",
+    "PluginError": "extensions.entry_points",
     "Record": "model.record",
     "SchemaError": "schema.load",
     "Score": "model.record",

@@ -8,14 +8,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import harpia_converters
-from harpia_formats import entry_points
-from harpia_formats.model.format import Format
-from harpia_formats.plugin_lookup import (
+from harpia_formats.extensions import entry_points
+from harpia_formats.extensions.formats_and_rules import (
     imported,
     plugin_adapter,
     plugin_format,
     plugin_rules,
 )
+from harpia_formats.model.format import Format
 from harpia_formats.rules import (
     Rule,
     UnknownRule,

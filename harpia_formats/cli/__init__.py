@@ -4,7 +4,7 @@ import gc
 import sys
 
 from harpia_formats._version import __version__
-from harpia_formats.cli.exit_codes import exceptions_to_exit_codes
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 
 
 def main() -> None:

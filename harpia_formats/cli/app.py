@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from harpia_formats._version import __version__
-from harpia_formats.cli.exit_codes import ExitCode, exceptions_to_exit_codes
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.cli.exit_codes import ExitCode
 
 #: Each command is the function of that name in the module `commands` has of that name.
 COMMANDS = (

@@ -1,7 +1,7 @@
 """The exceptions that a user can mend; imported only after a command has failed."""
 
 from harpia_formats.cli.exit_codes import UsageError
-from harpia_formats.entry_points import PluginError
+from harpia_formats.extensions.entry_points import PluginError
 from harpia_formats.io.sink import SinkError
 from harpia_formats.mapping.columns import MapError
 from harpia_formats.mapping.requirements import ConversionError

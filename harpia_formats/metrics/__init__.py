@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_formats import entry_points
+from harpia_formats.extensions import entry_points
 from harpia_formats.metrics import (
     accuracy,
     bertscore,

@@ -1,6 +1,6 @@
 """The reporters: one module for each way to write findings, in one table."""
 
-from harpia_formats import entry_points
+from harpia_formats.extensions import entry_points
 from harpia_formats.reporters import concise, full, json_report, jsonl
 from harpia_formats.reporters.reporter import Options, Reporter
 

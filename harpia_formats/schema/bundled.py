@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.entry_points import packaged_schema
+from harpia_formats.extensions.entry_points import packaged_schema
 
 if TYPE_CHECKING:  # only installations in zip files need it
     from importlib.resources.abc import Traversable

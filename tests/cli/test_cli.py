@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import __version__, validate
-from harpia_formats.cli.exit_codes import exceptions_to_exit_codes
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 from harpia_formats.model.report import problem_as_dict
 from harpia_formats.registry import all_rules
 from harpia_formats.validation.file.validator import InternalError

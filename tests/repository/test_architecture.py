@@ -84,7 +84,6 @@ def test_the_top_holds_packages_and_few_modules() -> None:
         "__init__.py",
         "__main__.py",
         "_version.py",
-        "entry_points.py",
         "plugins.py",
         "py.typed",
         "registry.py",

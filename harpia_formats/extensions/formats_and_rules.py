@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.entry_points import (
+from harpia_formats.extensions.entry_points import (
     FORMATS,
     RULES,
     packaged_schema,

@@ -1,0 +1,92 @@
+"""End the process with the right exit code for each exception."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from harpia_formats.cli.exit_codes import ExitCode, Terminated
+from harpia_formats.cli.output.streams import (
+    discard_buffer,
+    print_error,
+    write_stderr,
+)
+
+#: The signals that end a process; Windows has no SIGHUP (a terminal was closed).
+_SIGNALS = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+
+
+@contextmanager
+def exceptions_to_exit_codes() -> Iterator[None]:
+    """End the process with the right exit code for any exception raised inside.
+
+    The whole run is inside one of these, and each command inside another one, because
+    typer replaces some exceptions by exit codes of its own. Raises `SystemExit` for
+    every exception, after its message is on standard error.
+    """
+    handlers = {number: signal.signal(number, _raise_terminated) for number in _SIGNALS}
+    try:
+        _check_streams()
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _exit_without_output(ExitCode.INTERRUPTED)
+    except Terminated:
+        _exit_without_output(ExitCode.TERMINATED)
+    except BrokenPipeError:
+        _exit_without_output(ExitCode.BROKEN_PIPE)
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # typer and rich exit with 1
+            _exit_without_output(ExitCode.BROKEN_PIPE)
+        raise
+    except OSError as error:
+        print_error(f"cannot write the output: {error.strerror or error}")
+        _exit_without_output(ExitCode.UNABLE)
+    except Exception as error:  # noqa: BLE001 - every exception has an exit code
+        _exit_for(error)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _raise_terminated(_number: int, _frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _check_streams() -> None:
+    """Exit if standard output is closed; discard messages if standard error is."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open to the end
+    if sys.stdout is None:
+        print_error("cannot write the output: standard output is closed")
+        raise SystemExit(ExitCode.UNABLE)
+
+
+def _exit_for(error: Exception) -> NoReturn:
+    """Print what `error` means and exit: a mistake of the user, or a bug of ours."""
+    if isinstance(error, ImportError):
+        print_error(f"a package is missing or broken: {error}")
+        raise SystemExit(ExitCode.UNABLE) from None
+    from harpia_formats.cli.user_errors import USER_ERRORS  # noqa: PLC0415 - only failed runs pay for it
+    from harpia_formats.validation.file.validator import InternalError  # noqa: PLC0415 - only failed runs pay for it
+
+    if isinstance(error, USER_ERRORS):
+        print_error(str(error))
+        raise SystemExit(ExitCode.UNABLE) from None
+    if isinstance(error, InternalError):
+        print_error(f"a bug in harpia-formats, please report it: {error}")
+        raise SystemExit(ExitCode.BUG) from error
+    import traceback  # noqa: PLC0415 - only for bugs
+
+    write_stderr("".join(traceback.format_exception(error)))
+    print_error("this is a bug in harpia-formats, please report it")
+    raise SystemExit(ExitCode.BUG) from error
+
+
+def _exit_without_output(code: ExitCode) -> NoReturn:
+    """Exit with `code`, and discard output that is not written yet."""
+    discard_buffer(sys.stdout)
+    raise SystemExit(code)

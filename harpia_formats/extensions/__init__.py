@@ -1,0 +1,1 @@
+"""Formats, rules, metrics and reporters that other packages add by entry points."""
