@@ -16,7 +16,7 @@ from harness.measure import Candidate, Sample, seconds_of
 
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / "benchmarks" / "peers"
-SCHEMA = str(ROOT / "schemas" / "eee@0.2.0.schema.json")
+SCHEMA = str(ROOT / "schemas" / "eee" / "eee@0.2.0.schema.json")
 #: Rows that plain jsonschema is given; all of them would take minutes.
 SAMPLE_ROWS = 2000
 

@@ -23,7 +23,7 @@ from harness.measure import INTERVAL, Candidate, Measurement, compare
 ROWS = (50_000, 158_000, 500_000, 1_580_000, 5_000_000)
 #: The real records are so many that each is repeated this often.
 REAL_TIMES = 500
-NEW_SCHEMA = str(ROOT / "schemas" / "eee@0.3.0.schema.json")
+NEW_SCHEMA = str(ROOT / "schemas" / "eee" / "eee@0.3.0.schema.json")
 #: A peer that would take more than this share of the memory that is free is left out.
 MEMORY_SHARE = 0.6
 #: What the picture calls the tools.

@@ -15,8 +15,7 @@ _SUFFIX = ".schema.json"
 @cache
 def schema_ids() -> tuple[str, ...]:
     """Return the id of every schema, such as `eee@0.2.0` or `report-1`, sorted."""
-    names = (file.name for file in _folder().iterdir())
-    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names))
+    return tuple(sorted(_files()))
 
 
 def schema_text(identifier: str) -> bytes:
@@ -27,10 +26,20 @@ def schema_text(identifier: str) -> bytes:
     """
     if ":" in identifier:
         return packaged_schema(identifier)
-    return (_folder() / f"{identifier}{_SUFFIX}").read_bytes()
+    return _files()[identifier].read_bytes()
 
 
 @cache
+def _files() -> "dict[str, Path | Traversable]":
+    """Return the file of each schema by its id; each vendor has a folder."""
+    return {
+        file.name.removesuffix(_SUFFIX): file
+        for folder in _folder().iterdir()
+        if folder.is_dir()
+        for file in folder.iterdir()
+    }
+
+
 def _folder() -> "Path | Traversable":
     """Return the folder of the schemas, in an installation or in a checkout."""
     here = Path(__file__).parents[1]

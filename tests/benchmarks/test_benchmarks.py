@@ -19,7 +19,7 @@ import harpia_formats
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-SCHEMA = json.loads((ROOT / "schemas" / "eee@0.2.0.schema.json").read_bytes())
+SCHEMA = json.loads((ROOT / "schemas" / "eee" / "eee@0.2.0.schema.json").read_bytes())
 #: Of the first 300 rows; another value makes old measurements incomparable.
 DIGEST = "a3ebd1f8c639e46a17b23ef368603a12e129d50a428cbfd57039491271eefb28"
 COUNT = 1000

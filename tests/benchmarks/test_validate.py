@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 import harpia_formats
 
 ROOT = Path(__file__).parents[2]
-NEW_SCHEMA = json.loads((ROOT / "schemas" / "eee@0.3.0.schema.json").read_bytes())
+NEW_SCHEMA = json.loads(
+    (ROOT / "schemas" / "eee" / "eee@0.3.0.schema.json").read_bytes()
+)
 
 Modules = Callable[[str], ModuleType]
 

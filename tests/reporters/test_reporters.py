@@ -22,7 +22,12 @@ from harpia_formats.text.json_text import json_text
 from harpia_formats.text.sanitize import UNSAFE
 
 SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "schemas" / "report-1.schema.json").read_bytes()
+    (
+        Path(__file__).parents[2]
+        / "schemas"
+        / "harpia-formats"
+        / "report-1.schema.json"
+    ).read_bytes()
 )
 LINE = '…"interaction_type": "multi_turn", "interactions": null, "output"…'
 START = LINE.index("null")

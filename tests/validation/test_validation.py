@@ -33,7 +33,9 @@ FOLDERS = sorted((ROOT / "fixtures").iterdir())
 CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 SAMPLES = CORPORA / "eee" / "samples"
 CONTRACT = jsonschema.Draft7Validator(
-    json.loads((ROOT / "schemas" / "report-1.schema.json").read_bytes())
+    json.loads(
+        (ROOT / "schemas" / "harpia-formats" / "report-1.schema.json").read_bytes()
+    )
 )
 NUMBERS = {"type": "object", "properties": {"n": {"type": "integer"}}}
 SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")

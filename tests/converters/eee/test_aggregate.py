@@ -53,7 +53,7 @@ near_documents = st.dictionaries(
 
 def schema_of(shape: str) -> Any:
     """Return our schema of `shape`."""
-    path = ROOT / "schemas" / f"eee-aggregate@{shape}.schema.json"
+    path = ROOT / "schemas" / "eee" / f"eee-aggregate@{shape}.schema.json"
     return json.loads(path.read_bytes())
 
 

@@ -14,7 +14,7 @@ from harpia_converters.harpia import header_checks, lab_input, log, output, rule
 from harpia_formats.model.format import Dialect
 from harpia_formats.schema.typed_decoder import typed_decoder_of
 
-SCHEMAS = Path(__file__).parents[3] / "schemas"
+SCHEMAS = Path(__file__).parents[3] / "schemas" / "harpia"
 DIALECTS = [
     each for module in (lab_input, output, log) for each in module.FORMAT.dialects
 ]

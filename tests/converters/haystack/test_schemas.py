@@ -14,8 +14,8 @@ from jsonschema import Draft7Validator
 
 from harpia_converters.haystack import columns, evaluator, results, run
 
-SCHEMAS = Path(__file__).parents[3] / "schemas"
-FILES = sorted(SCHEMAS.glob("haystack*.schema.json"))
+SCHEMAS = Path(__file__).parents[3] / "schemas" / "haystack"
+FILES = sorted(SCHEMAS.glob("*.schema.json"))
 DIALECTS = [
     each
     for module in (columns, results, run, evaluator)

@@ -19,7 +19,7 @@ FULL = [
     json.loads(each)
     for each in (ROOT / "fixtures/record/valid/full.jsonl").read_bytes().splitlines()
 ]
-SCHEMA = json.loads((ROOT / "schemas/record.schema.json").read_bytes())
+SCHEMA = json.loads((ROOT / "schemas/harpia-formats/record.schema.json").read_bytes())
 REFEREE = jsonschema.Draft7Validator(SCHEMA)
 (SNIFF,) = (each.sniff for each in record.FORMAT.dialects)
 #: Every place where null is allowed.

@@ -62,7 +62,7 @@ ANYTHING = st.recursive(
 
 def checker(schema: str) -> Callable[[Any], bool]:
     """Return what tells whether the schema called `schema` allows a document."""
-    text = (ROOT / "schemas" / f"{schema}.schema.json").read_bytes()
+    text = (ROOT / "schemas" / "nemo" / f"{schema}.schema.json").read_bytes()
     return jsonschema_rs.Draft7Validator(json.loads(text), offline=True).is_valid
 
 

@@ -52,7 +52,7 @@ def is_valid(schema: str, row: Any) -> bool:
 
 def checker(schema: str) -> Callable[[Any], bool]:
     """Return what tells the same of many rows."""
-    path = ROOT / "schemas" / f"{schema}.schema.json"
+    path = ROOT / "schemas" / "nemo" / f"{schema}.schema.json"
     return jsonschema.Draft7Validator(json.loads(path.read_bytes())).is_valid
 
 
@@ -209,7 +209,7 @@ def test_what_is_not_text_or_not_there_is_an_error(dialect: str, row: Any) -> No
 )
 def test_schema_suits_the_fast_lane(schema: str) -> None:
     """A decoder can be built of the schema, and it accepts a good record."""
-    path = ROOT / "schemas" / f"{schema}.schema.json"
+    path = ROOT / "schemas" / "nemo" / f"{schema}.schema.json"
     row = GOOD[schema.removesuffix("-strict")]
 
     decoder = typed_decoder_of(json.loads(path.read_bytes()))
