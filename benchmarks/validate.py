@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness import cost_growth as series
-from harness import memory_growth as flat
+from harness import memory_growth as joined_lines
 from harness.bars import Bar, bars_table
 from harness.candidates import (
     CLEAN,
@@ -152,7 +152,7 @@ def series_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[
 
 def memory_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
     """Measure the memory at sizes that grow, and return the text and the bars."""
-    return flat.text(arguments.gigabytes, folder, command_of(arguments))
+    return joined_lines.text(arguments.gigabytes, folder, command_of(arguments))
 
 
 PARTS: Mapping[str, Callable[[argparse.Namespace, Path], tuple[str, list[Bar]]]] = {
@@ -176,7 +176,7 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     add("--memory", action="store_true", help="measure the memory up to 10 GB")
     add("--rows", type=int, nargs="+", default=[50_000, 500_000])
     add("--series-rows", type=int, nargs="+", default=list(series.ROWS))
-    add("--gigabytes", type=float, nargs="+", default=list(flat.GIGABYTES))
+    add("--gigabytes", type=float, nargs="+", default=list(joined_lines.GIGABYTES))
     add("--runs", type=int, default=3)
     add("--folder", type=Path, help="where generated files are kept")
     add("--every-eval-ever", metavar="COMMAND", help="EvalEval's own validator")

@@ -1,4 +1,4 @@
-"""The shared metric core: one file for each metric, in one table."""
+"""All metrics: one module for each, in one table by name."""
 
 from collections.abc import Mapping
 from typing import Any

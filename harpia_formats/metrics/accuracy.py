@@ -1,4 +1,7 @@
-"""Accuracy: the share of answers that equal a reference, character by character."""
+"""Accuracy: the share of answers that equal a reference exactly, from 0 to 1.
+
+It is exact match without normalisation, so case, spaces and punctuation count.
+"""
 
 from harpia_formats.metrics.exact_match import DEFAULTS as EXACT_MATCH
 from harpia_formats.metrics.exact_match import measure_of

@@ -1,7 +1,8 @@
-"""BERTScore: how near the tokens of answers and references are in a model's eyes.
+"""BERTScore: the similarity of the tokens of answers and references by a model.
 
 Source: Zhang and others, BERTScore: Evaluating Text Generation with BERT (2020),
-without weights for rare tokens and without a baseline.
+without weights for rare tokens (idf) and without rescaling by a baseline. Precision,
+recall and F1 are means of cosine similarities, from -1 to 1.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from harpia_formats.metrics.references import RULES, references_by_rule
 
 NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
 DEFAULTS = {"model": None, "layer": None, "batch_size": 64, "references": "max"}
-#: The vectors of a text's tokens, of length 1, and which of them are words.
+#: The unit vectors of the tokens of a text, and a mask of the tokens that are words.
 Embedded = tuple[Any, Any]
 Embed = Callable[[Sequence[str]], list[Embedded]]
 NO_FOLDER = "the path of a folder that holds a model and its tokenizer"
@@ -32,7 +33,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     size = parameters.whole("batch_size", 1)
     rule = parameters.choice("references", RULES)
     with require_extra("bertscore", "bertscore"):
-        import transformers  # noqa: PLC0415 - an extra, and slow to load
+        import transformers  # noqa: PLC0415 - in the extra bertscore, and slow to import
     embed, layer = _embedding(parameters, folder, size)
 
     def batch(pairs: Sequence[Pair]) -> list[Statistics]:
@@ -61,10 +62,10 @@ def _folder(parameters: Parameters) -> Path:
 
 
 def _embedding(parameters: Parameters, folder: Path, size: int) -> tuple[Embed, int]:
-    """Return what embeds texts, and the layer whose output it takes."""
+    """Return a function that embeds texts, and the number of the layer it uses."""
     with require_extra("bertscore", "bertscore"):
-        import torch  # noqa: PLC0415 - an extra, and slow to load
-        from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415 - likewise
+        import torch  # noqa: PLC0415 - in the extra bertscore, and slow to import
+        from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415 - in the extra bertscore
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
@@ -101,7 +102,7 @@ def _in_batches(
 ) -> Embed:
     def embed(texts: Sequence[str]) -> list[Embedded]:
         found: dict[int, Embedded] = {}
-        # Texts of like lengths share a batch, so that little is padded.
+        # Texts of similar lengths share a batch, so that little is padded.
         order = sorted(range(len(texts)), key=lambda each: len(texts[each]))
         for start in range(0, len(order), size):
             places = order[start : start + size]
@@ -113,7 +114,7 @@ def _in_batches(
 
 
 def _longest(tokenizer: Any, model: Any) -> int:
-    """Return how many tokens a text may have; what is longer is cut."""
+    """Return the number of tokens after which a text is cut."""
     limit = getattr(model.config, "max_position_embeddings", None) or 512
     return min(int(tokenizer.model_max_length), int(limit))
 
@@ -125,9 +126,10 @@ def _best(vectors: Iterator[Embedded], references: int) -> Statistics:
 
 
 def _scores(answer: Embedded, reference: Embedded) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of two texts, 0 where one is empty.
+    """Return precision, recall and F1 of two texts, 0 if one is empty.
 
-    The marks of the beginning and the end may be matched and do not count.
+    Special tokens, such as those of the start and the end, may be matched but are left
+    out of the means.
     """
     (mine, words), (other, other_words) = answer, reference
     if not words.any() or not other_words.any():

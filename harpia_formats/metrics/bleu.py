@@ -1,7 +1,8 @@
 """BLEU over a corpus, as sacrebleu defines it.
 
 Sources: Papineni and others, BLEU (2002); Post, A Call for Clarity in Reporting BLEU
-Scores (2018). The runs of words are counted here and the formula is sacrebleu's.
+Scores (2018). Scores are from 0 to 100. The n-grams are counted here, which is faster,
+and the formula is that of sacrebleu.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +22,10 @@ from harpia_formats.metrics.text.bleu_tokens import (
     Tokenizer,
     sacrebleu_tokenizer,
 )
-from harpia_formats.metrics.text.overlap import clipped, grams_of
+from harpia_formats.metrics.text.overlap import clipped_overlap, ngrams
 
-#: The longest run of words that counts.
-ORDERS = 4
+#: The length of the longest n-grams.
+MAX_ORDER = 4
 #: The smoothing methods of sacrebleu, and whether they take a value.
 SMOOTHINGS = {"exp": False, "floor": True, "add-k": True, "none": False}
 DEFAULTS = {
@@ -44,29 +45,31 @@ class Bleu:
     words: Tokenizer
     rule: str
     lowercase: bool
-    #: Of a sum of counts: BLEU from 0 to 100.
+    #: Returns BLEU from 0 to 100 from summed counts.
     score: Callable[[Sequence[float]], float]
-    #: The options as signatures have them.
+    #: The options in the form of signatures.
     options: str
 
     def counts(self, answer: str, references: Sequence[str]) -> Statistics:
-        """Return the length of an answer, that of the reference nearest in length, and
-        for each order how many runs the answer has right and has at all.
-        """  # noqa: D205 - one sentence
+        """Return the counts of one answer, which add up over answers.
+
+        They are the number of its words, that of the reference nearest in length, then
+        for n from 1 to 4 the n-grams that a reference has too, then all n-grams.
+        """
         mine = self._words(answer)
         others = [
             self._words(each) for each in references_by_rule(references, self.rule)
         ]
         size = len(mine)
         nearest = min(map(len, others), key=lambda each: (abs(each - size), each))
-        right = [0] * ORDERS
-        for order in range(1, min(ORDERS, size) + 1):
-            found = [grams_of(each, order) for each in others]
-            right[order - 1] = clipped(grams_of(mine, order), found)
+        right = [0] * MAX_ORDER
+        for order in range(1, min(MAX_ORDER, size) + 1):
+            found = [ngrams(each, order) for each in others]
+            right[order - 1] = clipped_overlap(ngrams(mine, order), found)
             if not right[order - 1]:
-                # No longer run can be right where no shorter one is.
+                # Without a shared n-gram there is no longer one.
                 break
-        runs = [max(size - order, 0) for order in range(ORDERS)]
+        runs = [max(size - order, 0) for order in range(MAX_ORDER)]
         return (size, nearest, *right, *runs)
 
     def _words(self, text: str) -> list[str]:
@@ -74,24 +77,24 @@ class Bleu:
 
 
 def bleu_of(parameters: Parameters) -> Bleu:
-    """Return BLEU with its options; raises `MetricError`."""
+    """Return BLEU with its parameters; raises `MetricError` for a bad value."""
     tokenizer = parameters.choice("tokenizer", NAMES)
     smoothing = parameters.choice("smoothing", tuple(SMOOTHINGS))
     rule = parameters.choice("references", POOLED_RULES)
     lowercase = parameters.flag("lowercase")
     effective = parameters.flag("effective_order")
     with require_extra("score", parameters.metric):
-        import sacrebleu  # noqa: PLC0415 - an extra
-        from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - likewise
+        import sacrebleu  # noqa: PLC0415 - in the extra score
+        from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - in the extra score
     value = _smooth_value(parameters, smoothing, BLEU.SMOOTH_DEFAULTS[smoothing])
     shown = smoothing if value is None else f"{smoothing}[{value:g}]"
 
     def score(counts: Sequence[float]) -> float:
-        # Lists of their own, since smoothing changes them.
+        # New lists, since the smoothing of sacrebleu changes them.
         size, nearest, *counted = map(int, counts)
         return BLEU.compute_bleu(
-            counted[:ORDERS],
-            counted[ORDERS:],
+            counted[:MAX_ORDER],
+            counted[MAX_ORDER:],
             size,
             nearest,
             smooth_method=smoothing,

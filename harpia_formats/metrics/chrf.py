@@ -1,4 +1,8 @@
-"""chrF: the runs of characters that answers and references share."""
+"""chrF: the F-score of the character n-grams that answers and references share.
+
+Sources: Popovic, chrF: character n-gram F-score for automatic MT evaluation (2015), and
+chrF++: words helping character n-grams (2017). Scores are from 0 to 100.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,8 +33,8 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         for each in ("lowercase", "whitespace", "eps_smoothing")
     }
     with require_extra("score", "chrf"):
-        import sacrebleu  # noqa: PLC0415 - an extra
-        from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415 - likewise
+        import sacrebleu  # noqa: PLC0415 - in the extra score
+        from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415 - in the extra score
     case = "lc" if flags["lowercase"] else "mixed"
     signature = (
         f"chrf|impl:sacrebleu-{sacrebleu.__version__}|beta:{numbers['beta']}"

@@ -1,4 +1,8 @@
-"""Exact match: 1 where an answer is a reference, once both are normalised."""
+"""Exact match: the share of answers that equal a reference after normalisation.
+
+Source: the evaluation script of SQuAD v1.1 (Rajpurkar and others, SQuAD: 100,000+
+Questions for Machine Comprehension of Text, 2016).
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +15,11 @@ from harpia_formats.metrics.text.normalise import NORMALISATIONS
 
 
 def measure_of(name: str, defaults: Mapping[str, Any], given: Any) -> Measure:
-    """Return the mean of exact match; raises `MetricError`."""
+    """Return exact match with its parameters, from 0 to 1 or from 0 to 100.
+
+    A record scores 1 if its answer equals a reference after normalisation, else 0.
+    Raises `MetricError` for an unknown parameter or a bad value.
+    """
     parameters = read_parameters(name, defaults, given)
     chosen = parameters.choice("normalisation", tuple(NORMALISATIONS))
     rule, scale = parameters.choice("references", RULES), parameters.scale()

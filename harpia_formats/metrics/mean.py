@@ -1,10 +1,10 @@
-"""Metrics whose score of many records is the mean of theirs."""
+"""Metrics whose score of many records is the mean of the scores of the records."""
 
 from collections.abc import Callable, Sequence
 
 from harpia_formats.metrics.metric import Measure, Statistics
 
-#: What a scale is multiplied with, a score lying between 0 and 1 before.
+#: The factor of each scale for scores between 0 and 1.
 FACTORS = {"0-1": 1, "0-100": 100}
 
 
@@ -14,9 +14,11 @@ def mean_measure(
     score: Callable[[str, Sequence[str]], float],
     scale: str = "0-1",
 ) -> Measure:
-    """Return the mean of `score`, which gives that of one record from 0 to 1.
+    """Return a metric that is the mean of `score` over records.
 
-    The statistics are the sum of the scores on `scale` and their number.
+    `score` takes an answer and its references and returns a number from 0 to 1; the
+    metric has the range of `scale`, "0-1" or "0-100". Its statistics are the sum of the
+    scores and their number.
     """
     factor = FACTORS[scale]
     return Measure(
@@ -30,7 +32,10 @@ def mean_measure(
 
 
 def means(names: int) -> Callable[[Sequence[float]], tuple[float | None, ...]]:
-    """Return what makes means of as many sums, followed by the number of records."""
+    """Return a function that divides `names` sums by the count that follows them.
+
+    It returns None for each sum if the count is 0 or missing.
+    """
     nothing = (None,) * names
 
     def means(sums: Sequence[float]) -> tuple[float | None, ...]:
@@ -41,6 +46,6 @@ def means(names: int) -> Callable[[Sequence[float]], tuple[float | None, ...]]:
     return means
 
 
-def summed(one: Statistics, other: Statistics) -> Statistics:
-    """Return two statistics of one measure as those of both."""
+def sum_of_statistics(one: Statistics, other: Statistics) -> Statistics:
+    """Return the sum of two statistics of the same metric, place by place."""
     return tuple(a + b for a, b in zip(one, other, strict=True))

@@ -1,32 +1,32 @@
-"""What a metric is: statistics that add up over records, and scores from their sums."""
+"""The types of a metric: statistics that add up, and scores of their sums."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: Of one record or summed over many: numbers that add up, place by place.
+#: Numbers of one record, or their sums over many, which are added place by place.
 Statistics = tuple[float, ...]
-#: An answer, and its references, one at least.
+#: An answer, and its references, of which there is at least one.
 Pair = tuple[str, Sequence[str]]
 
 
 class MetricError(Exception):
-    """A metric that cannot be computed as asked, and how to mend it."""
+    """A metric that cannot be computed as requested; the text tells how to fix it."""
 
 
 class UnscorableError(Exception):
-    """One record to which a metric gives no number; the text is the reason."""
+    """One record that a metric cannot score; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One metric with its parameters settled.
+    """One metric with its parameters.
 
-    A record's own score is `scores(statistics(answer, references))`: that of a corpus
-    of one. Statistics merge by addition, in any order.
+    The score of one record is `scores(statistics(answer, references))`. The score of
+    many is `scores` of the sum of their statistics, which may be added in any order.
     """
 
-    #: What its scores are called, in their order.
+    #: The names of its scores, in their order.
     names: tuple[str, ...]
     #: The definition, library and version, options and scale of its scores.
     signature: str
@@ -35,22 +35,23 @@ class Measure:
     #: The statistics of one answer and its references, always as many numbers; raises
     #: `UnscorableError`.
     statistics: Callable[[str, Sequence[str]], Statistics]
-    #: From a sum of statistics a score for each name; None where nothing was scored.
+    #: Returns a score for each name from summed statistics; None if none were added.
     scores: Callable[[Sequence[float]], tuple[float | None, ...]]
-    #: The statistics of many at once, where that is quicker than one by one.
+    #: Returns the statistics of many pairs at once, if that is faster than one by one.
     batch: Callable[[Sequence[Pair]], list[Statistics]] | None = None
-    #: Whether a score over many records is the mean of theirs.
+    #: Whether the score of many records is the mean of their scores.
     is_mean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric, before its parameters are known."""
+    """One metric without parameters."""
 
     name: str
     #: The definition in one sentence.
     summary: str
     #: The names of its parameters with their defaults.
     parameters: Mapping[str, Any]
-    #: Raises `MetricError` for an unknown parameter, a bad value or a missing extra.
+    #: Returns the metric with the given parameters; raises `MetricError` for an unknown
+    #: parameter, a bad value or a package that is not installed.
     build: Callable[[Mapping[str, Any]], Measure]

@@ -1,4 +1,8 @@
-"""The mean of NLTK's sentence BLEU."""
+"""The mean of NLTK's `sentence_bleu`, from 0 to 1.
+
+Sources: Papineni and others, BLEU (2002); Chen and Cherry, A Systematic Comparison of
+Smoothing Techniques for Sentence-Level BLEU (2014), whose methods are numbered 0 to 7.
+"""
 
 import math
 import warnings
@@ -18,12 +22,12 @@ from harpia_formats.metrics.references import require_references, score_over_ref
 from harpia_formats.metrics.text.bleu_tokens import BUILT_IN_TOKENIZERS
 
 METHODS = tuple(f"method{number}" for number in range(8))
-#: Whether the score is the best over the references, each alone, or the answer is
-#: compared with all at once, its counts clipped by the best of them, as NLTK does.
+#: The best score over single references, or the score with all references at once,
+#: whose counts NLTK clips by the largest count of any reference.
 RULES = ("max", "clip")
 #: How far the sum of the weights may be from 1, for thirds written as decimals.
 TOLERANCE = 1e-3
-#: The only method that reads the precision of runs of three whatever the weights.
+#: The only method that needs trigrams for all weights.
 NEEDS_THREE = "method6"
 DEFAULTS = {
     "weights": (0.25, 0.25, 0.25, 0.25),
@@ -43,7 +47,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     tokenizer = parameters.choice("tokenizer", tuple(BUILT_IN_TOKENIZERS))
     reweigh = parameters.flag("auto_reweigh")
     with require_extra("score", "nltk-bleu"):
-        import nltk  # noqa: PLC0415 - an extra, and slow to load
+        import nltk  # noqa: PLC0415 - in the extra score, and slow to import
     scored = _scored(weights, method, reweigh=reweigh)
     words = BUILT_IN_TOKENIZERS[tokenizer]
 
@@ -67,7 +71,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
 def _scored(
     weights: tuple[float, ...], method: str, *, reweigh: bool
 ) -> Callable[[list[list[str]], list[str]], float]:
-    from nltk.translate.bleu_score import (  # noqa: PLC0415 - an extra, and slow to load
+    from nltk.translate.bleu_score import (  # noqa: PLC0415 - in the extra score, and slow to import
         SmoothingFunction,
         sentence_bleu,
     )
@@ -76,7 +80,7 @@ def _scored(
 
     def score(references: list[list[str]], answer: list[str]) -> float:
         with warnings.catch_warnings():
-            # method0 warns of every answer without a run in common.
+            # method0 warns for every answer that shares no n-gram.
             warnings.simplefilter("ignore")
             try:
                 return float(
@@ -91,7 +95,7 @@ def _scored(
 
 
 def _weights(parameters: Parameters) -> tuple[float, ...]:
-    """Return the weights as a tuple, which alone NLTK knows as its default."""
+    """Return the weights as a tuple, since NLTK compares them with its default."""
     given = parameters.values["weights"]
     if (
         not isinstance(given, list | tuple)
@@ -105,7 +109,7 @@ def _weights(parameters: Parameters) -> tuple[float, ...]:
 
 
 def _method(parameters: Parameters) -> str:
-    """Return the name of the smoothing method, method0 where there is none."""
+    """Return the name of the smoothing method, method0 if none is given."""
     if parameters.values["smoothing_function"] is None:
         return METHODS[0]
     return parameters.choice("smoothing_function", METHODS)

@@ -1,4 +1,8 @@
-"""Number check: how the last number of an answer compares with that of a reference."""
+"""Number check: comparing the last number of an answer with that of a reference.
+
+Source: the number check of the NeMo Evaluator SDK. A record scores 1 or 0, and the
+metric is their mean.
+"""
 
 import math
 import operator
@@ -12,9 +16,9 @@ from harpia_formats.metrics.parameters import Parameters, read_parameters
 from harpia_formats.metrics.references import CHECK_RULES, score_over_references
 
 Number = int | float
-#: What begins as a number; up to its last digit it is one.
+#: The longest run of a sign, digits and points; it is a number up to its last digit.
 _run = re.compile(r"[+-]?[.\d]+")
-#: Digits of the longest number that is read; Python's `int` has a limit.
+#: Characters of the longest number that is read; `int` has a limit of 4,300 digits.
 LONGEST = 4000
 COMPARISONS: Mapping[str, Callable[[Number, Number], bool]] = {
     "==": operator.eq,
@@ -50,7 +54,7 @@ def number_in(text: str, whose: str) -> Number:
 def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters = read_parameters("number-check", DEFAULTS, given)
     operation = parameters.choice("operation", (*COMPARISONS, DIFFERENCE))
-    # What is not to be equal must differ from every reference.
+    # An answer that must not be equal must differ from every reference.
     rule = "min" if operation == "!=" else "max"
     if parameters.values["references"] is not None:
         rule = parameters.choice("references", CHECK_RULES)

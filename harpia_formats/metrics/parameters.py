@@ -1,4 +1,4 @@
-"""The parameters that a metric is given: read, checked and completed with defaults."""
+"""Reading the parameters of a metric: checked, and completed with defaults."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,40 +12,40 @@ from harpia_formats.text.spelling import nearest
 SCALES = ("0-1", "0-100")
 _scales_by_factor = {1: "0-1", 100: "0-100"}
 
-#: The largest whole number that a parameter may be: n-grams of more words are none.
+#: The largest integer of a parameter, such as the length of n-grams.
 MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of one metric by name; every reader raises `MetricError`."""
+    """The parameters of one metric by name; every method raises `MetricError`."""
 
     metric: str
     values: Mapping[str, Any]
 
     def choice(self, name: str, allowed: Sequence[str]) -> str:
-        """Return one of the words that are `allowed`."""
+        """Return the value, which must be one of the `allowed` strings."""
         value = self.values[name]
         if isinstance(value, str) and value in allowed:
             return value
         raise self.wrong(name, f"one of {', '.join(allowed)}", _meant(value, allowed))
 
     def flag(self, name: str) -> bool:
-        """Return true or false."""
+        """Return the value, which must be true or false."""
         value = self.values[name]
         if isinstance(value, bool):
             return value
         raise self.wrong(name, "true or false")
 
     def number(self, name: str, least: float = 0.0) -> float:
-        """Return a finite number that is at least `least`."""
+        """Return the value, which must be a finite number of at least `least`."""
         value = self.values[name]
         if not is_number(value) or value < least:
             raise self.wrong(name, f"a number of at least {least:g}")
         return float(value)
 
     def whole(self, name: str, least: int = 0) -> int:
-        """Return a whole number from `least` to `MOST`."""
+        """Return the value, which must be an integer from `least` to `MOST`."""
         value = self.values[name]
         is_whole = isinstance(value, int) and not isinstance(value, bool)
         if not is_whole or not least <= value <= MOST:
@@ -53,14 +53,14 @@ class Parameters:
         return int(value)
 
     def scale(self) -> str:
-        """Return "0-1" or "0-100", which may also be given as 1 or 100."""
+        """Return the scale, "0-1" or "0-100", which may also be given as 1 or 100."""
         value = self.values["scale"]
         if is_number(value) and value in _scales_by_factor:
             return _scales_by_factor[value]
         return self.choice("scale", SCALES)
 
     def wrong(self, name: str, wanted: str, help_: str = "") -> MetricError:
-        """Return the error that a value is not what is wanted."""
+        """Return an error that says which value is wrong and what it must be."""
         value = self.values[name]
         return MetricError(
             f"the parameter {name} of the metric {self.metric} is {value!r}, but must "
@@ -71,7 +71,7 @@ class Parameters:
 def read_parameters(
     metric: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Parameters:
-    """Return what was given, completed with defaults.
+    """Return the given parameters, completed with the defaults of the metric.
 
     Raises `MetricError` for a parameter that the metric does not have.
     """
@@ -87,7 +87,7 @@ def read_parameters(
 
 @contextmanager
 def require_extra(extra: str, metric: str) -> Iterator[None]:
-    """Turn a failed import into a `MetricError` that says what to install."""
+    """Turn an `ImportError` into a `MetricError` that names the extra to install."""
     try:
         yield
     except ImportError as error:
@@ -98,7 +98,7 @@ def require_extra(extra: str, metric: str) -> Iterator[None]:
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value is a finite number, which true and false are not."""
+    """Tell whether a value is a finite number; true and false are not numbers."""
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
@@ -107,7 +107,7 @@ def is_number(value: object) -> bool:
 
 
 def yes_no(value: bool) -> str:  # noqa: FBT001 - the word for a flag in a signature
-    """Return a flag as signatures have it."""
+    """Return "yes" or "no", as signatures spell flags."""
     return "yes" if value else "no"
 
 

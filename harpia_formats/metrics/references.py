@@ -1,4 +1,4 @@
-"""Which references an answer is compared with, and which of the scores counts."""
+"""Scoring an answer against several references."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,19 +6,20 @@ from harpia_formats.metrics.metric import UnscorableError
 
 NO_REFERENCE = "there is no reference to compare the answer with"
 NOT_A_LIST = "references are a list of strings, and not one string"
-#: How a metric that compares with one reference deals with several.
+#: The rules for several references of a metric that compares with one reference:
+#: the best score, or that of the first reference.
 RULES = ("max", "first")
-#: The same of checks, of which some hold only if they hold for all references.
+#: The rules of checks; "min" is for checks that must hold for all references.
 CHECK_RULES = ("max", "min", "first")
-#: How a metric that can compare with several at once deals with them.
+#: The rules of a metric that compares with several references at once.
 POOLED_RULES = ("all", "first")
 
 
 def require_references(references: Sequence[str]) -> Sequence[str]:
-    """Return `references`.
+    """Return `references`, a list with at least one string.
 
-    Raises `UnscorableError` if there are none, and `TypeError` for one string, whose
-    letters would be taken for references.
+    Raises `UnscorableError` if it is empty, and `TypeError` if it is a string, whose
+    letters would be read as references.
     """
     if isinstance(references, str):
         raise TypeError(NOT_A_LIST)
@@ -39,12 +40,12 @@ def references_by_rule(references: Sequence[str], rule: str) -> Sequence[str]:
 def score_over_references(
     score: Callable[[str, str], float], rule: str
 ) -> Callable[[str, Sequence[str]], float]:
-    """Return what gives the best score of an answer over its references by `rule`.
+    """Return a function that scores an answer against a list of references.
 
-    By the rule "min" it is the worst, as of what must be true of every reference.
-
-    A reference with which `score` raises `UnscorableError` is left out; where that is
-    true of all, so does what is returned.
+    `score` compares an answer with one reference. The result is its largest value for
+    the rule "max", its smallest for "min" and that of the first reference for "first".
+    References for which `score` raises `UnscorableError` are left out; if it does for
+    all of them, so does the returned function.
     """
 
     def best(answer: str, references: Sequence[str]) -> float:

@@ -1,7 +1,7 @@
-"""ROUGE: the runs of tokens and the subsequences that answers and references share.
+"""ROUGE: the F1 of the n-grams or subsequences that answers and references share.
 
 Sources: Lin, ROUGE: A Package for Automatic Evaluation of Summaries (2004), and the
-package rouge-score 0.1.2, whose numbers these are.
+package rouge-score 0.1.2, whose results these are. Scores are from 0 to 1.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,42 +11,46 @@ from harpia_formats.metrics.mean import means
 from harpia_formats.metrics.metric import Measure, Metric, Statistics
 from harpia_formats.metrics.parameters import read_parameters, require_extra, yes_no
 from harpia_formats.metrics.references import RULES, references_by_rule
-from harpia_formats.metrics.text.overlap import f_score, grams_of, overlap
+from harpia_formats.metrics.text.overlap import f_score, ngrams, overlap
 from harpia_formats.metrics.text.rouge_tokens import TOKENIZERS, Lines, line_tokenizer
-from harpia_formats.metrics.text.subsequence import flat, union_hits
+from harpia_formats.metrics.text.subsequence import joined_lines, union_lcs_hits
 
-#: The length of the runs that a score is of.
+#: The length of the n-grams of each score.
 SIZES = {"rouge1": 1, "rouge2": 2, "rouge3": 3}
 NAMES = (*SIZES, "rougeL", "rougeLsum")
 DEFAULTS = {"tokenizer": "rouge_score", "stemmer": False, "references": "max"}
-#: The length of the longest common subsequence of two lists.
+#: Returns the length of the longest common subsequence of two lists.
 Length = Callable[[Sequence[str], Sequence[str]], int]
-#: F1 of an answer and a reference, by each name.
+#: Returns F1 of an answer and a reference for each name.
 Scores = Callable[[Lines, Lines], tuple[float, ...]]
 
 
 def scores_of(names: Sequence[str], length: Length) -> Scores:
-    """Return what gives the scores called `names`, a selection of `NAMES` in order."""
+    """Return a function that computes the scores `names` of an answer and a reference.
+
+    `names` is a part of `NAMES` in the same order. Both texts are lists of lines, each
+    of which is a list of tokens; each score is from 0 to 1.
+    """
     sizes = [SIZES[each] for each in names if each in SIZES]
     whole, by_line = "rougeL" in names, "rougeLsum" in names
 
     def scores(answer: Lines, reference: Lines) -> tuple[float, ...]:
-        mine, other = flat(answer), flat(reference)
-        found = [_of_runs(mine, other, size) for size in sizes]
+        mine, other = joined_lines(answer), joined_lines(reference)
+        found = [_ngram_f1(mine, other, size) for size in sizes]
         several = by_line and (len(answer) > 1 or len(reference) > 1)
         if whole or (by_line and not several):
             shared = f_score(length(mine, other), len(mine), len(other))
             found += [shared] * (whole + (by_line and not several))
         if several:
-            hits = union_hits(reference, answer)
+            hits = union_lcs_hits(reference, answer)
             found.append(f_score(hits, len(mine), len(other)))
         return tuple(found)
 
     return scores
 
 
-def _of_runs(answer: Sequence[str], reference: Sequence[str], size: int) -> float:
-    mine, other = grams_of(answer, size), grams_of(reference, size)
+def _ngram_f1(answer: Sequence[str], reference: Sequence[str], size: int) -> float:
+    mine, other = ngrams(answer, size), ngrams(reference, size)
     return f_score(overlap(mine, other), len(mine), len(other))
 
 
@@ -57,8 +61,8 @@ def _measure_of(
     tokenizer = parameters.choice("tokenizer", tuple(TOKENIZERS))
     stemmer, rule = parameters.flag("stemmer"), parameters.choice("references", RULES)
     with require_extra("score", metric):
-        import rapidfuzz  # noqa: PLC0415 - an extra
-        from rapidfuzz.distance.LCSseq import similarity  # noqa: PLC0415 - likewise
+        import rapidfuzz  # noqa: PLC0415 - in the extra score
+        from rapidfuzz.distance.LCSseq import similarity  # noqa: PLC0415 - in the extra score
     lines, scores = (
         line_tokenizer(tokenizer, stemmer=stemmer),
         scores_of(names, similarity),
@@ -91,11 +95,11 @@ def _metric(name: str, names: tuple[str, ...], what: str) -> Metric:
 WHAT = {
     "rouge1": "the tokens that an answer and a reference share",
     "rouge2": "the pairs of neighbouring tokens that an answer and a reference share",
-    "rouge3": "the runs of three tokens that an answer and a reference share",
+    "rouge3": "the trigrams of tokens that an answer and a reference share",
     "rougeL": "the longest common subsequence of an answer and a reference",
     "rougeLsum": "the longest common subsequences of the lines of an answer and of a "
     "reference",
 }
 METRIC = _metric("rouge", NAMES, "all of ROUGE 1, 2, 3, L and Lsum")
-#: Each score alone.
+#: One metric for each single score.
 METRICS = tuple(_metric(name, (name,), what) for name, what in WHAT.items())

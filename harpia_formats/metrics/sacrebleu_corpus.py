@@ -1,4 +1,4 @@
-"""Metrics whose counts and formula are both sacrebleu's."""
+"""Corpus metrics whose counts and formula are both those of sacrebleu."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,16 +10,17 @@ from harpia_formats.metrics.references import require_references
 def sacrebleu_measure(
     name: str, signature: str, scorer: Any, forget: Callable[[], object]
 ) -> Measure:
-    """Return the corpus score of `scorer`, one of sacrebleu's metrics.
+    """Return the corpus score of `scorer`, one of sacrebleu's metrics, from 0 to 100.
 
-    `forget` empties what sacrebleu remembers of the texts that it met.
+    TER may exceed 100. `forget` empties the caches of texts in sacrebleu, which would
+    grow with the data set.
     """
-    # sacrebleu hands out statistics and takes them back by these two alone.
+    # sacrebleu has no public function for statistics or for the score of their sum.
     extract = scorer._extract_corpus_statistics  # noqa: SLF001 - see above
-    compute = scorer._compute_score_from_stats  # noqa: SLF001 - likewise
+    compute = scorer._compute_score_from_stats  # noqa: SLF001 - see above
 
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
-        # One stream for each reference, of one text each.
+        # sacrebleu takes one list of texts for each reference.
         (found,) = extract(
             [answer], [[each] for each in require_references(references)]
         )

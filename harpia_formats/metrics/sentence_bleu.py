@@ -1,4 +1,8 @@
-"""The mean of the BLEU of single answers, as sacrebleu defines it for a sentence."""
+"""The mean of the BLEU of single answers, as sacrebleu's `sentence_bleu` defines it.
+
+Source: Post, A Call for Clarity in Reporting BLEU Scores (2018). Scores are from 0 to
+100, or from 0 to 1 with the parameter `scale`.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,8 @@
-"""String check: whether an answer stands in a relation to a reference, as it is."""
+"""String check: whether an answer equals, contains, starts or ends with a reference.
+
+Source: the string check of the NeMo Evaluator SDK. Texts are compared without
+normalisation. A record scores 1 or 0, and the metric is their mean.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,7 +12,7 @@ from harpia_formats.metrics.metric import Measure, Metric
 from harpia_formats.metrics.parameters import read_parameters
 from harpia_formats.metrics.references import CHECK_RULES, score_over_references
 
-#: Of an answer, on the left, and a reference.
+#: The comparison of an answer, on the left, with a reference.
 OPERATIONS: Mapping[str, Callable[[str, str], bool]] = {
     "equals": lambda left, right: left == right,
     "not equals": lambda left, right: left != right,
@@ -18,7 +22,7 @@ OPERATIONS: Mapping[str, Callable[[str, str], bool]] = {
     "endswith": str.endswith,
 }
 ALIASES = {"==": "equals", "!=": "not equals", "<>": "not equals"}
-#: What is true only if it is true of every reference.
+#: Operations that must hold for every reference.
 NEGATIONS = frozenset({"not equals", "not contains"})
 DEFAULTS = {"operation": "equals", "references": None}
 

@@ -1,4 +1,8 @@
-"""TER: how many edits turn answers into references."""
+"""TER: the edits that turn answers into references, in percent of reference words.
+
+Source: Snover and others, A Study of Translation Edit Rate with Targeted Human
+Annotation (2006). Scores start at 0, lower is better, and they may exceed 100.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,8 +23,8 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters = read_parameters("ter", DEFAULTS, given)
     flags: dict[str, Any] = {each: parameters.flag(each) for each in DEFAULTS}
     with require_extra("score", "ter"):
-        import sacrebleu  # noqa: PLC0415 - an extra
-        from sacrebleu.metrics.ter import TER  # noqa: PLC0415 - likewise
+        import sacrebleu  # noqa: PLC0415 - in the extra score
+        from sacrebleu.metrics.ter import TER  # noqa: PLC0415 - in the extra score
     scorer = TER(**flags)
     signature = (
         f"ter|impl:sacrebleu-{sacrebleu.__version__}"

@@ -1,4 +1,9 @@
-"""Token F1: how much of an answer and of a reference are the same words."""
+"""Token F1: the F1 of the words that an answer and a reference share, from 0 to 1.
+
+Source: the evaluation scripts of SQuAD v1.1 and v2 (Rajpurkar and others, 2016 and
+2018). Words are split at white space after normalisation; a word counts as often as
+both texts have it.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,8 +21,8 @@ DEFAULTS = {
     "references": "max",
     "scale": "0-1",
 }
-#: The score where one text has no word, given whether neither has one. SQuAD v1.1
-#: finds no common word and gives 0, as "zero" does, which others document.
+#: The score if one text has no word, by whether both have none. SQuAD v1.1 finds no
+#: common word and returns 0, and so does "zero", the name of other tools for it.
 EMPTY: Mapping[str, Callable[[bool], float]] = {
     "v1": lambda _: 0.0,
     "v2": float,

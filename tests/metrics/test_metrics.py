@@ -23,7 +23,7 @@ from harpia_formats.metrics import (
     metric_names,
 )
 from harpia_formats.metrics.text.normalise import NORMALISATIONS
-from harpia_formats.metrics.text.overlap import clipped, overlap
+from harpia_formats.metrics.text.overlap import clipped_overlap, overlap
 from harpia_formats.metrics.text.text_cache import LONGEST, cached_by_text
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
@@ -268,7 +268,7 @@ def test_overlap_is_that_of_multisets(one: list[int], others: list[list[int]]) -
         most |= each
 
     assert overlap(one, others[0]) == (Counter(one) & counts[0]).total()
-    assert clipped(one, others) == (Counter(one) & most).total()
+    assert clipped_overlap(one, others) == (Counter(one) & most).total()
 
 
 def test_references_that_cannot_be_scored_are_left_out() -> None:

@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.metrics import Measure, UnscorableError, measure_of
-from harpia_formats.metrics.mean import summed
-from harpia_formats.metrics.text.bleu_tokens import words_13a
+from harpia_formats.metrics.mean import sum_of_statistics
+from harpia_formats.metrics.text.bleu_tokens import mteval_tokens
 from harpia_formats.metrics.text.rouge_tokens import TOKENIZERS
-from harpia_formats.metrics.text.subsequence import flat, union_hits
+from harpia_formats.metrics.text.subsequence import joined_lines, union_lcs_hits
 
 NOT_INSTALLED = "the extra score is not installed"
 sacrebleu = pytest.importorskip("sacrebleu", reason=NOT_INSTALLED)
@@ -201,8 +201,8 @@ def merged(
     for part in parts:
         of_part = (0.0,) * len(rows[0])
         for each in chance.sample(part, len(part)):
-            of_part = summed(of_part, each)
-        total = summed(total, of_part)
+            of_part = sum_of_statistics(of_part, each)
+        total = sum_of_statistics(total, of_part)
     return total
 
 
@@ -320,7 +320,7 @@ def test_13a_is_that_of_sacrebleu(text: str) -> None:
 
     tokenizer = tokenizer_13a.Tokenizer13a()
 
-    assert words_13a(text) == tokenizer(text).split()
+    assert mteval_tokens(text) == tokenizer(text).split()
 
 
 lines = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=9), max_size=5)
@@ -332,10 +332,10 @@ def test_the_union_of_subsequences_is_that_of_rouge_score(
 ) -> None:
     """The same of several longest subsequences is taken, so that unions agree."""
     theirs = rouge_scorer._summary_level_lcs(reference, answer)  # noqa: SLF001 - to compare with
-    tokens = len(flat(reference))
+    tokens = len(joined_lines(reference))
     expected = round(theirs.recall * tokens)
 
-    assert union_hits(reference, answer) == expected
+    assert union_lcs_hits(reference, answer) == expected
 
 
 def test_huge_texts_take_no_time_or_memory_to_speak_of() -> None:

@@ -1,6 +1,7 @@
-"""Texts as BLEU counts them: sacrebleu's tokenizers, without their caches.
+"""Tokenizers of BLEU: those of sacrebleu without its caches.
 
-sacrebleu remembers 65,536 texts for each tokenizer, however long they are.
+sacrebleu caches 65,536 texts for each tokenizer, whatever their length, so that its
+memory grows with the data set.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any
 
 from harpia_formats.metrics.metric import MetricError
 from harpia_formats.metrics.parameters import require_extra
-from harpia_formats.metrics.text.rouge_tokens import unicode_tokens
+from harpia_formats.metrics.text.rouge_tokens import unicode_words
 from harpia_formats.metrics.text.text_cache import cached_by_text
 
 Tokenizer = Callable[[str], list[str]]
@@ -18,18 +19,17 @@ Tokenizer = Callable[[str], list[str]]
 NAMES = ("13a", "none", "intl", "char", "zh", "ja-mecab", "ko-mecab")
 _skipped = (("<skipped>", ""), ("-\n", ""), ("\n", " "))
 _entities = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
-# ASCII punctuation but for apostrophe, comma, hyphen and point.
+# ASCII punctuation except apostrophe, comma, hyphen and full stop.
 _alone = re.compile(r"[!-&(-+/:-@\[-`{-~]")
 _behind_no_digit = re.compile(r"([^0-9])([.,])")
 _before_no_digit = re.compile(r"([.,])([^0-9])")
 _dash = re.compile(r"([0-9])-")
-#: How many words with other characters than letters and digits are kept as they are
-#: split, and their greatest length.
+#: The number of cached words that contain punctuation, and their greatest length.
 PIECES, LONGEST = 1 << 14, 40
 
 
-def words_13a(text: str) -> list[str]:
-    """Return the words of a text as WMT's script mteval-v13a makes them."""
+def mteval_tokens(text: str) -> list[str]:
+    """Return the tokens of a text by the script mteval-v13a of WMT (sacrebleu: 13a)."""
     for old, new in _skipped:
         text = text.replace(old, new)
     if "&" in text:
@@ -45,7 +45,7 @@ def words_13a(text: str) -> list[str]:
 
 
 def _pieces(word: str) -> list[str]:
-    """Return what a word without spaces is split into; the rules ask for no other."""
+    """Return the tokens of a word without spaces by the rules of mteval-v13a."""
     word = _alone.sub(r" \g<0> ", f" {word} ")
     if "." in word or "," in word:
         word = _behind_no_digit.sub(r"\1 \2 ", word)
@@ -57,28 +57,31 @@ def _pieces(word: str) -> list[str]:
 
 _kept_pieces = lru_cache(PIECES)(_pieces)
 
-#: Tokenizers that are also at hand without sacrebleu.
+#: Tokenizers that do not need sacrebleu.
 BUILT_IN_TOKENIZERS: dict[str, Tokenizer] = {
     "whitespace": str.split,
-    "13a": cached_by_text(words_13a),
-    "unicode": cached_by_text(unicode_tokens),
+    "13a": cached_by_text(mteval_tokens),
+    "unicode": cached_by_text(unicode_words),
 }
 _kept: dict[str, Tokenizer] = {}
 
 
 def sacrebleu_tokenizer(name: str, metric: str) -> Tokenizer:
-    """Return the tokenizer of sacrebleu called `name`; raises `MetricError`."""
+    """Return the tokenizer of sacrebleu with this name.
+
+    Raises `MetricError` if a package that it needs is not installed.
+    """
     if name == "13a":
         return BUILT_IN_TOKENIZERS[name]
     if name not in _kept:
-        _kept[name] = cached_by_text(_foreign(name, metric))
+        _kept[name] = cached_by_text(_from_sacrebleu(name, metric))
     return _kept[name]
 
 
-def _foreign(name: str, metric: str) -> Tokenizer:
+def _from_sacrebleu(name: str, metric: str) -> Tokenizer:
     with require_extra("score", metric):
-        from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - an extra
-        from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp  # noqa: PLC0415 - likewise
+        from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - in the extra score
+        from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp  # noqa: PLC0415 - in the extra score
     try:
         tokenizer: Any = BLEU(tokenize=name).tokenizer
     except RuntimeError as error:

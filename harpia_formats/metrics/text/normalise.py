@@ -1,7 +1,8 @@
-"""Texts as metrics compare them.
+"""Normalisation of texts before they are compared.
 
-Sources: squad is the normalisation of the scripts of SQuAD v1.1 and v2; byob and nel
-are those of the NeMo Evaluator's BYOB metrics (0.2.8) and of its main line.
+Sources: `squad` is the normalisation of the scripts of SQuAD v1.1 and v2; `byob` is
+that of the BYOB metrics of the NeMo Evaluator (0.2.8) and `nel` that of its main
+branch. Each function takes a text and returns a text.
 """
 
 import re
@@ -18,28 +19,28 @@ _punctuation = re.compile(f"[{re.escape(string.punctuation)}]")
 
 
 def squad(text: str) -> str:
-    """Return `text` in lower case, without ASCII punctuation, then articles."""
+    """Return `text` in lower case, then without ASCII punctuation, then articles."""
     bare = _without_punctuation(text.lower())
     words = bare.split()
     if "".join(words).isalnum():
-        # Words end at spaces only, so that articles are words: the quick way.
+        # Words end at spaces only, so an article is a whole word: faster than a regex.
         return " ".join([each for each in words if each not in _articles])
     return " ".join(_article.sub(" ", bare).split())
 
 
 def nel(text: str) -> str:
-    """Return the NFKD of `text` in lower case, without articles, then punctuation."""
+    """Return `text` in NFKD and lower case, without articles, then punctuation."""
     bare = _article.sub(" ", unicodedata.normalize("NFKD", text).lower())
     return " ".join(_without_punctuation(bare).split())
 
 
 def byob(text: str) -> str:
-    """Return `text` in lower case, without spaces around it."""
+    """Return `text` in lower case, without white space at its ends."""
     return text.strip().lower()
 
 
 def _without_punctuation(text: str) -> str:
-    # Deleting by a table is quick for ASCII only.
+    # `translate` with a table is fast for ASCII only.
     if text.isascii():
         return text.translate(_no_punctuation)
     return _punctuation.sub("", text)

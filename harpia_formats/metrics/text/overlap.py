@@ -1,25 +1,25 @@
-"""How much two lists have in common."""
+"""The overlap of two lists of tokens or n-grams."""
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-#: Tokens, or runs of tokens.
-Grams = Sequence[Any]
+#: A list of tokens, or of n-grams of tokens.
+Ngrams = Sequence[Any]
 
 
-def grams_of(tokens: Sequence[str], size: int) -> Grams:
-    """Return all runs of `size` tokens."""
+def ngrams(tokens: Sequence[str], size: int) -> Ngrams:
+    """Return all n-grams of `size` consecutive tokens, in order."""
     if size == 1:
         return tokens
     return list(zip(*(tokens[start:] for start in range(size)), strict=False))
 
 
-def overlap(one: Grams, other: Grams) -> int:
-    """Return how many members two lists share, each as often as both have it."""
+def overlap(one: Ngrams, other: Ngrams) -> int:
+    """Return the number of shared items, each counted as often as both have it."""
     others = set(other)
     if len(others) == len(other):
-        # What is there once is shared once.
+        # Without repeated items a set is enough, and faster.
         return len(others.intersection(one))
     left = Counter(other)
     shared = 0
@@ -31,9 +31,10 @@ def overlap(one: Grams, other: Grams) -> int:
     return shared
 
 
-def clipped(one: Grams, others: Sequence[Grams]) -> int:
-    """Return how many members of `one` others have, each as often as the best of them.
+def clipped_overlap(one: Ngrams, others: Sequence[Ngrams]) -> int:
+    """Return the number of items of `one` that `others` have, clipped.
 
+    An item counts at most as often as the list of `others` that has it most often.
     Source: the modified precision of BLEU (Papineni and others, 2002).
     """
     if len(others) == 1:
@@ -48,7 +49,7 @@ def clipped(one: Grams, others: Sequence[Grams]) -> int:
 
 
 def f_score(shared: int, one: int, other: int) -> float:
-    """Return the F1 of two lists by what they share and their lengths, from 0 to 1."""
+    """Return the F1 of two lists from their overlap and lengths, from 0 to 1."""
     if not shared:
         return 0.0
     precision, recall = shared / one, shared / other

@@ -1,4 +1,4 @@
-"""Texts as ROUGE counts them: lines of tokens."""
+"""Tokenizers of ROUGE: a text becomes lines of tokens."""
 
 import unicodedata
 from collections.abc import Callable
@@ -9,17 +9,17 @@ from harpia_formats.metrics.parameters import require_extra
 from harpia_formats.metrics.text.text_cache import cached_by_text
 
 Tokens = list[str]
-#: Lines of tokens, which nobody changes.
+#: The tokens of each line; cached, so callers must not change them.
 Lines = list[Tokens]
 
 ASCII = bytes(each if chr(each).isalnum() and each < 128 else 32 for each in range(256))  # noqa: PLR2004 - the end of ASCII
-#: How the names of characters begin that are words of their own: scripts that are
-#: written without spaces.
+#: Prefixes of the Unicode names of characters that are tokens by themselves: those of
+#: scripts that are written without spaces.
 ALONE = (
     *("CJK ", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO"),
     *("THAI", "LAO", "KHMER", "MYANMAR", "YI SYLLABLE"),
 )
-#: Characters of the longest word whose stem is kept, and how many stems are.
+#: Characters of the longest word whose stem is cached, and the number of cached stems.
 LONGEST, STEMS = 40, 1 << 16
 #: Words of at most as many characters are not stemmed.
 UNSTEMMED = 3
@@ -34,11 +34,12 @@ def ascii_tokens(text: str) -> Tokens:
     return data.decode("ascii").split()
 
 
-def unicode_tokens(text: str) -> Tokens:
-    """Return runs of letters, numbers and marks in lower case, composed (NFC).
+def unicode_words(text: str) -> Tokens:
+    """Return the runs of letters, numbers and marks, in NFC and lower case.
 
-    They are told by Unicode's categories. A character of a script that is written
-    without spaces, such as Han, Kana or Thai, is a token of its own.
+    Unicode categories decide what they are. Each character of a script that is written
+    without spaces, such as Han, Kana or Thai, is a token. This is a definition of this
+    project, for languages that the tokenizer of rouge-score drops.
     """
     composed = unicodedata.normalize("NFC", text.lower())
     if composed.isascii():
@@ -47,7 +48,7 @@ def unicode_tokens(text: str) -> Tokens:
 
 
 class _Spaced(dict[int, str]):
-    """What a character becomes before the text is split; known once it was met."""
+    """The replacement of each character before splitting, found on first use."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
@@ -64,18 +65,18 @@ class _Spaced(dict[int, str]):
 _spaced = _Spaced()
 TOKENIZERS: dict[str, Callable[[str], Tokens]] = {
     "rouge_score": ascii_tokens,
-    "unicode": unicode_tokens,
+    "unicode": unicode_words,
 }
 
 
 @cache
 def line_tokenizer(tokenizer: str, *, stemmer: bool) -> Callable[[str], Lines]:
-    """Return what makes lines of tokens, the same for every metric that asks.
+    """Return a function from a text to its lines of tokens, shared by all metrics.
 
-    Raises `MetricError` where stems are wanted and nltk is not installed.
+    Raises `MetricError` if `stemmer` is set and nltk is not installed.
     """
     tokens = TOKENIZERS[tokenizer]
-    stemmed = _stemmed() if stemmer else None
+    stemmed = _stemming_by_porter() if stemmer else None
 
     def lines(text: str) -> Lines:
         found = [tokens(each) for each in text.split("\n")]
@@ -84,10 +85,10 @@ def line_tokenizer(tokenizer: str, *, stemmer: bool) -> Callable[[str], Lines]:
     return cached_by_text(lines)
 
 
-def _stemmed() -> Callable[[Tokens], Tokens]:
-    """Return what stems tokens, in the mode of NLTK's Porter stemmer's default."""
+def _stemming_by_porter() -> Callable[[Tokens], Tokens]:
+    """Return a function that stems tokens by NLTK's Porter stemmer, default mode."""
     with require_extra("score", "rouge"):
-        from nltk.stem.porter import PorterStemmer  # noqa: PLC0415 - an extra, and slow
+        from nltk.stem.porter import PorterStemmer  # noqa: PLC0415 - in the extra score, and slow to import
     stem: Callable[[str], Any] = PorterStemmer().stem
     kept = lru_cache(STEMS)(stem)
 

@@ -1,4 +1,4 @@
-"""The longest common subsequence of two lists of tokens, and of lines of them."""
+"""The longest common subsequence (LCS) of lists of tokens, and of lists of lines."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,29 +6,29 @@ from itertools import chain
 from math import isqrt
 
 Tokens = Sequence[str]
-#: Where a token stands in a list: a number with a bit set for each of its places.
+#: For each token an integer with a bit set for each of its places in a list.
 Masks = Mapping[str, int]
 
 
-def flat(lines: Sequence[Tokens]) -> Tokens:
-    """Return the tokens of all lines."""
+def joined_lines(lines: Sequence[Tokens]) -> Tokens:
+    """Return the tokens of all lines in one list."""
     return lines[0] if len(lines) == 1 else list(chain.from_iterable(lines))
 
 
-def union_hits(reference: Sequence[Tokens], answer: Sequence[Tokens]) -> int:
-    """Return how many tokens of a reference the lines of an answer cover together.
+def union_lcs_hits(reference: Sequence[Tokens], answer: Sequence[Tokens]) -> int:
+    """Return the number of tokens of a reference that the lines of an answer cover.
 
     Source: the summary-level ROUGE-L of Lin (2004), section 3.2, with the clipping of
-    ROUGE 1.5.5: of each line of the reference the union of the longest common
-    subsequences with all lines of the answer, each token counted as often as both
-    texts have it.
+    ROUGE 1.5.5. A token of a line of the reference is covered if it is in the LCS of
+    this line with any line of the answer; a token counts at most as often as both texts
+    have it.
     """
-    left = Counter(flat(answer)) & Counter(flat(reference))
+    left = Counter(joined_lines(answer)) & Counter(joined_lines(reference))
     covered: list[set[int]] = [set() for _ in reference]
     for other in answer:
-        masks = masks_of(other)
+        masks = position_masks(other)
         for line, places in zip(reference, covered, strict=True):
-            places.update(places_of(line, other, masks))
+            places.update(lcs_places(line, other, masks))
     hits = 0
     for line, places in zip(reference, covered, strict=True):
         for place in sorted(places):
@@ -38,23 +38,23 @@ def union_hits(reference: Sequence[Tokens], answer: Sequence[Tokens]) -> int:
     return hits
 
 
-def masks_of(tokens: Tokens) -> Masks:
-    """Return where each token stands."""
+def position_masks(tokens: Tokens) -> Masks:
+    """Return a mask of its places for each token."""
     masks: dict[str, int] = {}
     for place, token in enumerate(tokens):
         masks[token] = masks.get(token, 0) | 1 << place
     return masks
 
 
-def places_of(reference: Tokens, answer: Tokens, masks: Masks) -> Iterator[int]:
-    """Yield the places in `reference` of its longest common subsequence, from the end.
+def lcs_places(reference: Tokens, answer: Tokens, masks: Masks) -> Iterator[int]:
+    """Yield the places in `reference` of one LCS with `answer`, from the end.
 
-    Of several that are as long it is the one found by going back from the end in the
-    table of lengths: along a match where there is one, else to the answer's token
-    before if the length is greater there than at the reference's token before, else
-    to the latter. `masks` tells where the tokens of `answer` stand.
+    `masks` are the position masks of `answer`. Of several longest subsequences it is
+    the one that backtracking through the table of lengths finds from its end: a match
+    is followed; otherwise the step goes back in the answer if the length there is
+    greater than one step back in the reference, else back in the reference.
     """
-    # Tokens of the reference that the answer lacks change nothing in the table.
+    # Tokens that the answer lacks do not change the table, so they are left out.
     met = [place for place, token in enumerate(reference) if token in masks]
     if not met:
         return
@@ -74,12 +74,12 @@ def places_of(reference: Tokens, answer: Tokens, masks: Masks) -> Iterator[int]:
 
 
 def _rows(masks: Sequence[int], width: int) -> Callable[[int], int]:
-    """Return what tells a row of the table of lengths, given where each token matches.
+    """Return a function from a row number to that row of the table of lengths.
 
-    A row is a number whose bits are 0 where the length grows by one with a token
-    (Hyyrö, Bit-Parallel LCS-length Computation Revisited, 2004). Only one row in each
-    block is kept, and the others are worked out again a block at a time: all of them
-    could fill the memory.
+    `masks` has the matching places for each row. A row is an integer with a 0 bit
+    where the length grows by one (Hyyrö, Bit-Parallel LCS-length Computation Revisited,
+    2004). To bound memory one row of each block is kept, and the others are computed
+    again, one block at a time.
     """
     full = (1 << width) - 1
     size = isqrt(len(masks)) + 1
@@ -100,7 +100,7 @@ def _rows(masks: Sequence[int], width: int) -> Callable[[int], int]:
     def row_of(number: int) -> int:
         block, place = divmod(number, size)
         if block not in blocks:
-            # On the way back a block is met together with the one behind it only.
+            # Backtracking needs at most a block and the one after it.
             for each in set(blocks) - {block + 1}:
                 del blocks[each]
             blocks[block] = list(following(block * size, kept[block], size - 1))

@@ -1,4 +1,4 @@
-"""Remember what was worked out of the last texts, for the next metric to use."""
+"""A cache of results for recent texts, which several metrics share."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -6,17 +6,17 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: Texts that are kept: those of a few hundred records, since metrics are computed one
-#: after the other for as many.
+#: The number of cached texts: those of one batch of records, since metrics are computed
+#: one after the other for each batch.
 TEXTS = 1024
-#: Letters of the longest text that is kept, so that memory stays flat.
+#: Characters of the longest cached text, so that memory is bounded.
 LONGEST = 4000
 
 
 def cached_by_text(work: Callable[[str], T]) -> Callable[[str], T]:
-    """Return `work`, which is not done again for a text that was among the last ones.
+    """Return `work` with a cache of its results for the last `TEXTS` texts.
 
-    What it returns must not be changed.
+    The results must not be changed by the caller.
     """
     kept = lru_cache(TEXTS)(work)
 
