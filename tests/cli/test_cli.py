@@ -19,7 +19,6 @@ import pytest
 from harpia_formats import __version__, validate
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 from harpia_formats.model.report import problem_as_dict
-from harpia_formats.registry import all_rules
 from harpia_formats.validation.file.validator import InternalError
 
 ROOT = Path(__file__).parents[2]
@@ -636,57 +635,6 @@ def test_unknown_format_is_an_error(data: Path) -> None:
 
     assert (result.returncode, codes(result)) == (1, ["S301"])
     assert b"the nearest are " in result.stdout
-
-
-# The command that explains
-
-
-@pytest.mark.parametrize("asked", ["C201", "c201", "conditional-turns"])
-def test_rule_is_explained(asked: str) -> None:
-    """The page of a rule has its name, what it says, and both its examples."""
-    result = run("rule", asked)
-    page = result.stdout.decode()
-
-    assert (result.returncode, result.stderr) == (0, b"")
-    assert page.startswith("C201 conditional-turns (error)\n")
-    assert all(f"\n{each}:\n" in page for each in ("format", "bad", "good"))
-
-
-def test_prefix_explains_all_its_rules() -> None:
-    """A prefix gives the pages of all rules that begin so, each of them once."""
-    page = run("rule", "J2", "J201").stdout.decode()
-
-    assert page.count("byte-order-mark (warning)") == 1
-    assert page.count("blank-lines (note)") == 1
-    assert page.count("misleading-name (note)") == 1
-    assert page.count("\ngood:\n") == 3
-
-
-def test_all_rules_are_listed() -> None:
-    """The list has one line for each rule, with code, name and severity."""
-    lines = run("rule", "--all").stdout.decode().splitlines()
-
-    listed = [each.split()[:3] for each in lines]
-    rules = all_rules().values()
-    assert listed == [[each.code, each.name, each.severity.value] for each in rules]
-
-
-def test_unknown_rule_is_one_line() -> None:
-    """A rule that there is not ends with 2 and the nearest name."""
-    result = run("rule", "duplicate-keys")
-
-    assert (result.returncode, result.stdout) == (2, b"")
-    (line,) = complaints(result)
-    assert "did you mean duplicate-key" in line
-
-
-def test_raw_control_character_is_told_from_an_escape() -> None:
-    """An example shows a raw tab otherwise than an escaped one."""
-    page = run("rule", "J109").stdout.decode()
-    bad, good = page.split("\nbad:\n")[1].split("good:\n")
-
-    assert bad.strip() != good.strip()
-    assert "\t" not in page
 
 
 # How it ends

@@ -1,6 +1,6 @@
 """From the text of option values to what the commands pass on."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import typer
@@ -8,7 +8,7 @@ import typer
 Choice = TypeVar("Choice", bound=str)
 
 
-def one_of(choices: Collection[Choice]) -> Callable[[str], Choice]:
+def one_of(choices: Iterable[Choice]) -> Callable[[str], Choice]:
     """Return a parser that accepts the text of each of `choices`.
 
     It raises `typer.BadParameter` for other text, with the most similar choice.

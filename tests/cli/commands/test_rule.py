@@ -17,6 +17,57 @@ def page_of(*arguments: str) -> str:
     return done.stdout.decode()
 
 
+@pytest.mark.parametrize("asked", ["C201", "c201", "conditional-turns"])
+def test_rule_is_explained(asked: str) -> None:
+    """The page of a rule has its name, what it says, and both its examples."""
+    page = page_of(asked)
+
+    assert page.startswith("C201 conditional-turns (error)\n")
+    assert all(f"\n{heading}:\n" in page for heading in ("format", "bad", "good"))
+
+
+def test_prefix_explains_all_its_rules() -> None:
+    """A prefix gives the pages of all rules that begin so, each of them once."""
+    page = page_of("J2", "J201")
+
+    assert page.count("byte-order-mark (warning)") == 1
+    assert page.count("blank-lines (note)") == 1
+    assert page.count("misleading-name (note)") == 1
+    assert page.count("\ngood:\n") == 3
+
+
+def test_all_rules_are_listed() -> None:
+    """The list has one line for each rule, with code, name and severity."""
+    listed = [line.split()[:3] for line in page_of("--all").splitlines()]
+
+    rules = all_rules().values()
+    assert listed == [[rule.code, rule.name, rule.severity.value] for rule in rules]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [(["duplicate-keys"], "did you mean duplicate-key"), ([], "use --all")],
+)
+def test_unknown_or_missing_rule_is_one_line(arguments: list[str], hint: str) -> None:
+    """Without a rule of that name the command ends with 2 and says what to do."""
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *arguments], capture_output=True, check=False, timeout=30
+    )
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("error: ")
+    assert hint in line
+
+
+def test_raw_control_character_is_told_from_an_escape() -> None:
+    """An example shows a raw tab differently from an escaped one."""
+    bad, good = page_of("J109").split("\nbad:\n")[1].split("good:\n")
+
+    assert bad.strip() != good.strip()
+    assert "\t" not in bad + good
+
+
 def test_rule_that_must_be_asked_for_says_so() -> None:
     """The first line of a rule tells whether it is only checked when asked for."""
     lint = [each.code for each in all_rules().values() if each.lint]

@@ -24,7 +24,7 @@ from harpia_formats.cli import main
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
 COMMAND = [sys.executable, "-m", "harpia_formats"]
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 #: Longer than anything here takes.
 PATIENCE = 60
 KEY = "sk-CANARY-51c2"
@@ -46,7 +46,7 @@ Result = subprocess.CompletedProcess[bytes]
 def loaded(name: str) -> Any:
     """Return the module of that name beside this one, which nothing else imports."""
     spec = importlib.util.spec_from_file_location(
-        name, Path(__file__).parents[1] / f"{name}.py"
+        name, Path(__file__).parents[2] / f"{name}.py"
     )
     if spec is None or spec.loader is None:
         raise FileNotFoundError(name)

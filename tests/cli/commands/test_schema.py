@@ -10,8 +10,8 @@ from harpia_formats.schema.bundled import schema_ids
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.to_python import as_python
 
-SCHEMAS = Path(__file__).parents[2] / "schemas"
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+SCHEMAS = Path(__file__).parents[3] / "schemas"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 COMMAND = [sys.executable, "-m", "harpia_formats", "schema"]
 
 Result = subprocess.CompletedProcess[bytes]

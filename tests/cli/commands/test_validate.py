@@ -10,7 +10,7 @@ import pytest
 
 from harpia_formats.registry import all_rules
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 COMMAND = [sys.executable, "-m", "harpia_formats"]
 RULES = all_rules()
 #: Seconds; longer than anything here takes, and shorter than anyone waits.

@@ -10,7 +10,7 @@ import pytest
 from harpia_formats import detect
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 COMMAND = [sys.executable, "-m", "harpia_formats", "detect"]
 #: Seconds; longer than anything here takes, and shorter than anyone waits.
 PATIENCE = 30

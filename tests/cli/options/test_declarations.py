@@ -1,0 +1,97 @@
+"""Each option is declared once, and a choice is what its table holds."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from harpia_formats import cli
+from harpia_formats.cli.app import COMMANDS, app_for
+from harpia_formats.cli.options.values import listed
+from harpia_formats.conversion.options import (
+    FILLING_METRICS,
+    ContainerKind,
+    OnInvalid,
+    OnLoss,
+)
+from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.metrics import METRICS
+from harpia_formats.registry import result_formats
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.scoring.profiles import profile_names
+
+HERE = Path(str(cli.__file__)).parent
+
+
+def option(command: str, name: str) -> Any:
+    """Return the option with this name of a command."""
+    group: Any = get_command(app_for([command]))
+    options = {each.opts[0]: each for each in group.commands[command].params}
+    return options[name]
+
+
+@pytest.mark.parametrize(
+    "module", sorted((HERE / "commands").glob("*.py")), ids=lambda path: path.stem
+)
+def test_commands_declare_no_option(module: Path) -> None:
+    """A command takes its parameters from the modules of options."""
+    imported = {
+        name.name
+        for node in ast.walk(ast.parse(module.read_bytes()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in node.names
+    }
+
+    assert (
+        imported & {"typer", "Annotated", "flag", "choice", "text", "number"} == set()
+    )
+
+
+def test_no_option_is_declared_twice() -> None:
+    """Each name of a type of option is in one module of options only."""
+    names = [
+        target.id
+        for module in (HERE / "options").glob("*.py")
+        for node in ast.parse(module.read_bytes()).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and not target.id.isupper()
+    ]
+
+    assert len(names) == len(set(names)) > len(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "table"),
+    [
+        ("convert", "--references", References),
+        ("convert", "--responses", Responses),
+        ("convert", "--turns", Turns),
+        ("convert", "--container", ContainerKind),
+        ("convert", "--on-loss", OnLoss),
+        ("convert", "--on-invalid", OnInvalid),
+        ("convert", "--score", FILLING_METRICS),
+        ("score", "--profile", profile_names()),
+        ("score", "--to", result_formats()),
+    ],
+)
+def test_help_lists_the_choices_of_the_table(
+    command: str, name: str, table: Any
+) -> None:
+    """The help of an option lists all of its choices, in the order of their table."""
+    assert listed(table) in option(command, name).help
+
+
+def test_help_describes_every_reporter() -> None:
+    """The help of --output-format has the name and the summary of each reporter."""
+    page = option("validate", "--output-format").help
+
+    for name, reporter in REPORTERS.items():
+        assert f"{name} ({reporter.summary})" in page
+
+
+def test_help_lists_every_metric() -> None:
+    """The help of --metrics has the name of each metric."""
+    assert ", ".join(METRICS) in option("score", "--metrics").help
