@@ -18,6 +18,10 @@ PAGES = tuple(
     str(path.relative_to(ROOT))
     for path in (*(ROOT / name for name in OTHERS), *sorted(DOCS.rglob("*.md")))
 )
+#: Pages whose steps another test follows: what they name is made by the steps.
+FOLLOWED = {page for page in PAGES if page.startswith("docs/how-to/add-")}
+#: Pages that name only what is there.
+DESCRIBING = tuple(page for page in PAGES if page not in FOLLOWED)
 #: Where links of the README lead: a package index shows it without the repository.
 HOST = "https://github.com/harpia-formats/harpia-formats"
 RAW = "https://raw.githubusercontent.com/harpia-formats/harpia-formats/main/"
@@ -60,7 +64,7 @@ def has_examples(page: str) -> bool:
     return any(block.is_run for block in examples.blocks_of(text_of(page)))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if has_examples(page)])
+@pytest.mark.parametrize("page", [page for page in DESCRIBING if has_examples(page)])
 def test_examples_do_what_is_shown(page: str, folder: Path) -> None:
     """Each command ends with its exit code and prints what the page shows below it."""
     for result in examples.run_page(text_of(page), folder, examples.environment()):
@@ -112,7 +116,7 @@ def test_every_option_exists() -> None:
     """No page shows a command with an option that the command does not have."""
     options: dict[str, set[str]] = {}
     unknown = []
-    for page in PAGES:
+    for page in DESCRIBING:
         for line in commands_in(page):
             command = " ".join(
                 re.findall(r"[a-z]+", line.split("harpia-formats ")[1])[:1]
@@ -207,7 +211,7 @@ def test_pages_say_what_they_are_for(page: str) -> None:
     assert first[0].isalpha() or first[0] in "`*["
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", DESCRIBING)
 def test_names_of_modules_exist(page: str) -> None:
     """Each dotted name of ours in a page is a module, or something in one."""
     missing = [name for name in _module.findall(text_of(page)) if not is_there(name)]
@@ -226,7 +230,7 @@ def is_there(name: str) -> bool:
     return hasattr(importlib.import_module(parent), last)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", DESCRIBING)
 def test_paths_exist(page: str) -> None:
     """Each path below a folder of the repository that a page names is there.
 
@@ -241,3 +245,12 @@ def test_paths_exist(page: str) -> None:
     ]
 
     assert missing == []
+
+
+def test_architecture_names_every_package() -> None:
+    """The page on the architecture says what each package of the hub does."""
+    folder = ROOT / "harpia_formats"
+    packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+    described = set(re.findall(r"`(\w+)`", text_of("docs/explanation/architecture.md")))
+
+    assert packages - described == set()
