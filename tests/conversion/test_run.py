@@ -697,7 +697,7 @@ def test_constants_are_text_where_the_field_is_text() -> None:
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small files done in ranges, too."""
     monkeypatch.setattr(ranges, "RANGE", 64 * 1024)
-    monkeypatch.setattr(sharding, "WORTH", 2 * 64 * 1024)
+    monkeypatch.setattr(sharding, "MIN_FILE_BYTES", 2 * 64 * 1024)
     monkeypatch.setattr(sharding, "SAMPLE_BYTES", 32 * 1024)
 
 

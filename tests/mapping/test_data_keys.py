@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.comparison.differences import differences
-from harpia_formats.conversion.fast.batch import suits_bulk
+from harpia_formats.conversion.fast.batch import can_batch
 from harpia_formats.conversion.losses import by_format_pair, field_map_markdown
 from harpia_formats.conversion.losses.by_format_pair import pair_of, spots_of
 from harpia_formats.conversion.losses.field_map_markdown import mapping_table
@@ -215,5 +215,5 @@ def test_rows_with_data_as_keys_have_no_plan() -> None:
     """Such rows are converted one by one: a plan is for rows with the same keys."""
     nemo = adapter_of(writable_formats()["nemo-output"])
 
-    assert not suits_bulk(ADAPTER, nemo, Choices())
-    assert not suits_bulk(nemo, ADAPTER, Choices())
+    assert not can_batch(ADAPTER, nemo, Choices())
+    assert not can_batch(nemo, ADAPTER, Choices())

@@ -98,8 +98,8 @@ def mortal() -> Iterator[Any]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have ranges of a few rows each, and wait for nobody long."""
     monkeypatch.setattr(module, "WAITING", 30)
-    monkeypatch.setattr(sharding, "FAR", 60_000)
-    monkeypatch.setattr(sharding, "WORTH", 1)
+    monkeypatch.setattr(sharding, "REMOTE_RANGE_BYTES", 60_000)
+    monkeypatch.setattr(sharding, "MIN_FILE_BYTES", 1)
     monkeypatch.setattr(sharding, "SAMPLE_BYTES", 60_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
@@ -333,7 +333,7 @@ def test_a_file_that_workers_do_not_see_ends_the_run(
         "from harpia_formats.validation.parallel import large_file as ranged\n"
         "from harpia_formats.conversion.fast import shards as sharding\n"
         "from harpia_formats.workers import same_file as fingerprint\n"
-        "ranged.HEAD = ranged.WORTH = sharding.WORTH = 1\n"
+        "ranged.HEAD = ranged.WORTH = sharding.MIN_FILE_BYTES = 1\n"
         "found = fingerprint.fingerprint_of\n"
         "fingerprint.fingerprint_of = lambda o: "
         "fingerprint.FileFingerprint(o, found(o).size + 1, b'')\n"

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from harpia_formats.conversion.fast import shards as sharding
-from harpia_formats.conversion.fast.block_files import block_once, give_back
-from harpia_formats.conversion.fast.shard_worker import Job
+from harpia_formats.conversion.fast.block_files import claim_file, release_file
+from harpia_formats.conversion.fast.shard_job import ShardJob
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.framing.byte_ranges import line_ranges
 from harpia_formats.io.remote.file import RemoteFile
@@ -93,8 +93,8 @@ class Dead(Executor):
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have ranges of a few rows each, for whoever works."""
-    monkeypatch.setattr(sharding, "FAR", 20_000)
-    monkeypatch.setattr(sharding, "WORTH", 1)
+    monkeypatch.setattr(sharding, "REMOTE_RANGE_BYTES", 20_000)
+    monkeypatch.setattr(sharding, "MIN_FILE_BYTES", 1)
     monkeypatch.setattr(sharding, "SAMPLE_BYTES", 40_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     monkeypatch.setattr(pieces, "RANGE", 5_000)
@@ -397,7 +397,7 @@ def test_what_clusters_log_holds_no_secret() -> None:
     """Work that fails is logged with what it was given, so that shows no password."""
     remote = RemoteFile("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
     seen = FileFingerprint(remote, 1, b"")
-    job = Job("", "a", 0, "b", None, b"", 1, "", remote, seen)  # type: ignore[arg-type]  # only shown
+    job = ShardJob("", "a", 0, "b", None, b"", 1, "", remote, seen)  # type: ignore[arg-type]  # only shown
 
     assert "secret" not in repr(job)
     assert "h/x" in repr(job)
@@ -452,11 +452,11 @@ def test_secrets_in_what_an_executor_says_are_not_shown() -> None:
 
 def test_a_file_for_rows_is_used_again_by_one_alone(tmp_path: Path) -> None:
     """A file that was given back goes to the first who asks, and to nobody else."""
-    first = block_once(str(tmp_path))
+    first = claim_file(str(tmp_path))
     assert first is not None
     first.write_bytes(b"rows")
-    give_back(first)
-    second, third = block_once(str(tmp_path)), block_once(str(tmp_path))
+    release_file(first)
+    second, third = claim_file(str(tmp_path)), claim_file(str(tmp_path))
 
     assert second is not None
     assert third is not None

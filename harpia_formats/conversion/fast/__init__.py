@@ -1,1 +1,1 @@
-"""Conversion of many rows of the same shape at once."""
+"""Convert many rows of the same shape at once, in one or several processes."""

@@ -1,4 +1,4 @@
-"""Convert many rows at once that a typed decoder accepted, by plans if they can."""
+"""Convert batches of rows that a typed decoder accepted, mostly by templates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.conversion.fast.plan import Plan
-from harpia_formats.conversion.fast.plans import Express
+from harpia_formats.conversion.fast.row_template import RowTemplate
+from harpia_formats.conversion.fast.row_templates import RowTemplates
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.to_rows import RecordMapper
@@ -20,7 +20,7 @@ from harpia_formats.schema.load import Schema
 from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.file.row_validator import Judge
 
-#: Fields whose inner values a plan cannot look into.
+#: Fields whose inner values a template cannot move.
 _deep = frozenset(
     {
         *OPEN_OBJECTS,
@@ -32,59 +32,58 @@ _deep = frozenset(
 )
 _structured = frozenset({"messages", "outputs", "outputs.turns"})
 
-
-#: Paths and notes of like records, the first of them, and how many there are; 0 where
-#: a plan counts them.
-Told = tuple[tuple[str, ...], tuple[FieldFate, ...], int, int]
+#: The paths and fates of records that have the same ones, the index of the first such
+#: record in its batch, and their number; 0 where a template counts them.
+BatchFates = tuple[tuple[str, ...], tuple[FieldFate, ...], int, int]
 
 
 @dataclass(slots=True)
-class Made:
-    """The rows of some records, and what is to be counted of them."""
+class ConvertedBatch:
+    """The rows that a batch became, and what became of the fields."""
 
     rows: list[Row]
-    shapes: list[Told]
+    fates: list[BatchFates]
 
 
 @dataclass(slots=True)
-class Bulk:
-    """The conversion of the rows of one file, many at a time."""
+class BatchConverter:
+    """Converts the rows of one file in batches."""
 
     variant: FormatVariant
     source: FormatAdapter
     mapper: RecordMapper
-    express: Express | None = None
-    #: Values that were looked at last, and their plans.
-    _looked_at: Sequence[Any] = ()
-    _plans: list[Plan] = field(default_factory=list)
-    #: What plans for earlier decoders were followed for.
-    _settled: list[tuple[tuple[str, ...], tuple[FieldFate, ...], int]] = field(
+    templates: RowTemplates | None = None
+    #: The values whose members were counted last, and their templates.
+    _counted_values: Sequence[Any] = ()
+    _counted_templates: list[RowTemplate] = field(default_factory=list)
+    #: What the templates for earlier decoders converted.
+    _earlier: list[tuple[tuple[str, ...], tuple[FieldFate, ...], int]] = field(
         default_factory=list
     )
 
-    def follow(self, other: "Bulk") -> None:
-        """Take over the plans of another one for the same conversion."""
-        if other.express is not None:
-            self.express = other.express.afresh()
+    def copy_templates(self, other: "BatchConverter") -> None:
+        """Take over the templates of another converter for the same conversion."""
+        if other.templates is not None:
+            self.templates = other.templates.unused_copy()
 
-    def made(
+    def convert(
         self, values: Sequence[Any], decoder: TypedDecoder, schema: Schema, before: int
-    ) -> Made | None:
+    ) -> ConvertedBatch | None:
         """Return the rows of `values`, which `decoder` accepted.
 
         `before` is the number of records before them. None if one of them cannot be
         converted.
         """
-        express = self._express_for(decoder, schema)
-        if express is None:
+        templates = self._templates_for(decoder, schema)
+        if templates is None:
             return None
         try:
-            return self._made(values, express, before)
+            return self._convert(values, templates, before)
         except Unconvertible:
             return None
 
-    def help(self, judge: Judge) -> None:
-        """Have a judge count the members of rows by their shapes, which is faster."""
+    def count_members_for(self, judge: Judge) -> None:
+        """Let `judge` count the members of rows by their shapes, which is faster."""
         judge.count_members = lambda rows, decoder: self.members_in(
             rows, decoder, judge.decoder_schema
         )
@@ -94,99 +93,108 @@ class Bulk:
     ) -> int:
         """Return how many members `values` have, which `decoder` accepted.
 
-        What is found out by that is of use to `made`.
+        The templates that are found by that are kept for `convert`.
         """
-        express = self._express_for(decoder, schema)
-        if express is None:
+        templates = self._templates_for(decoder, schema)
+        if templates is None:
             return sum(map(decoder.members, values))
-        self._looked_at = values
-        self._plans, members = express.plans_for(values)
+        self._counted_values = values
+        self._counted_templates, members = templates.templates_for(values)
         return members
 
-    def _express_for(self, decoder: TypedDecoder, schema: Schema) -> Express | None:
-        """Return the plans for rows that a decoder accepted, if there can be some."""
-        express = self.express
-        if express is None or express.decoder is not decoder:
+    def _templates_for(
+        self, decoder: TypedDecoder, schema: Schema
+    ) -> RowTemplates | None:
+        """Return the templates for rows of a decoder, None if there can be none."""
+        templates = self.templates
+        if templates is None or templates.decoder is not decoder:
             if not isinstance(schema, dict):
                 return None
-            express = Express(decoder, schema, self.source, self.ordinary)
-            # All that was settled before is among what is counted.
-            self._settled = list(self.counted())
-            self.express = express
-        return express
+            templates = RowTemplates(decoder, schema, self.source, self.convert_row)
+            # `counted` includes what was kept of still earlier decoders.
+            self._earlier = list(self.counted())
+            self.templates = templates
+        return templates
 
-    def _made(self, values: Sequence[Any], express: Express, before: int) -> Made:
+    def _convert(
+        self, values: Sequence[Any], row_templates: RowTemplates, before: int
+    ) -> ConvertedBatch:
         rows: list[Row] = []
-        told: list[Told] = []
-        followed: list[Plan] = []
-        plans = self._plans
-        if self._looked_at is not values:
-            plans, _ = express.plans_for(values)
-        # What is not held any more is memory for the next values.
-        self._looked_at, self._plans = (), []
-        for number, value, first in zip(count(before + 1), values, plans, strict=False):
-            plan = first
+        found: list[BatchFates] = []
+        used: list[RowTemplate] = []
+        templates = self._counted_templates
+        if self._counted_values is not values:
+            templates, _ = row_templates.templates_for(values)
+        # What is no longer held is memory for the next values.
+        self._counted_values, self._counted_templates = (), []
+        for number, value, first in zip(
+            count(before + 1), values, templates, strict=False
+        ):
+            template = first
             try:
-                made = plan.make(value, number)
+                made = template.make(value, number)
                 if made is None:
-                    plan, made = express.by_another(plan, value, number)
+                    template, made = row_templates.convert_by_another(
+                        template, value, number
+                    )
             except (LookupError, AttributeError, TypeError):
-                # The row is built unlike the one that the plan was made of; the
-                # ordinary way takes it as it is.
+                # The row is built unlike the one that the template was made of.
                 made = None
             if made is None:
                 try:
-                    found, paths, fates = self.ordinary(
+                    new_rows, paths, fates = self.convert_row(
                         msgspec.to_builtins(value), number
                     )
                 except Unconvertible:
-                    # All of these rows go another way, and are counted there.
-                    for each in followed:
-                        each.count -= 1
+                    # The caller converts all of these rows, and counts them, itself.
+                    for template in used:
+                        template.count -= 1
                     raise
-                told.append((paths, fates, number - before - 1, 1))
-                rows += found
+                found.append((paths, fates, number - before - 1, 1))
+                rows += new_rows
                 continue
-            if plan.count == 0:
-                # Said at once, so that the first record is known; counted at the end.
-                told.append((plan.paths, plan.fates, number - before - 1, 0))
-            plan.count += 1
-            followed.append(plan)
+            if template.count == 0:
+                # At once, so that the first record is known; counted at the end.
+                found.append((template.paths, template.fates, number - before - 1, 0))
+            template.count += 1
+            used.append(template)
             rows += made
-        return Made(rows, told)
+        return ConvertedBatch(rows, found)
 
     def counted(self) -> Iterator[tuple[tuple[str, ...], tuple[FieldFate, ...], int]]:
-        """Yield paths and notes of what plans were followed for, and how often."""
-        yield from self._settled
-        self._settled = []
-        for plan in self.express.all_plans() if self.express is not None else ():
-            if plan.count:
-                yield plan.paths, plan.fates, plan.count
-                plan.count = 0
+        """Yield paths, fates and new records of each template since the last call."""
+        yield from self._earlier
+        self._earlier = []
+        if self.templates is None:
+            return
+        for template in self.templates.all_templates():
+            if template.count:
+                yield template.paths, template.fates, template.count
+                template.count = 0
 
-    def ordinary(
+    def convert_row(
         self, value: Row, number: int
     ) -> tuple[list[Row], tuple[str, ...], tuple[FieldFate, ...]]:
-        """Return the rows of one row, the paths of its fields and the notes on them."""
+        """Return the rows of one row, the paths of its fields and their fates.
+
+        Raises `Unconvertible`.
+        """
         record = read_record(value, self.source, self.variant)
-        written = self.mapper.map(record, number)
-        return written.rows, written.paths, written.fates
+        mapped = self.mapper.map(record, number)
+        return mapped.rows, mapped.paths, mapped.fates
 
 
-def suits_bulk(source: FormatAdapter, target: FormatAdapter, choices: Choices) -> bool:
-    """Tell whether plans can say all that is to be said of rows of `source`."""
+def can_batch(source: FormatAdapter, target: FormatAdapter, choices: Choices) -> bool:
+    """Tell whether templates can find the fates of all rows of `source`."""
     if target.vendor == source.vendor or target.carries("extra"):
         return False
-    # What is kept of other vendors may decide on anything.
+    # The extra fields of other vendors may decide on anything.
     if source.carries("extra") or source.carries("outputs.extra"):
         return False
     if choices.keep_extra or choices.model is not None:
         return False
-    # A plan writes the keys of the first row that it is made of.
-    if source.has_data_keys or target.has_data_keys:
-        return False
-    record_paths = {each.record_path for each in source.fields}
-    if any(target.carries(each) for each in record_paths & _deep):
+    record_paths = {mapping.record_path for mapping in source.fields}
+    if any(target.carries(path) for path in record_paths & _deep):
         return False
     is_chat = target.capacity.messages or target.capacity.turns
     return not (is_chat and record_paths & _structured)

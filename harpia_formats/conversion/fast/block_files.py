@@ -1,4 +1,4 @@
-"""Hand rows from one process to another in files, which are used again and again."""
+"""Hand rows from one process to another in files that are used again and again."""
 
 import os
 from dataclasses import dataclass, field
@@ -7,42 +7,42 @@ from typing import IO, Self
 
 from harpia_formats.framing.byte_ranges import LineRange
 
-#: How many times as long as a range its rows may be in another format; where they
-#: are longer it is done where they need not be kept.
-MOST = 4
+#: How many times as long as a range its rows may be. The main process converts a range
+#: itself whose rows are longer, since it need not keep them.
+MAX_GROWTH = 4
 
 
-def block_of(folder: str, work: LineRange) -> Path | None:
-    """Return the file for the rows of a range, None where there is no folder."""
+def range_file(folder: str, work: LineRange) -> Path | None:
+    """Return the file for the rows of a range, None if there is no folder."""
     return Path(folder, f"rows-{work.block}") if folder else None
 
 
-def block_once(folder: str) -> Path | None:
-    """Return a file that no other work has, None where there is no folder.
+def claim_file(folder: str) -> Path | None:
+    """Return a file for one worker alone, None if there is no folder.
 
-    On a cluster a range may be worked on by two, and by one long after it is wanted.
-    So a file is taken only if it was given back, and by one alone: who takes it gives
-    it a name that nobody knows.
+    On a cluster two workers may convert the same range, and one may still do so when
+    the result is no longer needed. So a worker takes a file that was released, and
+    gives it a new random name.
     """
     if not folder:
         return None
     own = Path(folder, f"rows-{os.urandom(8).hex()}")
-    for each in Path(folder).glob("free-*"):
+    for path in Path(folder).glob("free-*"):
         try:
-            return each.rename(own)
-        except OSError:  # another one has taken it
+            return path.rename(own)
+        except OSError:  # another worker was faster
             continue
     return own
 
 
-def give_back(block: Path) -> None:
-    """Let a file that no other work had be used again."""
-    block.rename(block.with_name(f"free-{block.name}"))
+def release_file(file: Path) -> None:
+    """Let another worker use a file that `claim_file` returned."""
+    file.rename(file.with_name(f"free-{file.name}"))
 
 
 @dataclass(slots=True)
-class Block:
-    """The file for the rows of one range, for `with`; without one they are held.
+class RowFile:
+    """The file for the rows of one range, for `with`; without a path they are held.
 
     A file is used again and again: memory that it has already costs nothing.
     """
@@ -62,27 +62,24 @@ class Block:
             self._file.close()
 
     def write(self, rows: bytes) -> bool:
-        """Write some rows; tell whether they are not too many to be kept."""
+        """Write some rows; return False if there are too many to be kept."""
         if self.path is None:
             self.held.append(rows)
         elif rows:
             self._write(rows, self.path)
         self.size += len(rows)
-        return self.size <= MOST * (self.work.end - self.work.begin)
+        return self.size <= MAX_GROWTH * (self.work.end - self.work.begin)
 
-    def let_go(self) -> bytes:
-        """Return the rows that are held, which are not held any more then."""
+    def take_held(self) -> bytes:
+        """Return the rows that are held, and hold them no longer."""
         rows = b"".join(self.held)
         self.held.clear()
         return rows
 
     def _write(self, rows: bytes, path: Path) -> None:
         if self._file is None:
-            self._file = os.fdopen(_opened(path), "wb", buffering=0)
+            flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
+            self._file = os.fdopen(os.open(path, flags, 0o600), "wb", buffering=0)
         left = memoryview(rows)
         while left:
             left = left[self._file.write(left) :]
-
-
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)

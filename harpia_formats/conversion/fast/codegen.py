@@ -1,4 +1,4 @@
-"""Compile expressions and functions that are made of names that we chose."""
+"""Compile expressions and functions from source text that this project writes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,28 +6,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-def compiled(text: str, /, **names: Any) -> Any:
-    """Return the value of an expression, in which `names` stand for values."""
-    # There is nothing of a file in it but quoted keys.
+def compile_expression(text: str, /, **names: Any) -> Any:
+    """Return the value of a Python expression, in which `names` stand for values."""
+    # The text holds nothing of a file but quoted keys.
     return eval(text, names)  # noqa: S307 - see above
 
 
 @dataclass(slots=True)
-class Function:
-    """The lines of a function, which is compiled once they are all there."""
+class FunctionBuilder:
+    """Collects the lines of a Python function, and compiles them."""
 
-    #: Its parameters, set apart by commas.
+    #: Its parameters, separated by commas.
     parameters: str
     _lines: list[str] = field(default_factory=list)
     _depth: int = 1
 
     def add(self, line: str) -> None:
-        """Write a line where the function is."""
+        """Add a line at the current indentation."""
         self._lines.append(" " * self._depth + line)
 
     @contextmanager
     def inside(self, head: str) -> Iterator[None]:
-        """Write what comes below `head`; without that, `head` is not there either."""
+        """Indent the lines added within `with`; without any, `head` is left out."""
         before = len(self._lines)
         self.add(f"{head}:")
         self._depth += 1
@@ -36,8 +36,8 @@ class Function:
         if len(self._lines) == before + 1:
             self._lines.pop()
 
-    def compiled(self, **names: Any) -> Any:
+    def compile(self, **names: Any) -> Any:
         """Return the function, in which `names` stand for values."""
-        text = "\n".join([f"def made({self.parameters}):", *self._lines])
-        exec(text, names)  # noqa: S102 - as in `compiled`
-        return names["made"]
+        text = "\n".join([f"def function({self.parameters}):", *self._lines])
+        exec(text, names)  # noqa: S102 - see `compile_expression`
+        return names["function"]

@@ -1,4 +1,4 @@
-"""Give a row other values in all fields, to see where a conversion moves them."""
+"""Replace the values of a row by unique ones, to see where a conversion moves them."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,45 +7,53 @@ from typing import Any
 
 from harpia_formats.model.adapter import FormatAdapter, Row
 
-#: Where a value is in a row: keys and indices.
-Key = tuple[str | int, ...]
-#: Numbers of records that no row holds by chance.
-NUMBERS = (918_273_645_000_001, 918_273_645_000_002)
+#: The keys and indices that lead to a value of a row.
+RowPath = tuple[str | int, ...]
+#: Two record numbers that no row holds by chance.
+PROBE_NUMBERS = (918_273_645_000_001, 918_273_645_000_002)
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
-    """A row with values that are nowhere else, and where each of them is."""
+class ProbeRow:
+    """A row of unique values, and the path of each of them."""
 
     value: Row
-    places: Mapping[Any, Key]
+    paths: Mapping[Any, RowPath]
 
     @classmethod
     def of(
-        cls, value: Row, salt: str, source: FormatAdapter, kept: Collection[Key] = ()
-    ) -> "Traced":
-        """Return `value` with other texts and numbers in all fields but the `kept`."""
-        places: dict[Any, Key] = {}
+        cls,
+        value: Row,
+        salt: str,
+        source: FormatAdapter,
+        kept: Collection[RowPath] = (),
+    ) -> "ProbeRow":
+        """Return `value` with unique texts and numbers, but for paths in `kept`.
+
+        Discriminators of `source` keep their values, too. `salt` is "a" or "b"; the
+        values of both are different.
+        """
+        paths: dict[Any, RowPath] = {}
         numbers = count(1 if salt == "a" else 100_001)
 
-        def other(each: Any, place: Key) -> Any:
-            names = tuple(part if isinstance(part, str) else "*" for part in place)
-            if names in source.discriminators or place in kept:
-                return each
-            if isinstance(each, dict):
-                return {key: other(item, (*place, key)) for key, item in each.items()}
-            if isinstance(each, list):
-                return [other(item, (*place, at)) for at, item in enumerate(each)]
-            made = _another(each, salt, next(numbers))
-            if made is not each:
-                places[made] = place
-            return made
+        def replaced(item: Any, path: RowPath) -> Any:
+            names = tuple(part if isinstance(part, str) else "*" for part in path)
+            if names in source.discriminators or path in kept:
+                return item
+            if isinstance(item, dict):
+                return {key: replaced(each, (*path, key)) for key, each in item.items()}
+            if isinstance(item, list):
+                return [replaced(each, (*path, at)) for at, each in enumerate(item)]
+            unique = _unique_value(item, salt, next(numbers))
+            if unique is not item:
+                paths[unique] = path
+            return unique
 
-        return cls(other(value, ()), places)
+        return cls(replaced(value, ()), paths)
 
 
-def _another(value: Any, salt: str, number: int) -> Any:
-    """Return a value of the same type that is nowhere else, if there can be one."""
+def _unique_value(value: Any, salt: str, number: int) -> Any:
+    """Return a unique value of the type of `value`, or `value` if there is none."""
     if isinstance(value, bool):
         return value if salt == "a" else not value
     if isinstance(value, str):
@@ -57,18 +65,18 @@ def _another(value: Any, salt: str, number: int) -> Any:
     return value
 
 
-def blanks_in(value: Any, place: Key = ()) -> Iterator[Key]:
-    """Yield where the empty texts of a row are."""
+def empty_texts_in(value: Any, path: RowPath = ()) -> Iterator[RowPath]:
+    """Yield the path of each empty text of a row."""
     if value == "":
-        yield place
+        yield path
     elif isinstance(value, dict):
-        for key, each in value.items():
-            yield from blanks_in(each, (*place, key))
+        for key, item in value.items():
+            yield from empty_texts_in(item, (*path, key))
     elif isinstance(value, list):
-        for at, each in enumerate(value):
-            yield from blanks_in(each, (*place, at))
+        for at, item in enumerate(value):
+            yield from empty_texts_in(item, (*path, at))
 
 
-def is_traced(value: Any) -> bool:
-    """Tell whether a value can be one that was put into a row."""
+def may_be_probe_value(value: Any) -> bool:
+    """Tell whether a value has a type that unique values have."""
     return isinstance(value, (str, int, float)) and not isinstance(value, bool)

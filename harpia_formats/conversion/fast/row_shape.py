@@ -1,9 +1,9 @@
-"""Tell the shapes of rows apart: what must be alike of rows that one plan is for.
+"""Compute the shape of a row: what rows must have in common to share a template.
 
-A shape is a tuple: types of values, keys of free objects, lengths of lists, and texts
-that decide on more than themselves. How many members a row has is known from its
-shape, too, but for those of parts that a plan need not look into. What finds the plans
-of rows by their shapes is compiled for one decoder.
+A shape is a tuple: the types of values, the keys of open objects, the lengths of lists,
+and the discriminators. It also tells how many members a row has, but for members inside
+of values that a template moves as a whole. The function that computes shapes and looks
+up templates is compiled for each decoder.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,69 +13,74 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.conversion.fast.codegen import Function
+from harpia_formats.conversion.fast.codegen import FunctionBuilder
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.record import OPEN_OBJECTS
 from harpia_formats.parsing.duplicate_keys import CounterWriter
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
-#: Fields that are lists of objects, of which a plan has to know how many there are.
+#: Fields that are lists of objects, whose lengths belong to the shape.
 _of_objects = frozenset({"messages", "outputs", "outputs.turns"})
-#: Fields that may be a list of texts, of which a plan has to know the same.
+#: Fields that may be lists of texts, whose lengths belong to the shape.
 _of_texts = frozenset({"references", "outputs.text", "outputs.reasoning"})
 
-#: Takes rows, what has plans by their shapes, and what returns the plan for a row with
-#: a new shape, given the members of it that the shape does not tell. Returns the plans
-#: and the number of members in all rows.
-Look = Callable[
+#: Given rows, a function that returns the template of a shape or None, and one that
+#: makes the template of a new shape (from the row, the shape, and the number of members
+#: that the shape does not tell): the templates of the rows, and the number of members
+#: in all rows.
+TemplateLookup = Callable[
     [Sequence[Any], Callable[[Any], Any], Callable[[Any, Any, int], Any]],
     tuple[list[Any], int],
 ]
 
 
-def look_of(
+def template_lookup(
     decoder: TypedDecoder, source: FormatAdapter, schema: Mapping[str, Any]
-) -> Look:
-    """Return what finds the plans for rows of `schema` that `decoder` decoded."""
-    return _ShapeWriter(decoder, source).look(schema)
+) -> TemplateLookup:
+    """Return the lookup of templates for rows of `schema` that `decoder` decoded."""
+    return _LookupWriter(decoder, source).lookup(schema)
 
 
 @dataclass(slots=True)
-class _ShapeWriter:
-    """Writes what makes the shape `s` of a row `r`, and counts its members `n`."""
+class _LookupWriter:
+    """Writes the function that computes the shape `s` and members `n` of a row `r`."""
 
     decoder: TypedDecoder
     source: FormatAdapter
-    function: Function = field(default_factory=lambda: Function("rows, known, learn"))
+    function: FunctionBuilder = field(
+        default_factory=lambda: FunctionBuilder("rows, known, make")
+    )
     members: CounterWriter = field(default_factory=CounterWriter)
-    #: What the shape gets next, and members that are to be counted beside it.
+    #: Expressions for the next parts of the shape, and for members to be counted.
     parts: list[str] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
     #: The types of the members of the objects at each place.
     types: dict[tuple[str, ...], Mapping[str, Any]] = field(default_factory=dict)
-    #: Makes the names of values that are used again.
+    #: Numbers for the names of values that are used several times.
     numbers: Iterator[int] = field(default_factory=count)
 
-    def look(self, schema: Mapping[str, Any]) -> Look:
+    def lookup(self, schema: Mapping[str, Any]) -> TemplateLookup:
         """Return the function for rows of `schema`."""
         function = self.function
-        function.add("total, plans = 0, []")
+        function.add("total, templates = 0, []")
         with function.inside("for r in rows"):
             function.add("n, s = 0, []")
             self._of_object(schema, (), "r")
-            self._settle()
+            self._flush()
             function.add("shape = tuple(s)")
-            function.add("plan = known(shape)")
-            with function.inside("if plan is None"):
-                function.add("plan = learn(r, shape, n)")
-            function.add("total += plan.members + n")
-            function.add("plans.append(plan)")
-        function.add("return plans, total")
-        look: Look = function.compiled(**self.members.names, same=_same)
-        return look
+            function.add("template = known(shape)")
+            with function.inside("if template is None"):
+                function.add("template = make(r, shape, n)")
+            function.add("total += template.members + n")
+            function.add("templates.append(template)")
+        function.add("return templates, total")
+        lookup: TemplateLookup = function.compile(
+            **self.members.names, first_indices=_first_indices
+        )
+        return lookup
 
-    def _settle(self) -> None:
-        """Write down what is waiting to be written."""
+    def _flush(self) -> None:
+        """Write the expressions that were collected."""
         if len(self.parts) == 1:
             self.function.add(f"s.append({self.parts[0]})")
         elif self.parts:
@@ -111,14 +116,14 @@ class _ShapeWriter:
             keys = "(tuple({0}) if type({0}) is dict else type({0}))"
             self._of_rest(keys, place, value)
         elif (record_paths & _of_texts or not record_paths) and _may_be_list(node):
-            # A list that is no field may be one in another spelling.
+            # A list that is no field may become one in another dialect.
             kind = "(len({0}) if type({0}) is list else type({0}))"
             self._of_rest("len({0})" if fixed else kind, place, value)
         else:
             self._of_rest("" if fixed else "type({})", place, value)
 
     def _of_rest(self, part: str, place: tuple[str, ...], value: str) -> None:
-        """Take `part` for a value, inside of which the members must be counted."""
+        """Add `part` to the shape for a value, whose inner members are counted."""
         members = self._members(place, value)
         if part.count("{") + (members != "0") > 1:
             value = self._named(value)
@@ -127,20 +132,20 @@ class _ShapeWriter:
         self.counts += [members] if members != "0" else []
 
     def _named(self, value: str) -> str:
-        """Return the name of a value that is used several times."""
+        """Assign a value that is used several times to a name, and return the name."""
         name = f"v{next(self.numbers)}"
         self.function.add(f"{name} = {value}")
         return name
 
     def _members(self, place: tuple[str, ...], value: str) -> str:
-        """Return the expression for the members inside of a value."""
+        """Return the expression that counts the members inside of a value."""
         *owner, key = place
-        # Where it may be absent that is one of its types, and has none.
+        # An absent value is one of its types, too, and has no members.
         kind = self._types(tuple(owner)).get(key)
         return "0" if kind is None else self.members.of(kind, value)
 
     def _types(self, place: tuple[str, ...]) -> Mapping[str, Any]:
-        """Return the types of the members of the objects at a place."""
+        """Return the types of the members of objects at `place`, by their keys."""
         if place not in self.types:
             fields = msgspec.structs.fields(self.decoder.classes[place])
             self.types[place] = {each.encode_name: each.type for each in fields}
@@ -149,19 +154,19 @@ class _ShapeWriter:
     def _of_inner(
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
     ) -> None:
-        """Take an object, with its members if it is there."""
+        """Add an object to the shape, with its members unless it is absent."""
         value = self._named(value)
         if fixed:
             self._of_object(_object_in(node), place, value)
             return
         self.parts.append(f"type({value})")
-        self._settle()
+        self._flush()
         with self.function.inside(f"if {value} is not None and {value} is not U"):
             self._of_object(_object_in(node), place, value)
-            self._settle()
+            self._flush()
 
     def _holds_fields(self, place: tuple[str, ...]) -> bool:
-        """Tell whether the items of a list hold fields of records."""
+        """Tell whether the items of a list hold fields of a record."""
         size = len(place)
         return (*place, "*") in self.decoder.attributes and any(
             len(each.path) > size and each.path[:size] == place
@@ -179,28 +184,28 @@ class _ShapeWriter:
             self._of_list(node, place, value)
             return
         self.parts.append(f"type({value})")
-        self._settle()
+        self._flush()
         with self.function.inside(f"if type({value}) is list"):
             self._of_list(node, place, value)
 
     def _of_list(self, node: Any, place: tuple[str, ...], value: str) -> None:
-        """Take the items of a list, with how many there are before them."""
+        """Add the length of a list and its items to the shape."""
         name = f"o{len(place)}"
         self.parts.append(f"len({value})")
-        self._settle()
+        self._flush()
         with self.function.inside(f"for {name} in {value}"):
             self._of_item(_array_in(node), (*place, "*"), name)
-            self._settle()
+            self._flush()
         model = self._model(place)
         if model:
             with self.function.inside(f"if len({value}) > 1"):
                 models = f"[{name}.{model} for {name} in {value}]"
-                self.function.add(f"s += same({models})")
+                self.function.add(f"s += first_indices({models})")
 
     def _of_item(
         self, node: Mapping[str, Any], location: tuple[str, ...], name: str
     ) -> None:
-        """Take an item of a list, with the texts that decide."""
+        """Add an item of a list to the shape, with its discriminators."""
         required = set(node.get("required", ()))
         properties = node.get("properties", {})
         for key, attribute in self.decoder.attributes[location].items():
@@ -216,7 +221,7 @@ class _ShapeWriter:
                 self._of_rest("" if fixed else "type({})", place, value)
 
     def _model(self, place: tuple[str, ...]) -> str:
-        """Return the attribute for the model of an item, "" if items have none."""
+        """Return the attribute of the model in an item, "" if items have none."""
         attributes = self.decoder.attributes[*place, "*"]
         for each in self.source.fields:
             *owner, key = each.path
@@ -225,35 +230,34 @@ class _ShapeWriter:
         return ""
 
 
-def _same(values: list[Any]) -> Iterable[int]:
-    """Return for each value where it is for the first time."""
+def _first_indices(values: list[Any]) -> Iterable[int]:
+    """Return for each value the index of the first equal one."""
     return map(values.index, values)
 
 
 def _has_one_type(node: Any) -> bool:
-    """Tell whether all values that `node` allows are of one type."""
+    """Tell whether all values that the schema `node` allows are of one type."""
     if not isinstance(node, dict):
         return False
     return isinstance(node.get("type"), str) and node["type"] != "number"
 
 
 def _may_be_list(node: Any) -> bool:
-    """Tell whether `node` allows lists in as many words."""
+    """Tell whether the schema `node` names lists among the types that it allows."""
     if not isinstance(node, dict):
         return False
     kinds = [
         each.get("type")
         for each in (node, *node.get("anyOf", ()), *node.get("oneOf", ()))
     ]
-    return any(each == "array" or _is_among("array", each) for each in kinds)
-
-
-def _is_among(name: str, kinds: Any) -> bool:
-    return isinstance(kinds, list) and name in kinds
+    return any(
+        kind == "array" or (isinstance(kind, list) and "array" in kind)
+        for kind in kinds
+    )
 
 
 def _object_in(node: Any) -> Mapping[str, Any]:
-    """Return what of `node` speaks of objects."""
+    """Return the part of the schema `node` that is for objects."""
     if "properties" in node:
         found: Mapping[str, Any] = node
         return found
@@ -262,7 +266,7 @@ def _object_in(node: Any) -> Mapping[str, Any]:
 
 
 def _array_in(node: Any) -> Mapping[str, Any]:
-    """Return what of `node` speaks of the items of an array."""
+    """Return the part of the schema `node` that is for the items of an array."""
     options = [node, *node.get("anyOf", node.get("oneOf", ()))]
     items: Any = next((each["items"] for each in options if "items" in each), {})
     return _object_in(items) if isinstance(items, dict) else {}

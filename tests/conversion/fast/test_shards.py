@@ -1,4 +1,4 @@
-"""Ranges of files: they are whole lines, and come to what the whole file comes to."""
+"""Convert ranges of a file in worker processes, with the result of one process."""
 
 import json
 import os
@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.conversion.fast import shard_worker as shards
-from harpia_formats.conversion.fast import shards as sharding
-from harpia_formats.conversion.fast.batch import Bulk
-from harpia_formats.conversion.fast.shard_worker import Done, Job, Parts, converted
+from harpia_formats.conversion.fast import shard_worker, shards
+from harpia_formats.conversion.fast.batch import BatchConverter
+from harpia_formats.conversion.fast.shard_job import ConvertedPart, Parts, ShardJob
+from harpia_formats.conversion.fast.shard_worker import convert_range
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.run import Conversion
@@ -32,7 +32,7 @@ from harpia_formats.workers.ordered import ordered
 from harpia_formats.workers.pool import WorkerPool
 
 ROWS = 400
-#: Ranges that begin behind this byte are the end of a process.
+#: A range that begins behind this byte kills its process.
 DEADLY = 20_000
 
 
@@ -55,19 +55,19 @@ def lines_of(count: int) -> bytes:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have ranges of a few rows each, and forget what was worked with before."""
+    """Make ranges of a few rows each, and forget the worker of earlier tests."""
     monkeypatch.setattr(ranges, "RANGE", 4000)
     monkeypatch.setattr(ranges, "PIECE", 600)
-    monkeypatch.setattr(shards, "_present", SimpleNamespace(worker=None))
+    monkeypatch.setattr(shard_worker, "_state", SimpleNamespace(worker=None))
 
 
-def job_of(path: Path, target: str = "nemo-output", **given: Any) -> Job:
-    """Return the work of converting Tencent's rows."""
+def job_of(path: Path, target: str = "nemo-output", **given: Any) -> ShardJob:
+    """Return the job of converting rows of Tencent."""
     folder = path.parent / "rows"
     folder.mkdir(exist_ok=True)
     choices = given.pop("choices", Choices())
     values = {"source": "tencent-outputs", "max_row_bytes": 100_000, **given}
-    return Job(
+    return ShardJob(
         path=str(path),
         dialect=0,
         target=target,
@@ -86,30 +86,30 @@ def works_of(path: Path) -> Iterator[LineRange]:
         before += path.read_bytes()[begin:end].count(b"\n")
 
 
-def serial(data: bytes, job: Job) -> tuple[list[Any], FateCounts]:
+def serial(data: bytes, job: ShardJob) -> tuple[list[Any], FateCounts]:
     """Return the rows for some lines, one record after the other."""
     format_ = writable_formats()[job.source]
     mapper = RecordMapper(adapter_of(writable_formats()[job.target]), job.choices)
-    bulk = Bulk(
+    batches = BatchConverter(
         FormatVariant(format_, format_.dialects[0]), adapter_of(format_), mapper
     )
     rows: list[Any] = []
     losses = FateCounts()
     for number, line in enumerate(data.splitlines(), 1):
-        found, paths, fates = bulk.ordinary(json.loads(line), number)
+        found, paths, fates = batches.convert_row(json.loads(line), number)
         rows += found
         losses.add(paths, fates, place_of(number))
     return rows, losses
 
 
 def place_of(number: int) -> Any:
-    """Return what tells the place of a record, by its number alone."""
+    """Return a function that returns the place of a record, by its number alone."""
     return lambda: Place("f", number, 1, 2, 0, number)
 
 
-def whole(job: Job, work: LineRange) -> Done:
-    """Return what became of a range that is converted as a whole."""
-    parts = converted(job, work)
+def whole(job: ShardJob, work: LineRange) -> ConvertedPart:
+    """Return the converted part of a range that is converted as a whole."""
+    parts = convert_range(job, work)
     assert parts is not None
     ((part, done),) = parts
     assert done is not None
@@ -117,25 +117,25 @@ def whole(job: Job, work: LineRange) -> Done:
     return done
 
 
-def handed_back(job: Job, path: Path) -> Iterator[Done | None]:
-    """Yield what became of each part of a file."""
+def handed_back(job: ShardJob, path: Path) -> Iterator[ConvertedPart | None]:
+    """Yield the converted parts of a file, None for those that are handed back."""
     for work in works_of(path):
-        for _, done in converted(job, work) or [(work, None)]:
+        for _, done in convert_range(job, work) or [(work, None)]:
             yield done
 
 
-def add_shapes(
-    losses: FateCounts, done: Done, plans: dict[Any, Any], before: int
+def add_fates(
+    losses: FateCounts, done: ConvertedPart, templates: dict[Any, Any], before: int
 ) -> None:
-    """Count what is said in a range, as whoever hands out the work does."""
-    for paths, fates, (_, line, record), times in done.shapes:
+    """Count the fates of a converted part like the main process."""
+    for paths, fates, (_, line, record), times in done.fates:
         assert line == record
         counts = times if isinstance(times, int) else 0
         losses.add(paths, fates, place_of(before + record + 1), counts)
         if not isinstance(times, int):
-            plans[times] = paths, fates
-    for key, times in done.plans:
-        paths, fates = plans[key]
+            templates[times] = paths, fates
+    for key, times in done.used_templates:
+        paths, fates = templates[key]
         losses.add(paths, fates, lambda: None, times)
 
 
@@ -171,8 +171,8 @@ def test_ranges_are_whole_lines_and_leave_nothing_out(
     assert all(b"\n" not in each[size:-1] for each in parts if len(each) > size)
 
 
-def test_ranges_begin_where_they_are_told_to(tmp_path: Path) -> None:
-    """What is in front of the first range is not looked at."""
+def test_ranges_begin_at_a_byte(tmp_path: Path) -> None:
+    """Bytes before the first range are not read."""
     path = tmp_path / "lines"
     path.write_bytes(b"ab\ncd\n")
 
@@ -182,9 +182,7 @@ def test_ranges_begin_where_they_are_told_to(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("target", ["nemo-output", "harpia", "haystack"])
-def test_ranges_come_to_what_the_whole_file_comes_to(
-    tmp_path: Path, target: str
-) -> None:
+def test_converted_ranges_equal_the_converted_file(tmp_path: Path, target: str) -> None:
     """Rows, counts and first places are those of one record after the other."""
     data = lines_of(ROWS)
     path = tmp_path / "rows.jsonl"
@@ -192,7 +190,7 @@ def test_ranges_come_to_what_the_whole_file_comes_to(
     job = job_of(path, target)
     expected, expected_losses = serial(data, job)
     rows: list[Any] = []
-    losses, plans, records = FateCounts(), dict[Any, Any](), 0
+    losses, templates, records = FateCounts(), dict[Any, Any](), 0
     for work in works_of(path):
         done = whole(job, work)
         assert done.records == done.lines
@@ -203,7 +201,7 @@ def test_ranges_come_to_what_the_whole_file_comes_to(
             .splitlines()
         ]
         assert len(found) == done.count
-        add_shapes(losses, done, plans, records)
+        add_fates(losses, done, templates, records)
         rows += found
         records += done.records
 
@@ -216,27 +214,25 @@ def test_ranges_come_to_what_the_whole_file_comes_to(
 @pytest.mark.parametrize(
     "spoiled", [b"\n", b"{}\n", b"{\n", b'{"messages": 1}\n', b" \n"]
 )
-def test_a_range_with_anything_to_say_is_handed_back(
-    tmp_path: Path, spoiled: bytes
-) -> None:
-    """A blank line or an invalid row makes its piece nobody's; all else is done."""
+def test_a_part_with_findings_is_handed_back(tmp_path: Path, spoiled: bytes) -> None:
+    """The piece of a blank line or an invalid row is handed back, and only that."""
     path = tmp_path / "rows.jsonl"
     good = lines_of(60)
     half = good.index(b"\n", len(good) // 2) + 1
     path.write_bytes(good[:half] + spoiled + good[half:])
     job = job_of(path)
-    results: list[tuple[LineRange, Done | None]] = []
-    losses, plans = FateCounts(), dict[Any, Any]()
+    results: list[tuple[LineRange, ConvertedPart | None]] = []
+    losses, templates = FateCounts(), dict[Any, Any]()
     rows: list[Any] = []
     for work in works_of(path):
-        parts = converted(job, work)
+        parts = convert_range(job, work)
         assert parts is not None
         results += parts
         for part, done in parts:
             if done is not None:
                 data = read_range(path, part.begin, part.end)
                 assert done.records == done.lines == data.count(b"\n")
-                add_shapes(losses, done, plans, part.before)
+                add_fates(losses, done, templates, part.before)
                 block = Path(job.folder, f"rows-{part.block}").read_bytes()
                 kept = block[done.begin : done.begin + done.size].splitlines()
                 rows += map(json.loads, kept)
@@ -263,7 +259,7 @@ def test_parts_of_a_range_come_with_their_own_rows_where_there_is_no_folder(
         b"".join([*lines[:20], b"{}\n", *lines[20:40], b"7\n", *lines[40:]])
     )
     job = replace(job_of(path), folder="")
-    parts = converted(job, LineRange(0, path.stat().st_size))
+    parts = convert_range(job, LineRange(0, path.stat().st_size))
     assert parts is not None
     rows = [
         [json.loads(each) for each in done.rows.splitlines()]
@@ -281,7 +277,7 @@ def test_parts_of_a_range_come_with_their_own_rows_where_there_is_no_folder(
 
 @pytest.mark.usefixtures("small")
 def test_a_range_that_cannot_be_converted_is_handed_back(tmp_path: Path) -> None:
-    """Where a record is refused by the choices, its piece is nobody's."""
+    """A piece with a record that the choices refuse is handed back."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines_of(60))
     job = job_of(path, choices=Choices(responses=Responses.FAIL))
@@ -293,7 +289,7 @@ def test_a_range_that_cannot_be_converted_is_handed_back(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("small")
 def test_a_range_with_a_long_row_is_handed_back(tmp_path: Path) -> None:
-    """A piece that is longer than a row may be is not judged here."""
+    """A piece that is longer than the limit of a row is handed back."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines_of(20))
     job = job_of(path, max_row_bytes=100)
@@ -303,7 +299,7 @@ def test_a_range_with_a_long_row_is_handed_back(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None:
-    """Records of which nothing is to be said count with the fields that they have."""
+    """Records without a fate are counted with the fields that they have."""
     rows = [
         {"id": f"{each}", "input": "q", "actual-output": "a"}
         | ({"expected-output": ["r"]} if each % 2 else {})
@@ -315,28 +311,28 @@ def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None
     format_ = writable_formats()["harpia"]
     names = [each.name for each in format_.dialects]
     job = job_of(path, "haystack", source="harpia")
-    job = Job(
+    job = ShardJob(
         **{each: getattr(job, each) for each in job.__slots__}
         | {"dialect": names.index("instances")}
     )
     losses = FateCounts()
-    add_shapes(losses, whole(job, LineRange(0, len(data))), {}, 0)
+    add_fates(losses, whole(job, LineRange(0, len(data))), {}, 0)
     losses.settled()
 
     assert losses.carried["references"] == 100
     assert losses.carried["prompt"] == 200
 
 
-def dying(job: Job, work: LineRange) -> Parts | None:
-    """Convert a range, but for one in the middle, at which the process dies."""
+def dying(job: ShardJob, work: LineRange) -> Parts | None:
+    """Convert a range; the process dies at a range behind the byte `DEADLY`."""
     if work.begin > DEADLY:
         os._exit(1)
-    return converted(job, work)
+    return convert_range(job, work)
 
 
 @pytest.mark.usefixtures("small")
 def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
-    """Every range comes back, in order: the first ones done, all others undone."""
+    """Every range comes back in order: the first converted, all others not."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines_of(ROWS))
     job = job_of(path)
@@ -350,7 +346,7 @@ def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
 
 
 def outcome_of(path: Path, target: str, output: Path, jobs: int) -> tuple[bytes, Any]:
-    """Return what a conversion writes, and what it says was lost."""
+    """Return the output of a conversion, and its losses."""
     run = Conversion([path], target, output, ConvertOptions(jobs=jobs))
     assert list(run) == []
     report = run.report()
@@ -368,24 +364,24 @@ def outcome_of(path: Path, target: str, output: Path, jobs: int) -> tuple[bytes,
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("target", ["nemo-output", "harpia"])
-@pytest.mark.parametrize("run", [converted, dying])
-def test_output_is_complete_whatever_becomes_of_processes(
+@pytest.mark.parametrize("run", [convert_range, dying])
+def test_output_is_complete_even_if_processes_die(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any, target: str
 ) -> None:
-    """Output and losses are those of one process, even if others die at their work."""
+    """Output and losses are those of one process, even if workers die."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines_of(ROWS))
     expected = outcome_of(path, target, tmp_path / "one", 1)
     handed: list[Any] = []
 
-    def watched(pool: WorkerPool, _: Any, job: Job, works: Any) -> Iterator[Any]:
+    def watched(pool: WorkerPool, _: Any, job: ShardJob, works: Any) -> Iterator[Any]:
         for work, done in ordered(pool, run, job, works):
             handed.append(done)
             yield work, done
 
     monkeypatch.setattr(order, "ordered", watched)
-    monkeypatch.setattr(sharding, "WORTH", 1)
-    monkeypatch.setattr(sharding, "SAMPLE_BYTES", 4000)
+    monkeypatch.setattr(shards, "MIN_FILE_BYTES", 1)
+    monkeypatch.setattr(shards, "SAMPLE_BYTES", 4000)
     found = outcome_of(path, target, tmp_path / "several", 2)
 
     assert found == expected

@@ -1,4 +1,4 @@
-"""The law of plans: they give what the ordinary way gives, and say the same of it."""
+"""Rows converted by templates are the same, and have the same fates, as by records."""
 
 import itertools
 import json
@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.conversion.fast import plans as express
-from harpia_formats.conversion.fast.batch import Bulk, suits_bulk
+from harpia_formats.conversion.fast import row_templates
+from harpia_formats.conversion.fast.batch import BatchConverter, can_batch
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
@@ -58,7 +58,7 @@ CHOICES = [
     Choices(*each, constants=CONSTANTS if number % 2 else {})
     for number, each in enumerate(itertools.product(References, Responses, Turns))
 ]
-#: Texts on which more may depend than what they are.
+#: Texts that may decide on other fields.
 TEXTS = ("", "x#1", "#", "q", "user", "assistant", "a", "b")
 Places = dict[Any, tuple[int, Place | None]]
 
@@ -73,15 +73,15 @@ class Case:
     #: Each row as its text, and as the decoder decoded it.
     rows: Sequence[tuple[bytes, Any]]
 
-    def bulk(self, target: str, choices: Choices) -> Bulk:
-        """Return what converts many rows at once."""
+    def converter(self, target: str, choices: Choices) -> BatchConverter:
+        """Return a converter of batches."""
         mapper = RecordMapper(adapter_of(FORMATS[target]), choices)
-        return Bulk(self.variant, adapter_of(self.variant.format), mapper)
+        return BatchConverter(self.variant, adapter_of(self.variant.format), mapper)
 
     def suits(self, target: str, choices: Choices) -> bool:
-        """Tell whether rows may be converted by plans."""
+        """Tell whether rows may be converted by templates."""
         source = adapter_of(self.variant.format)
-        return suits_bulk(source, adapter_of(FORMATS[target]), choices)
+        return can_batch(source, adapter_of(FORMATS[target]), choices)
 
 
 def case_of(name: str, place: int, rows: Iterable[Any]) -> Case:
@@ -191,7 +191,7 @@ def many_rows(name: str, place: int, count: int, seed: int) -> Iterator[Any]:
 
 def check(case: Case, target: str, choices: Choices, chance: random.Random) -> None:
     """Assert that rows in chunks come out as each of them does by itself."""
-    oracle, bulk = case.bulk(target, choices), case.bulk(target, choices)
+    oracle, converter = case.converter(target, choices), case.converter(target, choices)
     expected, found = FateCounts(), FateCounts()
     rows = list(case.rows)
     chance.shuffle(rows)
@@ -199,15 +199,15 @@ def check(case: Case, target: str, choices: Choices, chance: random.Random) -> N
     while rows:
         size = chance.choice((1, 2, 9, 40))
         chunk, rows = rows[:size], rows[size:]
-        good = list(ordinary(oracle, chunk, records))
+        good = list(converted_rows(oracle, chunk, records))
         if len(good) < len(chunk):
             values = [value for _, value in chunk]
-            assert bulk.made(values, case.decoder, case.schema, records) is None
-            good = list(ordinary(oracle, [each[:2] for each in good], records))
+            assert converter.convert(values, case.decoder, case.schema, records) is None
+            good = list(converted_rows(oracle, [each[:2] for each in good], records))
         values = [value for _, value, _ in good]
         if chance.random() < 0.5:
-            check_members(bulk, values, case)
-        made = bulk.made(values, case.decoder, case.schema, records)
+            check_members(converter, values, case)
+        made = converter.convert(values, case.decoder, case.schema, records)
         texts = [encode(row) for _, _, outcome in good for row in outcome[0]]
 
         assert made is not None
@@ -215,30 +215,30 @@ def check(case: Case, target: str, choices: Choices, chance: random.Random) -> N
 
         for number, (_, _, (_, paths, fates)) in enumerate(good, records):
             expected.add(paths, fates, placed(number))
-        for paths, fates, at, times in made.shapes:
+        for paths, fates, at, times in made.fates:
             found.add(paths, fates, placed(records + at), times)
         records += len(good)
-    for paths, fates, times in bulk.counted():
+    for paths, fates, times in converter.counted():
         found.add(paths, fates, lambda: None, times)
 
     assert counted(found) == counted(expected)
 
 
-def check_members(bulk: Bulk, values: Sequence[Any], case: Case) -> None:
-    """Assert that members are counted by shapes as they are by themselves."""
+def check_members(converter: BatchConverter, values: Sequence[Any], case: Case) -> None:
+    """Assert that shapes give the number of members that the decoder counts."""
     expected = sum(map(case.decoder.members, values))
 
-    assert bulk.members_in(values, case.decoder, case.schema) == expected
+    assert converter.members_in(values, case.decoder, case.schema) == expected
 
 
-def ordinary(
-    oracle: Bulk, chunk: Sequence[tuple[bytes, Any]], before: int
+def converted_rows(
+    oracle: BatchConverter, chunk: Sequence[tuple[bytes, Any]], before: int
 ) -> Iterator[tuple[bytes, Any, Any]]:
-    """Yield the rows that can be converted, each with what becomes of it."""
+    """Yield the rows that can be converted, each with its rows, paths and fates."""
     number = before
     for text, value in chunk:
         try:
-            outcome = oracle.ordinary(decode(text), number + 1)
+            outcome = oracle.convert_row(decode(text), number + 1)
         except Unconvertible:
             continue
         number += 1
@@ -246,7 +246,7 @@ def ordinary(
 
 
 def placed(number: int) -> Any:
-    """Return what tells the place of a record."""
+    """Return a function that returns the place of a record."""
     return lambda: Place("f", number + 1, 1, 2, number, number + 1)
 
 
@@ -274,18 +274,16 @@ def check_all(name: str, place: int, count: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "place"), VARIANTS)
-def test_plans_give_what_the_ordinary_way_gives(name: str, place: int) -> None:
-    """Rows, paths, notes, counts, first places and members are the same with plans."""
+def test_templates_convert_like_records(name: str, place: int) -> None:
+    """Rows, paths, fates, counts, first places and members are those of records."""
     check_all(name, place, 20, seed=1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(2, 8))
 @pytest.mark.parametrize(("name", "place"), VARIANTS)
-def test_plans_give_what_the_ordinary_way_gives_long(
-    name: str, place: int, seed: int
-) -> None:
-    """The same over a thousand mutated rows of each shape, six times."""
+def test_templates_convert_like_records_long(name: str, place: int, seed: int) -> None:
+    """The law holds for a thousand mutated rows of each shape, six times."""
     check_all(name, place, 1000, seed)
 
 
@@ -307,8 +305,8 @@ def plain_row(name: str, target: str) -> Any:
     """Return a row that can be converted, with a conversation if there is one."""
     rows = [each for each in fixture_rows(name) if isinstance(each, dict)]
     case = case_of(name, 0, rows)
-    oracle = case.bulk(target, Choices())
-    good = [json.loads(text) for text, *_ in ordinary(oracle, case.rows, 0)]
+    oracle = case.converter(target, Choices())
+    good = [json.loads(text) for text, *_ in converted_rows(oracle, case.rows, 0)]
     return next((each for each in good if chat_in(each)), good[0])
 
 
@@ -321,10 +319,10 @@ def chat_in(row: Any) -> Any:
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("target", ["nemo-output", "harpia"])
 @pytest.mark.parametrize("name", ["eee@0.2.0", "eee@0.3.0", "tencent-outputs"])
-def test_what_is_special_of_one_row_is_not_taken_for_others(
+def test_special_values_of_one_row_do_not_change_others(
     name: str, target: str, *, is_first: bool
 ) -> None:
-    """The first row of a shape may have what later ones do not, and vice versa."""
+    """A row with empty or equal texts changes no other row of its shape."""
     plain = plain_row(name, target)
     case = case_of(name, 0, [plain, *specials(copy_of(plain))])
     first, *others = case.rows
@@ -332,74 +330,76 @@ def test_what_is_special_of_one_row_is_not_taken_for_others(
     assert len(others) > 8
     for each in others:
         pair = [each, first, first] if is_first else [first, each, first]
-        oracle, bulk = (case.bulk(target, Choices()) for _ in range(2))
-        expected = list(ordinary(oracle, pair, 0))
+        oracle, converter = (case.converter(target, Choices()) for _ in range(2))
+        expected = list(converted_rows(oracle, pair, 0))
         if len(expected) < len(pair):
             continue
-        made = bulk.made([value for _, value in pair], case.decoder, case.schema, 0)
+        made = converter.convert(
+            [value for _, value in pair], case.decoder, case.schema, 0
+        )
         assert made is not None
         assert made.rows == [row for *_, outcome in expected for row in outcome[0]]
-        assert said_in(bulk, made.shapes) == Counter(
+        assert fates_in(converter, made.fates) == Counter(
             (frozenset(paths), frozenset(fates)) for *_, (_, paths, fates) in expected
         )
 
 
-def said_in(bulk: Bulk, shapes: Iterable[Any]) -> Counter[Any]:
-    """Return paths and notes of some records, and how many have them."""
+def fates_in(converter: BatchConverter, entries: Iterable[Any]) -> Counter[Any]:
+    """Return how many records have which paths and fates."""
     found: Counter[Any] = Counter()
-    for paths, fates, _, times in shapes:
+    for paths, fates, _, times in entries:
         found[frozenset(paths), frozenset(fates)] += times
-    for paths, fates, times in bulk.counted():
+    for paths, fates, times in converter.counted():
         found[frozenset(paths), frozenset(fates)] += times
     return +found
 
 
-def test_rows_that_go_another_way_are_not_counted() -> None:
-    """Where one row of some cannot be converted, none of them is counted."""
+def test_rows_of_a_failed_batch_are_not_counted() -> None:
+    """If one row of a batch cannot be converted, no row of it is counted."""
     answer = {"model_name": "m", "responses": [{"content": "a"}]}
     asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
     rows = [{**asked, "model_outputs": [answer] * times} for times in (1, 1, 1, 2)]
     case = case_of("tencent-outputs", 0, rows)
-    bulk = case.bulk("nemo-output", Choices(responses=Responses.FAIL))
+    converter = case.converter("nemo-output", Choices(responses=Responses.FAIL))
     values = [value for _, value in case.rows]
 
-    assert bulk.made(values, case.decoder, case.schema, 0) is None
-    assert list(bulk.counted()) == []
-    assert bulk.made(values[:3], case.decoder, case.schema, 0) is not None
-    assert [times for *_, times in bulk.counted()] == [3]
+    assert converter.convert(values, case.decoder, case.schema, 0) is None
+    assert list(converter.counted()) == []
+    assert converter.convert(values[:3], case.decoder, case.schema, 0) is not None
+    assert [times for *_, times in converter.counted()] == [3]
 
 
 def test_members_are_counted_where_shapes_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Rows of shapes for which there is no plan any more are counted like others."""
-    monkeypatch.setattr(express, "MOST", 1)
+    """Members of rows are counted even if their shape has no template any more."""
+    monkeypatch.setattr(row_templates, "MAX_SHAPES", 1)
     answer = {"model_name": "m", "responses": [{"content": "a"}]}
     asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
     rows = [{**asked, "model_outputs": [answer] * times} for times in (1, 2, 3, 1, 2)]
     case = case_of("tencent-outputs", 0, rows)
-    bulk = case.bulk("nemo-output", Choices())
+    converter = case.converter("nemo-output", Choices())
 
-    check_members(bulk, [value for _, value in case.rows], case)
+    check_members(converter, [value for _, value in case.rows], case)
 
 
 @pytest.mark.parametrize("key", ["prompt", "response", "llm_name"])
 def test_a_repeated_key_is_found_by_shapes(key: str) -> None:
-    """Rows of a shape have a number of members, and one that repeats a key has more."""
+    """A row with a repeated key has more members than its shape tells."""
     asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
     row = {"input": asked, "response": "a", "llm_name": "m"}
     text = json.dumps(row).replace(f'"{key}"', f'"{key}": "x", "{key}"').encode()
     plain = json.dumps(row).encode()
     case = case_of("nemo-output", 0, [row])
-    judge, bulk = Judge(case.schema, Brief()), case.bulk("harpia", Choices())
-    bulk.help(judge)
+    judge, converter = Judge(case.schema, Brief()), case.converter("harpia", Choices())
+    converter.count_members_for(judge)
     judge.judge(Chunk(b"\n".join([plain] * 100), Cursor()))
     verdicts = [
         judge.judge(Chunk(b"\n".join([*[plain] * 5, each]), Cursor()))
         for each in (plain, text)
     ]
 
-    assert bulk.express is not None
+    assert converter.templates is not None
     assert [each.accepted is None for each in verdicts] == [False, True]
     assert [[found.code for found in each.findings] for each in verdicts] == [
         [],
@@ -408,45 +408,47 @@ def test_a_repeated_key_is_found_by_shapes(key: str) -> None:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_rows_with_empty_texts_have_plans_of_their_own(
+def test_rows_with_empty_texts_have_templates_of_their_own(
     monkeypatch: pytest.MonkeyPatch, *, is_first: bool
 ) -> None:
-    """Rows of a shape are moved by plans wherever they have empty texts."""
+    """Rows of a shape are converted by templates wherever they have empty texts."""
     asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
     row: dict[str, Any] = {"input": asked, "response": "a", "llm_name": "m"}
     without = {**row, "input": {**asked, "ideal_response": ""}}
     rows = [without, row] if is_first else [row, without]
     case = case_of("nemo-output", 0, [*rows * 50, {**row, "response": ""}])
-    bulk = case.bulk("harpia", Choices())
-    ways: list[int] = []
-    usual = Bulk.ordinary
+    converter = case.converter("harpia", Choices())
+    converted: list[int] = []
+    usual = BatchConverter.convert_row
 
-    def noted(self: Bulk, value: Any, number: int) -> Any:
-        ways.append(number)
+    def noted(self: BatchConverter, value: Any, number: int) -> Any:
+        converted.append(number)
         return usual(self, value, number)
 
-    monkeypatch.setattr(Bulk, "ordinary", noted)
-    made = bulk.made([value for _, value in case.rows], case.decoder, case.schema, 0)
+    monkeypatch.setattr(BatchConverter, "convert_row", noted)
+    made = converter.convert(
+        [value for _, value in case.rows], case.decoder, case.schema, 0
+    )
 
     assert made is not None
-    assert len(ways) <= 3 * (1 + 2 + 2)
+    assert len(converted) <= 3 * (1 + 2 + 2)
     assert [each["expected-output"] for each in made.rows[:2]] == [
         [each["input"]["ideal_response"]] for each in rows
     ]
-    assert sum(times for *_, times in bulk.counted()) == len(made.rows) == 101
+    assert sum(times for *_, times in converter.counted()) == len(made.rows) == 101
 
 
-def test_plans_are_followed() -> None:
-    """Rows of a known shape go no other way, so that the law is about plans."""
+def test_rows_of_a_known_shape_are_converted_by_templates() -> None:
+    """One template converts all rows of a shape, so the law is about templates."""
     rest = {"ideal_response": "r", "category": "c", "source": "s"}
     rows: list[Any] = [
         {"input": {"prompt": each, **rest}, "response": "a", "llm_name": "m"}
         for each in "qrst"
     ]
     case = case_of("nemo-output", 0, rows)
-    bulk = case.bulk("harpia", Choices())
-    bulk.made([value for _, value in case.rows], case.decoder, case.schema, 0)
-    ((paths, fates, times),) = bulk.counted()
+    converter = case.converter("harpia", Choices())
+    converter.convert([value for _, value in case.rows], case.decoder, case.schema, 0)
+    ((paths, fates, times),) = converter.counted()
 
     assert times == len(rows)
     assert "outputs.model" in paths
