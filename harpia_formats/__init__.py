@@ -159,14 +159,17 @@ def convert(
     `ValueError`.
     """
     from harpia_formats.conversion.options import ConvertOptions
-    from harpia_formats.conversion.python_wording import in_python, speaking_python
+    from harpia_formats.conversion.python_wording import (
+        errors_with_arguments,
+        with_arguments,
+    )
     from harpia_formats.conversion.run import Conversion
 
-    with speaking_python():
+    with errors_with_arguments():
         chosen = ConvertOptions(**_in_one_process(options))
         run = Conversion(inputs, to, output, chosen)
         problems = tuple(
-            replace(each, help=in_python(each.help)) if each.help else each
+            replace(each, help=with_arguments(each.help)) if each.help else each
             for each in run
         )
     report = run.report()
@@ -204,15 +207,18 @@ def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
     """
     from harpia_formats.comparison.round_trip import RoundTrip
     from harpia_formats.conversion.options import ConvertOptions
-    from harpia_formats.conversion.python_wording import in_python, speaking_python
+    from harpia_formats.conversion.python_wording import (
+        errors_with_arguments,
+        with_arguments,
+    )
 
-    with speaking_python():
+    with errors_with_arguments():
         run = RoundTrip(inputs, via, ConvertOptions(**options))
         for _ in run:
             continue
     report = run.report()
     for each in report.fields.values():
-        each.reason = in_python(each.reason)
+        each.reason = with_arguments(each.reason)
     return report
 
 
@@ -228,9 +234,9 @@ def diff(
     """
     from harpia_formats.comparison.diff import Comparison
     from harpia_formats.conversion.options import ConvertOptions
-    from harpia_formats.conversion.python_wording import speaking_python
+    from harpia_formats.conversion.python_wording import errors_with_arguments
 
-    with speaking_python():
+    with errors_with_arguments():
         run = Comparison([left], [right], ConvertOptions(**options), to)
         for _ in run:
             continue

@@ -1,76 +1,83 @@
-"""What sentences say of options, as a program says it: `overwrite=True`.
+"""Messages that name Python arguments, such as `overwrite=True`, instead of options.
 
-Sentences name options as the command line has them, wherever they are made. Here alone
-they are put into the words of a call, at the edge to programs.
+Every message is written for the command line and names options, such as
+`--overwrite`. The functions of `harpia_formats` replace them by their arguments.
 """
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from harpia_formats.conversion.options import FILLING_METRICS, OnInvalid
 from harpia_formats.io.sink import SinkError
+from harpia_formats.mapping.choices import References, Responses, Turns
 from harpia_formats.mapping.requirements import ConversionError
 
-#: Options that are there or not.
-_flags = ("overwrite", "prefix-ids", "keep-extra")
-#: Options that a sentence may give a value, and what such a value looks like.
-_valued = {
-    "score": r"em|f1",
+#: Options without a value.
+_FLAGS = ("overwrite", "prefix-ids", "keep-extra")
+#: Options that a message may show with a value, and the pattern of such a value.
+_VALUES = {
+    "score": "|".join(FILLING_METRICS),
     "group": r"\w+",
-    "turns": r"last|transcript",
-    "responses": r"expand|first|list",
-    "references": r"expand|first",
-    "on-invalid": r"fail|skip|quarantine",
-    "from": r"csv",
-    "to": r"csv",
+    "turns": "|".join(Turns),
+    "responses": "|".join(Responses),
+    "references": "|".join(References),
+    "on-invalid": "|".join(OnInvalid),
+    "from": "csv",
+    "to": "csv",
 }
-#: Options that are called otherwise in a call.
-_names = {
+#: Options whose argument has another name.
+_ARGUMENTS = {
     "from": "from_",
     "map": "columns",
     "on-invalid": "on_invalid",
     "set": "constants",
 }
-_all = (*_flags, *_valued, "map", "set", "quarantine", "model", "max-row-bytes")
+_OPTIONS = (*_FLAGS, *_VALUES, "map", "set", "quarantine", "model", "max-row-bytes")
 
-_constant = r"--set (\S+?)=VALUE"
-_constants = re.compile(rf"{_constant}(?:(?:, | and ){_constant})*")
-_of_values = [
-    (re.compile(rf"--{name} ({value})\b"), name) for name, value in _valued.items()
+_CONSTANT = r"--set (\S+?)=VALUE"
+_CONSTANTS = re.compile(rf"{_CONSTANT}(?:(?:, | and ){_CONSTANT})*")
+_WITH_VALUE = [
+    (re.compile(rf"--{name} ({value})\b"), name) for name, value in _VALUES.items()
 ]
-_bare = re.compile(rf"(?<![\w-])--({'|'.join(map(re.escape, _all))})(?![\w-])")
+_ALONE = re.compile(rf"(?<![\w-])--({'|'.join(map(re.escape, _OPTIONS))})(?![\w-])")
 
 
-def in_python(sentence: str) -> str:
-    """Return `sentence` with its options as those of a call."""
-    if "--" not in sentence:
-        return sentence
-    told = _constants.sub(_as_mapping, sentence)
-    for pattern, name in _of_values:
-        told = pattern.sub(rf'{_names.get(name, name)}="\1"', told)
-    return _bare.sub(_as_argument, told)
+def with_arguments(message: str) -> str:
+    """Return `message` with the Python argument in place of each option."""
+    if "--" not in message:
+        return message
+    reworded = _CONSTANTS.sub(_mapping, message)
+    for pattern, name in _WITH_VALUE:
+        reworded = pattern.sub(rf'{_ARGUMENTS.get(name, name)}="\1"', reworded)
+    return _ALONE.sub(_argument, reworded)
 
 
-def _as_mapping(found: re.Match[str]) -> str:
-    fields = re.findall(_constant, found[0])
-    members = ", ".join(f'"{each}": VALUE' for each in fields)
+def _mapping(found: re.Match[str]) -> str:
+    """Return the argument for one or several options `--set FIELD=VALUE`."""
+    fields = re.findall(_CONSTANT, found[0])
+    members = ", ".join(f'"{field}": VALUE' for field in fields)
     return f"constants={{{members}}}"
 
 
-def _as_argument(found: re.Match[str]) -> str:
-    name = _names.get(found[1], found[1].replace("-", "_"))
-    return f"{name}=True" if found[1] in _flags else name
+def _argument(found: re.Match[str]) -> str:
+    """Return the argument for an option without a value."""
+    name = _ARGUMENTS.get(found[1], found[1].replace("-", "_"))
+    return f"{name}=True" if found[1] in _FLAGS else name
 
 
 @contextmanager
-def speaking_python() -> Iterator[None]:
-    """Put the sentences of errors that pass into the words of a call."""
+def errors_with_arguments() -> Iterator[None]:
+    """Reword the errors that are raised inside, so that they name Python arguments.
+
+    The same exceptions are raised again: `ConversionError` and `SinkError`.
+    """
     try:
         yield
     except ConversionError as error:
-        error.args = (in_python(str(error)),)
+        error.args = (with_arguments(str(error)),)
         raise
     except SinkError as error:
-        error.reason = in_python(error.reason)
+        error.reason = with_arguments(error.reason)
         error.args = (error.path, error.reason)
         raise

@@ -1,4 +1,4 @@
-"""Sentences for programs name options as a call has them."""
+"""Messages of the Python functions name arguments, not options."""
 
 import json
 from typing import Any
@@ -6,21 +6,24 @@ from typing import Any
 import pytest
 
 from harpia_formats import diff, roundtrip
-from harpia_formats.conversion.python_wording import in_python, speaking_python
+from harpia_formats.conversion.python_wording import (
+    errors_with_arguments,
+    with_arguments,
+)
 from harpia_formats.io.sink import SinkError
 from harpia_formats.mapping.requirements import ConversionError
 
 
 def lines_of(*rows: Any) -> bytes:
     """Return rows as lines of JSON."""
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 INSTANCE = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
 
 
 @pytest.mark.parametrize(
-    ("sentence", "told"),
+    ("message", "reworded"),
     [
         ("nothing of options", "nothing of options"),
         ("give --set a.b=VALUE", 'give constants={"a.b": VALUE}'),
@@ -45,16 +48,16 @@ INSTANCE = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": 
         ("a--set and --settle are words", "a--set and --settle are words"),
     ],
 )
-def test_options_are_those_of_a_call(sentence: str, told: str) -> None:
-    """Each option becomes the argument of that meaning, and the rest stays."""
-    assert in_python(sentence) == told
+def test_options_become_arguments(message: str, reworded: str) -> None:
+    """Each option becomes the argument with its meaning; other text stays."""
+    assert with_arguments(message) == reworded
 
 
-def test_errors_that_pass_speak_so() -> None:
-    """The sentence of an error is put into other words, and it stays what it was."""
-    with pytest.raises(ConversionError) as conversion, speaking_python():
+def test_errors_name_arguments() -> None:
+    """The message of an error is reworded, and its type stays."""
+    with pytest.raises(ConversionError) as conversion, errors_with_arguments():
         raise ConversionError("give --set a=VALUE")
-    with pytest.raises(SinkError) as sink, speaking_python():
+    with pytest.raises(SinkError) as sink, errors_with_arguments():
         raise SinkError("--set a=VALUE", "is there already; --overwrite replaces it")
 
     assert str(conversion.value) == 'give constants={"a": VALUE}'
@@ -63,8 +66,8 @@ def test_errors_that_pass_speak_so() -> None:
     )
 
 
-def test_round_trips_and_comparisons_speak_so() -> None:
-    """What they raise, and the reasons that they return, are for programs."""
+def test_round_trips_and_comparisons_name_arguments() -> None:
+    """Their errors, and the reasons in their reports, name arguments."""
     row = {
         "messages": [{"role": "user", "content": "q"}],
         "model_outputs": [{"model_name": "m", "responses": [{"content": "x"}]}],
