@@ -75,6 +75,7 @@ def values_in(texts: list[bytes]) -> list[Any]:
 def records_of(format_id: str) -> list[Any]:
     """Return what the fixtures of a format hold."""
     paths = sorted((FIXTURES / format_id).glob("*/*"))
+    assert paths, f"no fixtures of {format_id}"
     return [row for each in paths for row in rows_in(each)]
 
 

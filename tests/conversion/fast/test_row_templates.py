@@ -102,7 +102,9 @@ def case_of(name: str, place: int, rows: Iterable[Any]) -> Case:
 
 def fixture_rows(name: str) -> Iterator[Any]:
     """Yield the records of the valid fixtures of a format, in whatever container."""
-    for path in sorted((FIXTURES / name / "valid").glob("*.json*")):
+    paths = sorted((FIXTURES / name / "valid").glob("*.json*"))
+    assert paths, f"no fixtures of {name}"
+    for path in paths:
         try:
             found = json.loads(path.read_bytes())
         except ValueError:

@@ -83,6 +83,7 @@ def shapes_of(document: Any) -> list[str]:
 def start_documents(shape: str) -> list[Any]:
     """Return what mutants start from: full, small and real aggregates of a shape."""
     invented = [json.loads(each.read_bytes()) for each in sorted(VALID.glob("*.json"))]
+    assert invented
     real = [
         each | {"evaluation_results": each["evaluation_results"][:2]}
         for each in real_aggregates().values()
