@@ -1,4 +1,4 @@
-"""The reporters: one module for each way to write findings, in one table."""
+"""All reporters: one module for each output format, in one table."""
 
 from harpia_formats.extensions import entry_points
 from harpia_formats.reporters import concise, full, json_report, jsonl
@@ -18,15 +18,15 @@ REPORTERS: dict[str, Reporter] = {
 }
 
 
-class UnknownReporter(Exception):  # noqa: N818 - reads as what happened
-    """A name that no reporter has; carries it."""
+class UnknownReporter(Exception):  # noqa: N818 - named like the other unknown names, such as `UnknownRule`
+    """A name that no reporter has; `asked` is that name."""
 
     def __init__(self, asked: str) -> None:
         super().__init__(asked)
         self.asked = asked
 
     def __str__(self) -> str:
-        from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+        from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - only to report a mistake
 
         names = [*REPORTERS, *entry_points.plugin_names(entry_points.REPORTERS)]
         near = nearest(self.asked, names)

@@ -7,18 +7,18 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Group, Report
 from harpia_formats.reporters.fold import (
     Shown,
-    folded,
-    folded_files,
-    note,
+    folded_file_counts,
+    note_shown,
+    partly_shown_groups,
     unfolded_groups,
 )
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
+    dotted_path,
     folded_file_line,
     label,
-    member_of,
     position,
     rule,
     statistics_lines,
@@ -32,15 +32,15 @@ def write(
     write_text: Callable[[str], None],
     options: Options,
 ) -> None:
-    """Write a line for each problem as it comes, then one for each folded group."""
+    """Write a line for each problem as it is found, then one for each cut group."""
     shown: Shown = Counter()
-    for each in problems:
-        note(shown, each)
-        write_text(line_of(each) + "\n")
+    for problem in problems:
+        note_shown(shown, problem)
+        write_text(line_of(problem) + "\n")
     report = finish()
-    for group, times in folded(unfolded_groups(report), shown):
+    for group, times in partly_shown_groups(unfolded_groups(report), shown):
         write_text(_folded_line(group, times) + "\n")
-    for path, count in folded_files(report):
+    for path, count in folded_file_counts(report):
         write_text(folded_file_line(path, count) + "\n")
     if options.statistics:
         for line in statistics_lines(report):
@@ -48,21 +48,21 @@ def write(
 
 
 def line_of(problem: Problem) -> str:
-    """Return `problem` on one line, its place first."""
+    """Return a problem as one line that starts with its place."""
     place = problem.place
     start = position(place.path, place.line, place.column)
     name, message = safe(problem.name), safe(problem.message, SENTENCE)
     line = f"{start}: {label(problem)} {name} {message}"
     if problem.because and not problem.code.startswith("J"):
         reason = problem.because[0]
-        line += f" because {safe(member_of(reason.pointer))} is {safe(reason.value)}"
+        line += f" because {safe(dotted_path(reason.pointer))} is {safe(reason.value)}"
     if place.record is None and problem.help:
         line += f" ({safe(problem.help, SENTENCE)})"
     return f"{line} [{safe(place.pointer)}]" if place.pointer else line
 
 
 def _folded_line(group: Group, times: int) -> str:
-    """Return how many problems `group` has and how many of them were shown."""
+    """Return a line with the counts of all and of the shown problems of a group."""
     counts = f"{group.count:,} in all, {times:,} shown"
     return f"{safe(group.path, PATH)}: {rule(group)}: {counts}"
 

@@ -1,4 +1,4 @@
-"""The piece of a line around a problem, with carets under what is meant."""
+"""The part of a line around a problem, with carets (^) below the problem."""
 
 import unicodedata
 from bisect import bisect_right
@@ -9,17 +9,17 @@ from harpia_formats.text.sanitize import escaped
 
 
 def columns(text: str) -> int:
-    """Return how many columns of a terminal `text` takes."""
+    """Return the number of terminal columns of a text."""
     return sum(map(_columns_of, text))
 
 
 def frame(excerpt: Excerpt, room: int) -> tuple[str, str]:
-    """Return the text of `excerpt` in `room` columns, and the carets below it."""
+    """Return the text of an excerpt in `room` columns, and the carets below it."""
     before, marked, after = _parts(excerpt, room)
-    marked = _head(marked, room)
+    marked = _start_of(marked, room)
     rest = room - columns(marked)
-    after = _head(after, max(rest - columns(before), rest // 2))
-    before = _tail(before, rest - columns(after))
+    after = _start_of(after, max(rest - columns(before), rest // 2))
+    before = _end_of(before, rest - columns(after))
     carets = "^" * max(1, columns(marked))
     return before + marked + after, " " * columns(before) + carets
 
@@ -28,7 +28,7 @@ def _columns_of(character: str) -> int:
     """Return 2 for a wide character, 0 for a combining one, else 1."""
     if character.isascii():
         return 1
-    # Korean vowels and finals that join the syllable before them are letters.
+    # Korean vowels and finals are letters, but join the syllable before them.
     if "\u1160" <= character <= "\u11ff":
         return 0
     if unicodedata.category(character) in {"Mn", "Me"}:
@@ -37,9 +37,10 @@ def _columns_of(character: str) -> int:
 
 
 def _parts(excerpt: Excerpt, room: int) -> tuple[str, str, str]:
-    """Return what is before, in and after the mark, escaped and not much over `room`.
+    """Return the text before, in and after the marked part, escaped.
 
-    The text is escaped as one, because what makes it unsafe may span two parts.
+    Each part is cut to little more than `room` characters. The text is escaped as a
+    whole, because an unsafe sequence may span two parts.
     """
     first = max(0, excerpt.start - room - 1)
     last = min(excerpt.end, excerpt.start + room + 1)
@@ -50,7 +51,7 @@ def _parts(excerpt: Excerpt, room: int) -> tuple[str, str, str]:
     return shown[:start], shown[start:end], shown[end:]
 
 
-def _head(text: str, room: int) -> str:
+def _start_of(text: str, room: int) -> str:
     """Return the start of `text` that fits into `room` columns."""
     if columns(text) <= room:
         return text
@@ -60,6 +61,6 @@ def _head(text: str, room: int) -> str:
     return text[: bisect_right(ends, room - 1)] + "…"
 
 
-def _tail(text: str, room: int) -> str:
+def _end_of(text: str, room: int) -> str:
     """Return the end of `text` that fits into `room` columns."""
-    return _head(text[::-1], room)[::-1]
+    return _start_of(text[::-1], room)[::-1]

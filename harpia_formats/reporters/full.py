@@ -1,4 +1,4 @@
-"""Each problem with the line it is in, why it is one, and what helps: for people."""
+"""Each problem with its line, its reason and help, for people."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -7,9 +7,9 @@ from harpia_formats.model.problem import Because, Place, Problem, Severity
 from harpia_formats.model.report import Group, Report
 from harpia_formats.reporters.fold import (
     Shown,
-    folded,
-    folded_files,
-    note,
+    folded_file_counts,
+    note_shown,
+    partly_shown_groups,
     unfolded_groups,
 )
 from harpia_formats.reporters.frame import frame
@@ -17,21 +17,21 @@ from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
+    dotted_path,
     folded_file_line,
     label,
-    member_of,
     position,
     statistics_lines,
     summary_lines,
 )
 from harpia_formats.text.sanitize import digits, safe
 
-#: Code points of a record's id; more is no help in finding it.
+#: The most code points of the id of a record.
 _ID = 80
-#: Columns that a frame has even on a very narrow terminal.
+#: The least columns of a frame, even on a narrower terminal.
 _NARROW = 20
-# Plain ANSI codes: seven of them are not worth an import of rich, which would still
-# pass escapes in data on to the terminal.
+# Plain ANSI codes: importing rich for them would cost start-up time, and rich passes
+# escape sequences in data on to the terminal.
 _BOLD, _DIM = "1", "2"
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "34"}
 
@@ -42,7 +42,7 @@ def write(
     write_text: Callable[[str], None],
     options: Options,
 ) -> None:
-    """Write each problem as it comes, then what was folded and the summary."""
+    """Write each problem as it is found, then the cut groups and the summary."""
     separator = ""
     for each in _sections(problems, finish, options):
         if each:
@@ -53,16 +53,16 @@ def write(
 def _sections(
     problems: Iterable[Problem], finish: Callable[[], Report], options: Options
 ) -> Iterator[list[str]]:
-    """Yield the lines of each part of the report, parts to be set apart."""
+    """Yield the lines of each section of the report."""
     shown: Shown = Counter()
-    for each in problems:
-        note(shown, each)
-        yield _problem_lines(each, options)
+    for problem in problems:
+        note_shown(shown, problem)
+        yield _problem_lines(problem, options)
     report = finish()
     several = len(report.files) > 1
-    pairs = folded(unfolded_groups(report), shown)
+    pairs = partly_shown_groups(unfolded_groups(report), shown)
     lines = [_folded_line(group, times, several=several) for group, times in pairs]
-    yield lines + [folded_file_line(*each) for each in folded_files(report)]
+    yield lines + [folded_file_line(*each) for each in folded_file_counts(report)]
     if options.statistics:
         yield statistics_lines(report)
     if not options.quiet:
@@ -70,7 +70,7 @@ def _sections(
 
 
 def _problem_lines(problem: Problem, options: Options) -> list[str]:
-    """Return `problem` as a headline, a frame, a message, reasons and help."""
+    """Return the lines of a problem: headline, frame, message, reasons and help."""
     lines = [_headline(problem, options), *_frame_lines(problem, options)]
     lines.append(f"  {safe(problem.message, SENTENCE)}")
     path = problem.place.path
@@ -81,7 +81,7 @@ def _problem_lines(problem: Problem, options: Options) -> list[str]:
 
 
 def _headline(problem: Problem, options: Options) -> str:
-    """Return where `problem` is, and its code, name, pointer and record."""
+    """Return the place, code, name, pointer and record of a problem in one line."""
     place = problem.place
     start = position(place.path, place.line, place.column)
     code = _paint(label(problem), _COLORS[problem.severity], options)
@@ -91,7 +91,7 @@ def _headline(problem: Problem, options: Options) -> str:
 
 
 def _record(place: Place) -> str:
-    """Return what the record calls itself, else its number, else nothing."""
+    """Return the id of the record, else its number, else an empty text."""
     key = safe(place.record_id_key or "id")
     if isinstance(place.record_id, str):
         return f'({key} "{safe(place.record_id, _ID)}")'
@@ -101,7 +101,7 @@ def _record(place: Place) -> str:
 
 
 def _frame_lines(problem: Problem, options: Options) -> list[str]:
-    """Return the line around `problem`, and carets below the place itself."""
+    """Return the line of the problem, and carets below its place."""
     if problem.excerpt is None:
         return []
     number = f"  {problem.place.line}"
@@ -114,13 +114,13 @@ def _frame_lines(problem: Problem, options: Options) -> list[str]:
 
 
 def _reason(because: Because, path: str) -> str:
-    """Return what made a rule apply, and where that is in the file at `path`."""
+    """Return the value that triggered a condition, and its place in the file."""
     place = position(path, because.line, because.column)
-    return f"{safe(member_of(because.pointer))} is {safe(because.value)}  ({place})"
+    return f"{safe(dotted_path(because.pointer))} is {safe(because.value)}  ({place})"
 
 
 def _folded_line(group: Group, times: int, *, several: bool) -> str:
-    """Return how many more problems `group` has; its file if there are several."""
+    """Return a line with the number of problems of a group that are not shown."""
     if times:
         rest = f"... and {group.count - times:,} more like the {times:,} above: "
     else:
@@ -131,7 +131,7 @@ def _folded_line(group: Group, times: int, *, several: bool) -> str:
 
 
 def _paint(text: str, code: str, options: Options) -> str:
-    """Return `text` in the style of an ANSI `code`, if colour is wanted."""
+    """Return `text` in the style of an ANSI `code` if colours are enabled."""
     return f"\x1b[{code}m{text}\x1b[0m" if options.color else text
 
 

@@ -1,4 +1,4 @@
-"""The whole report as one JSON object, by the report contract."""
+"""The whole report as one JSON object, by the schema of reports."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,7 +14,7 @@ def write(
     write_text: Callable[[str], None],
     _options: Options,
 ) -> None:
-    """Write one object once all problems have come."""
+    """Write one object after all problems were found."""
     found = [problem_as_dict(problem) for problem in problems]
     whole = report_as_dict(finish(), found)
     write_text(json_text(whole, indent=True) + "\n")

@@ -1,4 +1,4 @@
-"""One JSON object a line: each problem as it comes, at last the summary."""
+"""One JSON object in each line: each problem as it is found, then the summary."""
 
 from collections.abc import Callable, Iterable
 
@@ -20,9 +20,9 @@ def write(
     write_text: Callable[[str], None],
     _options: Options,
 ) -> None:
-    """Write a line for each problem, then one with all that is exact."""
-    for each in problems:
-        write_text(json_text({"kind": "problem", **problem_as_dict(each)}) + "\n")
+    """Write a line for each problem, then one with the exact counts."""
+    for problem in problems:
+        write_text(json_text({"kind": "problem", **problem_as_dict(problem)}) + "\n")
     report = finish()
     last = {
         "kind": "summary",
@@ -36,6 +36,6 @@ def write(
 
 REPORTER = Reporter(
     name="jsonl",
-    summary="a JSON object a line: each problem, then the summary",
+    summary="a JSON object in each line: each problem, then the summary",
     write=write,
 )

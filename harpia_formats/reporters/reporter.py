@@ -1,4 +1,4 @@
-"""What a reporter is."""
+"""The type of a reporter, and the options that it gets."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from harpia_formats.model.report import Report
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the reader of a report wishes for."""
+    """How a report is displayed."""
 
-    #: Whether the output is a terminal with colours.
+    #: Whether to write ANSI colours.
     color: bool = False
-    #: Columns of the terminal.
+    #: The number of columns of the terminal.
     width: int = 100
-    #: Whether to add the counts of each rule.
+    #: Whether to add the count of each rule.
     statistics: bool = False
     #: Whether to leave out the summary.
     quiet: bool = False
@@ -23,14 +23,15 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """One way to write the findings of a validation."""
+    """One output format of the problems of a validation."""
 
-    #: The value of `--output-format` that chooses it.
+    #: The value of `--output-format` that selects it.
     name: str
-    #: What it writes, in a few words, for the help of `--output-format`.
+    #: A short description for the help of `--output-format`.
     summary: str
-    #: Takes the problems as they come, what gives the report once they have come,
-    #: what writes text, and the options.
+    #: Writes the report. It gets the problems in the order in which they are found, a
+    #: function that returns the report after the last problem, a function that writes
+    #: text, and the options.
     write: Callable[
         [Iterable[Problem], Callable[[], Report], Callable[[str], None], Options],
         None,

@@ -1,4 +1,4 @@
-"""The words that the reporters for people share."""
+"""Phrases that the reporters for people share."""
 
 from collections import Counter
 
@@ -6,42 +6,42 @@ from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.text.sanitize import safe
 
-#: Code points; more than a sentence needs, and far less than a value can have.
+#: The most code points of a message; values in it may be much longer.
 SENTENCE = 500
-#: Code points; a path that is cut cannot be clicked.
+#: The most code points of a path; terminals cannot open a path that is cut.
 PATH = 4096
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `number` with `noun`, in the plural where it is due."""
+def with_noun(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def position(path: str, line: int, column: int) -> str:
-    """Return a place as editors and terminals recognise it."""
+    """Return a place as `path:line:column`, which editors and terminals recognise."""
     return f"{safe(path, PATH)}:{line}:{column}"
 
 
 def label(problem: Problem) -> str:
-    """Return the code of `problem`, behind its severity unless it is an error."""
+    """Return the code of a problem, after its severity unless it is an error."""
     if problem.severity is Severity.ERROR:
         return safe(problem.code)
     return f"{problem.severity.value} {safe(problem.code)}"
 
 
 def rule(group: Group) -> str:
-    """Return the rule of `group` and the pointer that it speaks of."""
+    """Return the code, name and pointer of a group of problems."""
     return safe(f"{group.code} {group.name} {_where(group)}".rstrip())
 
 
 def folded_file_line(path: str, count: int) -> str:
-    """Return how many findings of a file are not told one by one."""
-    further = counted(count, "further finding")
+    """Return a line with the number of problems of a file that are not listed."""
+    further = with_noun(count, "further finding")
     return f"{safe(path, PATH)}: {further} folded under S201 other-shape"
 
 
-def member_of(pointer: str) -> str:
-    """Return the place at `pointer` as people write it: `input.choices[2]`."""
+def dotted_path(pointer: str) -> str:
+    """Return a JSON pointer in dotted form, such as `input.choices[2]`."""
     name = ""
     for each in pointer.split("/")[1:]:
         step = each.replace("~1", "/").replace("~0", "~")
@@ -63,24 +63,24 @@ def statistics_lines(report: Report) -> list[str]:
 
 
 def _where(group: Group) -> str:
-    """Return the pointer of a group, with the key that is missing there."""
+    """Return the pointer of a group, with the missing key in parentheses."""
     return f"{group.pointer} ({group.key})" if group.key else group.pointer
 
 
 def summary_lines(report: Report) -> list[str]:
-    """Return one line for each file, and a total where there are several."""
+    """Return a line for each file that was read, and a total for several files."""
     read = [each for each in report.files if each.reason is None or each.records]
     lines = [_file_line(each) for each in read]
     if len(report.files) == 1:
         return lines
-    total = f"{counted(len(report.files), 'file')}, {_verdict(report)}"
+    total = f"{with_noun(len(report.files), 'file')}, {_verdict(report)}"
     if report.failures:
-        total += f"; {counted(len(report.failures), 'file')} not read to the end"
+        total += f"; {with_noun(len(report.failures), 'file')} not read to the end"
     return [*lines, total]
 
 
 def _file_line(file: FileCount) -> str:
-    """Return what `file` came to, and whether it was read to the end."""
+    """Return the counts of a file, its format, and whether it was read completely."""
     found = _verdict(Report(files=(file,), groups=(), problems=()))
     name = ", ".join(safe(each) for each in (file.format, file.dialect) if each)
     parts = [f"{found} ({name})" if name else found]
@@ -90,17 +90,17 @@ def _file_line(file: FileCount) -> str:
 
 
 def _verdict(report: Report) -> str:
-    """Return how many records of `report` are valid, and the problems found."""
+    """Return the counts of valid records and of problems of a report."""
     sums = report.summary()
     nouns = ("error", "warning", "note")
-    problems = [counted(sums[f"{each}s"], each) for each in nouns if sums[f"{each}s"]]
+    problems = [with_noun(sums[f"{each}s"], each) for each in nouns if sums[f"{each}s"]]
     parts = [_validity(sums), ", ".join(problems)]
     return "; ".join(each for each in parts if each)
 
 
 def _validity(sums: dict[str, int]) -> str:
-    """Return how many records there are and how many of them are valid."""
-    records = counted(sums["records"], "record")
+    """Return the counts of all, valid, invalid and undetermined records."""
+    records = with_noun(sums["records"], "record")
     if not sums["records"]:
         return "no records"
     if sums["valid"] == sums["records"]:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from harpia_formats.model.problem import Because, Excerpt, Fix, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report, file_as_dict
 from harpia_formats.reporters import REPORTERS, Options
-from harpia_formats.reporters.fold import Shown, folded, note
+from harpia_formats.reporters.fold import Shown, note_shown, partly_shown_groups
 from harpia_formats.reporters.frame import columns, frame
-from harpia_formats.reporters.text import counted, statistics_lines, summary_lines
+from harpia_formats.reporters.text import statistics_lines, summary_lines, with_noun
 from harpia_formats.text.json_text import json_text
 from harpia_formats.text.sanitize import UNSAFE
 
@@ -455,17 +455,24 @@ def test_folds_by_the_shape_of_a_pointer() -> None:
     groups = [replace(GROUP, pointer=each, count=3) for each in pointers]
     shown: Shown = Shown()
     for each in ("/turns/0/role", "/turns/1/role", "/10/a", "/runs/2024/5/x", "/none"):
-        note(shown, placed(pointer=each))
+        note_shown(shown, placed(pointer=each))
 
-    assert [times for _, times in folded(groups, shown)] == [2, 1, 0, 0, 0, 1]
+    assert [times for _, times in partly_shown_groups(groups, shown)] == [
+        2,
+        1,
+        0,
+        0,
+        0,
+        1,
+    ]
 
 
 def test_does_not_fold_what_was_shown() -> None:
     """A group that was shown in full has no more to say."""
     shown: Shown = Shown()
-    note(shown, PROBLEM)
+    note_shown(shown, PROBLEM)
 
-    assert folded([replace(GROUP, count=1)], shown) == []
+    assert partly_shown_groups([replace(GROUP, count=1)], shown) == []
 
 
 OTHER_SHAPE = Report(
@@ -508,7 +515,7 @@ def test_fold_is_not_in_the_contract() -> None:
 )
 def test_counts_in_the_plural(number: int, text: str) -> None:
     """Only one is singular, and thousands are set apart."""
-    assert counted(number, "error") == text
+    assert with_noun(number, "error") == text
 
 
 def test_statistics_are_sorted_by_count() -> None:

@@ -6,7 +6,7 @@ from harpia_formats.cli.output.table import CELL, TableRow, aligned_lines
 from harpia_formats.cli.output.terminal import rendered, wants_color
 from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
 from harpia_formats.conversion.report import ConversionReport
-from harpia_formats.reporters.text import counted, position
+from harpia_formats.reporters.text import position, with_noun
 from harpia_formats.text.sanitize import safe
 
 #: The columns of the table.
@@ -80,10 +80,10 @@ def written_line(report: ConversionReport) -> str:
     names = ", ".join(safe(name, _PATH) for name in report.outputs)
     skipped = ""
     if report.skipped:
-        skipped = f", {counted(report.skipped, 'record')} left out"
+        skipped = f", {with_noun(report.skipped, 'record')} left out"
         if report.quarantine:
             skipped += f" (in {safe(report.quarantine[0], _PATH)})"
     if report.written:
-        return f"{names}: {counted(report.rows, 'row')} of {report.target}{skipped}"
+        return f"{names}: {with_noun(report.rows, 'row')} of {report.target}{skipped}"
     why = "something would be lost" if report.failed_by_loss else "see above"
     return f"nothing was written: {why}"
