@@ -2,7 +2,8 @@
 
 These are the output that pages show below their commands, the README's picture and its
 comparison with other tools, and the pages of reference that are tables:
-`python docs/tools/update.py [PAGE ...]`. A test fails if a document is not current.
+`python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a document is not
+current.
 """
 
 import argparse
@@ -34,7 +35,9 @@ def main() -> None:
     """Rewrite the generated documents, and report commands that failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pages", nargs="*", type=Path, help="all if none is given")
-    chosen = [page.resolve() for page in parser.parse_args().pages]
+    parser.add_argument("--tables", action="store_true", help="only pages of tables")
+    arguments = parser.parse_args()
+    chosen = [page.resolve() for page in arguments.pages]
     if not chosen:
         for name, page in PAGES.items():
             (REFERENCE / name).write_text(page(), encoding="utf-8")
@@ -42,7 +45,7 @@ def main() -> None:
         (REFERENCE / "mapping.md").write_text(mapping, encoding="utf-8")
         PICTURE.write_text(current_picture(), encoding="utf-8")
     failed = False
-    for path in chosen or pages():
+    for path in chosen or (() if arguments.tables else pages()):
         failed |= _update(path)
     sys.exit(failed)
 

@@ -176,11 +176,10 @@ def test_reporter_has_a_name_and_a_summary_for_the_help(name: str) -> None:
 
 @pytest.mark.parametrize("name", REPORTERS)
 def test_every_reporter_writes_what_is_found(name: str) -> None:
-    """Each reporter names the code and the path of a problem in UTF-8 text."""
+    """Each reporter names the rule of a problem in UTF-8 text."""
     text = written(name, [PROBLEM], grouped(GROUP))
 
     assert PROBLEM.code in text
-    assert PROBLEM.place.path in text
     assert text.encode().decode() == text
 
 
