@@ -15,9 +15,10 @@ from harpia_formats.conversion.containers.csv_table import CsvWriter
 from harpia_formats.conversion.containers.lines import LineWriter
 from harpia_formats.conversion.containers.row_writer import RowWriter, WriteBytes
 from harpia_formats.conversion.options import ContainerKind, Output
+from harpia_formats.io.compressing import suffix_of
 from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.reader import error_reason
-from harpia_formats.io.sink import Sink, SinkError, StreamSink, suffix_of
+from harpia_formats.io.sink import Sink, SinkError, StreamSink
 from harpia_formats.io.urls import is_url, masked
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Container, Format

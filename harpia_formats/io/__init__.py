@@ -1,1 +1,1 @@
-"""Bytes in and out: files, standard streams, compression, remote stores."""
+"""Read and write bytes: files, standard streams, compression, remote stores."""

@@ -1,4 +1,4 @@
-"""Decompression, recognised by the first bytes, in bounded memory."""
+"""Decompress data in bounded memory; the compression is recognized by its bytes."""
 
 import sys
 import zlib
@@ -8,14 +8,15 @@ from typing import Protocol
 
 from harpia_formats.io.reader import BLOCK, FullReader, SourceError
 
-#: Bytes that bzip2, xz and zstd give at a time: more is not lost at a fault.
+#: Bytes that bzip2, xz and zstd decompress in one call, so that a corrupt byte loses no
+#: more than these.
 STEP = 4 * 1024
-#: Bytes of memory that xz may take (`xz -9` needs 65 MiB); zstd has the same limit.
+#: Bytes of memory that xz may use (`xz -9` needs 65 MiB); zstd has the same limit.
 MEMORY = 128 * 1024 * 1024
 
 
 class _Decompressor(Protocol):
-    """What the decompressors of bz2, lzma and zstd have in common."""
+    """The interface that the decompressors of bz2, lzma and zstd share."""
 
     @property
     def eof(self) -> bool: ...
@@ -27,7 +28,7 @@ class _Decompressor(Protocol):
 
 
 class _Gzip:
-    """The same for gzip; keeps all data up to the byte that is wrong."""
+    """A decompressor of gzip that returns all data before a corrupt byte."""
 
     __slots__ = ("_failure", "_full", "_inflate")
 
@@ -63,15 +64,15 @@ class _Gzip:
         return piece
 
     def _salvage(self, data: bytes) -> Iterator[bytes]:
-        """Yield what `data` gives byte by byte up to the failure, known to come."""
-        for each in range(len(data)):
+        """Yield what `data` decompresses to, byte by byte, up to the failure."""
+        for at in range(len(data)):
             try:
-                yield self._inflate.decompress(data[each : each + 1])
+                yield self._inflate.decompress(data[at : at + 1])
             except zlib.error:
                 return
 
 
-#: What makes a decompressor, and what that raises.
+#: Creates a decompressor, and the class of the errors that it raises.
 _Loaded = tuple[Callable[[], _Decompressor], type[Exception]]
 
 
@@ -81,12 +82,12 @@ class Codec:
 
     name: str
     suffix: str
-    #: The first bytes of its data, one of these.
+    #: Byte sequences, one of which its data begins with.
     magics: tuple[bytes, ...]
-    #: Bytes to ask a decompressor for; what one call gives is lost if it fails.
+    #: Bytes to decompress in one call; a call that fails loses them.
     step: int
     load: Callable[[], _Loaded]
-    #: What to say where it cannot be imported.
+    #: The end of the message if it cannot be imported.
     missing: str
 
 
@@ -95,27 +96,28 @@ def _load_gzip() -> _Loaded:
 
 
 def _load_bzip2() -> _Loaded:
-    import bz2  # noqa: PLC0415 - start-up time
+    import bz2  # noqa: PLC0415 - only bzip2 data needs it
 
     return bz2.BZ2Decompressor, OSError
 
 
 def _load_xz() -> _Loaded:
-    import lzma  # noqa: PLC0415 - start-up time
+    import lzma  # noqa: PLC0415 - only xz data needs it
 
     return lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MEMORY), lzma.LZMAError
 
 
 def _load_zstd() -> _Loaded:
     if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415 - start-up time
+        from compression import zstd  # noqa: PLC0415 - only zstd data needs it
     else:
-        from backports import zstd  # noqa: PLC0415 - an extra
+        from backports import zstd  # noqa: PLC0415 - the extra may be missing
 
     return zstd.ZstdDecompressor, zstd.ZstdError
 
 
-_SKIPPABLE = tuple(bytes((each, 0x2A, 0x4D, 0x18)) for each in range(0x50, 0x60))
+#: The first bytes of skippable frames (RFC 8878, section 3.1.2).
+_SKIPPABLE = tuple(bytes((first, 0x2A, 0x4D, 0x18)) for first in range(0x50, 0x60))
 _NO_MODULE = "needs a Python that was built with"
 _EXTRA = 'needs the extra "zstd": pip install "harpia-formats[zstd]"'
 CODECS = (
@@ -124,21 +126,30 @@ CODECS = (
     Codec("xz", ".xz", (b"\xfd7zXZ\x00",), STEP, _load_xz, f"{_NO_MODULE} lzma"),
     Codec("zstd", ".zst", (b"\x28\xb5\x2f\xfd", *_SKIPPABLE), STEP, _load_zstd, _EXTRA),
 )
-LONGEST_MAGIC = max(len(magic) for each in CODECS for magic in each.magics)
+#: Bytes of a file by which its compression is recognized.
+LONGEST_MAGIC = max(len(magic) for codec in CODECS for magic in codec.magics)
 
 
 def codec_of(name: str, head: bytes) -> Codec | None:
-    """Return the compression of data that begins with `head`, none if it has none."""
-    found = next((each for each in CODECS if head.startswith(each.magics)), None)
-    for each in CODECS:
-        if head and each is not found and name.lower().endswith(each.suffix):
-            reason = f"is not {each.name} data although its name ends in {each.suffix}"
+    """Return the compression of data that begins with `head`, None if it has none.
+
+    Raises `SourceError` if the suffix of `name` stands for another compression.
+    """
+    found = next((codec for codec in CODECS if head.startswith(codec.magics)), None)
+    for codec in CODECS:
+        if head and codec is not found and name.lower().endswith(codec.suffix):
+            reason = (
+                f"is not {codec.name} data although its name ends in {codec.suffix}"
+            )
             raise SourceError(name, reason)
     return found
 
 
 class DecompressedStream:
-    """Compressed data: one or more members, streams or frames behind each other."""
+    """The data in one or more compressed members, one behind the other.
+
+    They are called streams in xz and frames in zstd.
+    """
 
     __slots__ = ("_codec", "_decompressor", "_error", "_name", "_new", "_raw", "_rest")
 
@@ -151,17 +162,21 @@ class DecompressedStream:
         except ImportError as error:
             raise SourceError(name, codec.missing) from error
         self._decompressor = self._new()
-        #: Compressed bytes that were read but not yet handed over.
+        #: Compressed bytes that were read and not yet decompressed.
         self._rest = b""
 
     def pull(self, size: int) -> bytes:
-        """Return some of the data, at most `size` bytes, none at the end."""
+        """Return some of the data, at most `size` bytes, none at the end.
+
+        Raises `SourceError` if the data is corrupt or truncated.
+        """
         while not (piece := self._step(min(size, self._codec.step))):
             if self._decompressor.eof and not self._next_member():
                 return b""
         return piece
 
     def _step(self, size: int) -> bytes:
+        """Decompress up to `size` bytes, perhaps none."""
         data = b""
         if self._decompressor.eof:
             return data
@@ -173,10 +188,10 @@ class DecompressedStream:
         try:
             return self._decompressor.decompress(data, size)
         except self._error as error:
-            raise SourceError(self._name, _fault(error)) from error
+            raise SourceError(self._name, _corrupt_reason(error)) from error
 
     def _next_member(self) -> bool:
-        """Go to the next member behind padding, if there is one."""
+        """Skip padding and begin the next member; tell whether there is one."""
         rest = self._decompressor.unused_data
         while not (rest := rest.lstrip(b"\0")):
             rest = self._raw.read(BLOCK)
@@ -185,23 +200,24 @@ class DecompressedStream:
         if len(rest) < LONGEST_MAGIC:
             rest += self._raw.read(BLOCK)
         if not rest.startswith(self._codec.magics):
-            raise SourceError(self._name, self._garbage(rest))
+            raise SourceError(self._name, self._trailing_reason(rest))
         self._rest = rest
         self._decompressor = self._new()
         return True
 
-    def _garbage(self, rest: bytes) -> str:
-        if any(each.startswith(rest) for each in self._codec.magics):
+    def _trailing_reason(self, rest: bytes) -> str:
+        """Return what is wrong with bytes that are no next member."""
+        if any(magic.startswith(rest) for magic in self._codec.magics):
             return "compressed data is truncated"
         name = self._codec.name
-        return f"there is something that is not {name} behind the compressed data"
+        return f"other bytes that are not {name} follow the compressed data"
 
 
-def _fault(error: Exception) -> str:
-    """Return in plain words what a decompressor complains of."""
-    complaint = str(error).lower()
-    if "memory" in complaint:
+def _corrupt_reason(error: Exception) -> str:
+    """Return the error of a decompressor as the end of a message."""
+    message = str(error).lower()
+    if "memory" in message:
         return "compressed data needs too much memory to decompress"
-    if "data check" in complaint or "checksum" in complaint:
+    if "data check" in message or "checksum" in message:
         return "compressed data is corrupt (checksum does not match)"
     return "compressed data is corrupt"

@@ -1,4 +1,4 @@
-"""Which sources there are behind what a user names."""
+"""Find the files behind the arguments of the user."""
 
 import os
 import stat
@@ -13,35 +13,35 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import STANDARD_INPUT, Source
 from harpia_formats.io.urls import is_url
 
-#: Names that a near name is looked for among; a folder can hold millions.
+#: Names in a folder among which a similar name is looked for; it may hold millions.
 NEIGHBOURS = 2_000
 
 
 def find_sources(arguments: Iterable[str | os.PathLike[str]]) -> list[Source]:
-    """Return what `arguments` name, in their order and each path once.
+    """Return the sources that `arguments` name, in their order and each path once.
 
     An argument is `-` for standard input, a file, a folder (all data files below
-    it), a pattern of file names, or the address of one of these.  Raise `SourceError`
-    where one names nothing that can be read.
+    it), a pattern of file names, or the URL of one of these. Raises `SourceError` if
+    one names nothing that can be read.
     """
     found: dict[Path | str, Source] = {}
     for argument in arguments:
-        for each in _sources_of(os.fspath(argument)):
-            origin = each.origin
-            # Not resolved: a link and its target are two names of the user's.
+        for source in _sources_of(os.fspath(argument)):
+            origin = source.origin
+            # Not resolved: a link and its target count as two files.
             key: Path | str = "-"
             if isinstance(origin, Path):
                 key = origin.absolute()
             elif isinstance(origin, RemoteFile):
                 key = origin.identity
-            found.setdefault(key, each)
+            found.setdefault(key, source)
     return list(found.values())
 
 
 _SUFFIXES = tuple(
     data + compression
     for data in (".jsonl", ".ndjson", ".json", ".csv")
-    for compression in ("", *(each.suffix for each in CODECS))
+    for compression in ("", *(codec.suffix for codec in CODECS))
 )
 _UNREADABLE = (
     (stat.S_ISSOCK, "is a socket"),
@@ -64,7 +64,7 @@ def _sources_of(argument: str) -> Iterable[Source]:
     except (OSError, ValueError) as error:
         raise SourceError(argument, error_reason(error)) from error
     if stat.S_ISDIR(mode):
-        return _data_in(argument)
+        return _sources_below(argument)
     for is_kind, reason in _UNREADABLE:
         if is_kind(mode):
             raise SourceError(argument, reason)
@@ -74,40 +74,46 @@ def _sources_of(argument: str) -> Iterable[Source]:
 
 
 def _standard_input() -> Source:
-    if sys.stdin is None:  # in a process without a console
+    if sys.stdin is None:  # a process without a console
         raise SourceError(STANDARD_INPUT, "is closed")
     return Source(STANDARD_INPUT, sys.stdin.buffer)
 
 
-def _data_in(folder: str) -> list[Source]:
+def _sources_below(folder: str) -> list[Source]:
+    """Return the data files below a folder; raises `SourceError` if there are none."""
     files = _data_files(Path(folder))
     if not files:
         kinds = "*.jsonl, *.ndjson, *.json or *.csv, also compressed"
         raise SourceError(folder, f"no data files in this folder ({kinds})")
-    return [Source(str(each), each) for each in files]
+    return [Source(str(file), file) for file in files]
 
 
 def _data_files(folder: Path) -> list[Path]:
     return sorted(
-        inner / each.name
+        inner / entry.name
         for inner, entries in _walk(folder)
-        for each in entries
-        if each.name.lower().endswith(_SUFFIXES) and each.is_file(follow_symlinks=False)
+        for entry in entries
+        if entry.name.lower().endswith(_SUFFIXES)
+        and entry.is_file(follow_symlinks=False)
     )
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
-    """Yield `folder` and those below with their visible entries; follow no links."""
+    """Yield `folder` and those below it, each with its visible entries.
+
+    Links are not followed.
+    """
     waiting = [folder]
     while waiting:
         inner = waiting.pop()
-        entries = [each for each in _entries(inner) if not each.name.startswith(".")]
+        entries = [entry for entry in _entries(inner) if not entry.name.startswith(".")]
         yield inner, entries
-        folders = (each for each in entries if each.is_dir(follow_symlinks=False))
-        waiting.extend(inner / each.name for each in folders)
+        folders = (entry for entry in entries if entry.is_dir(follow_symlinks=False))
+        waiting.extend(inner / entry.name for entry in folders)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder; raises `SourceError` if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -116,43 +122,49 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _matches(pattern: str, error: OSError) -> list[Source]:
+    """Return the files that match a pattern; raises `SourceError` if there are none.
+
+    `error` says that there is no file with that very name.
+    """
     if not _is_pattern(pattern):
-        raise SourceError(pattern, _missing(Path(pattern))) from error
+        raise SourceError(pattern, _missing_reason(Path(pattern))) from error
     try:
         files = _files_matching(pattern)
     except OSError as denied:
         raise SourceError(pattern, error_reason(denied)) from denied
     if not files:
         raise SourceError(pattern, "no file matches this pattern") from error
-    return [Source(str(each), each) for each in sorted(files)]
+    return [Source(str(file), file) for file in sorted(files)]
 
 
 def _files_matching(pattern: str) -> set[Path]:
+    """Return the files that match, and the data files below folders that match."""
     files = set()
-    for each in _expand(Path(), Path(pattern).parts):
-        if each.is_file():
-            files.add(each)
-        elif each.is_dir():
-            files.update(_data_files(each))
+    for path in _expand(Path(), Path(pattern).parts):
+        if path.is_file():
+            files.add(path)
+        elif path.is_dir():
+            files.update(_data_files(path))
     return files
 
 
 def _is_pattern(text: str) -> bool:
-    return any(each in text for each in "*?[")
+    return any(letter in text for letter in "*?[")
 
 
 def _expand(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
-    """Yield what lies at the pattern `parts` below `folder`; `**` follows no links.
+    """Yield the paths below `folder` that match the steps `parts` of a pattern.
 
-    The glob module does, and finds a file forty times through a link to a parent.
+    `**` follows no links. The glob module does, and so finds a file forty times
+    through a link to a parent.
     """
     if not parts:
         yield folder
         return
     head, *rest = parts
     if head == "**":
-        for each, _ in _walk(folder) if folder.is_dir() else ():
-            yield from _expand(each, rest or ["*"])
+        for inner, _ in _walk(folder) if folder.is_dir() else ():
+            yield from _expand(inner, rest or ["*"])
     elif not _is_pattern(head) or os.path.lexists(folder / head):
         yield from _expand(folder / head, rest)
     elif folder.is_dir():
@@ -161,28 +173,26 @@ def _expand(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
 
 
 def _matching_names(folder: Path, pattern: str) -> list[str]:
-    from fnmatch import filter as matching  # noqa: PLC0415 - start-up time
+    from fnmatch import filter as matching  # noqa: PLC0415 - only patterns need it
 
     hidden = pattern.startswith(".")
-    names = (each.name for each in _entries(folder))
-    return matching((each for each in names if hidden or each[0] != "."), pattern)
+    names = (entry.name for entry in _entries(folder))
+    return matching((name for name in names if hidden or name[0] != "."), pattern)
 
 
-def _missing(path: Path) -> str:
-    """Return why there is nothing at `path`, and what the user may have meant."""
-    from difflib import get_close_matches  # noqa: PLC0415 - start-up time
+def _missing_reason(path: Path) -> str:
+    """Return why there is nothing at `path`, with similar names in its folder."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a wrong name needs it
 
     if path.is_symlink():
         return "is a symbolic link to something that does not exist"
     if not path.parent.is_dir():
         return f"does not exist: there is no folder {path.parent}"
     try:
-        names = [each.name for each in islice(path.parent.iterdir(), NEIGHBOURS)]
-    except OSError:  # one may open what is in it, but not list it
+        names = [file.name for file in islice(path.parent.iterdir(), NEIGHBOURS)]
+    except OSError:  # the folder may be opened but not listed
         names = []
     near = get_close_matches(path.name, names, 3, 0.8)
-    return (
-        f"does not exist; did you mean {' or '.join(near)}?"
-        if near
-        else ("does not exist")
-    )
+    if not near:
+        return "does not exist"
+    return f"does not exist; did you mean {' or '.join(near)}?"

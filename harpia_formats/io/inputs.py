@@ -1,4 +1,4 @@
-"""What a caller gives us to read, and the sources behind it."""
+"""The inputs of a caller, checked, and the sources behind them."""
 
 import os
 import shutil
@@ -16,27 +16,28 @@ from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 
-#: Bytes of a stream that are kept in memory.
+#: Bytes of a copied stream that are kept in memory.
 _HELD = 1024 * 1024
 
+#: A path, folder, pattern or URL, bytes, an open binary stream, or a source.
 Input = str | PathLike[str] | bytes | BinaryIO | Source
 
 
 def checked_inputs(given: Iterable[Any]) -> list[Input]:
-    """Return what is given, which must be inputs, and one at least.
+    """Return the inputs in `given`.
 
-    Raises `ValueError` where there is none, `TypeError` for what is no input.
+    Raises `ValueError` if there is none, `TypeError` if one is no input.
     """
-    inputs = [_checked(each) for each in given]
+    inputs = [_checked(input_) for input_ in given]
     if not inputs:
         raise ValueError("there is nothing to read")
     return inputs
 
 
 def rereadable_input(given: Input) -> Input:
-    """Return an input that can be read twice: a stream is copied to a temporary file.
+    """Return `given`, or a copy of it in a temporary file if it is a stream.
 
-    Whoever reads it again seeks its beginning.
+    The caller seeks the beginning of the copy before reading it again.
     """
     is_name = isinstance(given, str) and given != "-"
     if is_name or isinstance(given, (bytes, PathLike)):
@@ -51,12 +52,12 @@ def rereadable_input(given: Input) -> Input:
 
 
 def sources_of_inputs(inputs: Iterable[Input]) -> Iterator[Source | SourceError]:
-    """Yield what the inputs name, each once; of one that names nothing, why."""
+    """Yield the sources that `inputs` name, each once, and errors for the others."""
     seen: set[Path | str | int] = set()
     names: Counter[str] = Counter()
-    for each in inputs:
+    for input_ in inputs:
         try:
-            found = _sources_of(each)
+            found = _sources_of(input_)
         except SourceError as error:
             yield error
             continue
@@ -67,15 +68,17 @@ def sources_of_inputs(inputs: Iterable[Input]) -> Iterator[Source | SourceError]
 
 
 def is_one_file(inputs: Sequence[Input]) -> bool:
-    """Tell whether a file of this machine is all there is to read."""
+    """Tell whether the only input is one local file."""
     first, *others = inputs
     if others or not isinstance(first, (str, PathLike)):
         return False
-    # Unlike a `Path` it says no of what cannot be looked at; whoever reads it says why.
-    return os.path.isfile(first)  # noqa: PTH113 - see above
+    # Unlike `Path.is_file` this raises nothing if the path cannot be accessed; reading
+    # it reports why.
+    return os.path.isfile(first)  # noqa: PTH113 - for the reason above
 
 
 def _checked(given: Any) -> Input:
+    """Return an input; raises `TypeError` if it is none."""
     known = isinstance(given, (Source, bytes, str, PathLike))
     if not known and (isinstance(given, TextIOBase) or not hasattr(given, "read")):
         kind = type(given).__name__
@@ -85,6 +88,7 @@ def _checked(given: Any) -> Input:
 
 
 def _sources_of(given: Input) -> list[Source]:
+    """Return the sources that one input names; raises `SourceError`."""
     if isinstance(given, Source):
         return [given]
     if isinstance(given, bytes):
@@ -95,13 +99,13 @@ def _sources_of(given: Input) -> list[Source]:
 
 
 def _is_new(source: Source, seen: set[Path | str | int]) -> bool:
-    """Note in `seen` where `source` reads from; tell whether it was not there yet."""
+    """Add the file of `source` to `seen`; tell whether it was not in it."""
     origin = source.origin
     if isinstance(origin, bytes):
         return True
     key: Path | str | int = id(origin)
     if isinstance(origin, Path):
-        # Not resolved: a link and its target are two names of the user's.
+        # Not resolved: a link and its target count as two files.
         key = origin.absolute()
     elif isinstance(origin, RemoteFile):
         key = origin.identity
@@ -111,6 +115,6 @@ def _is_new(source: Source, seen: set[Path | str | int]) -> bool:
 
 
 def _numbered(source: Source, number: int) -> Source:
-    """Return `source` with a name of its own, where others are called the same."""
+    """Return the `number`th source of a name with a number in its name, from 2 on."""
     name = f"{source.name} ({number})"
     return source if number == 1 else replace(source, name=name)

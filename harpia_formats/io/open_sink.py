@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from harpia_formats.io.sink import FileSink, Sink
+from harpia_formats.io.file_sink import FileSink
+from harpia_formats.io.sink import Sink
 from harpia_formats.io.urls import is_url
 
 

@@ -1,4 +1,4 @@
-"""Reading bytes steadily, and what to say where that fails."""
+"""Read full blocks of bytes, and the error for sources that cannot be read."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ BLOCK = 64 * 1024
 
 
 class SourceError(Exception):
-    """Something could not be read: what, as shown to the user, and why."""
+    """A source cannot be read: its name as shown to the user, and the reason."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)
@@ -19,24 +19,28 @@ class SourceError(Exception):
 
 
 class FullReader:
-    """Reads that come short only at the end, and a failure only after all data."""
+    """Reads of full size, short only at the end, and errors only after all data."""
 
     __slots__ = ("_ended", "_failure", "_head", "_pull")
 
     def __init__(self, pull: Callable[[int], bytes]) -> None:
+        """Read by `pull`, which returns at most so many bytes, none at the end."""
         self._pull = pull
         self._head = b""
         self._ended = False
         self._failure: SourceError | None = None
 
     def peek(self, size: int) -> bytes:
-        """Return the next `size` bytes and keep them for reading."""
+        """Return the next `size` bytes without consuming them."""
         if len(self._head) < size:
             self._head = self.read(size)
         return self._head[:size]
 
     def read(self, size: int) -> bytes:
-        """Return `size` bytes, fewer at the end, none behind it."""
+        """Return `size` bytes, fewer at the end, then none.
+
+        Raises `SourceError` behind the last good bytes of a source that fails.
+        """
         pieces = [self._head[:size]] if self._head else []
         self._head = self._head[size:]
         missing = size - sum(map(len, pieces))
@@ -48,7 +52,7 @@ class FullReader:
         return b"".join(pieces)
 
     def _next(self, size: int) -> bytes:
-        if self._ended:  # a terminal would have to be ended twice
+        if self._ended:  # else a user would have to end a terminal twice
             return b""
         try:
             piece = self._pull(size)
@@ -60,14 +64,14 @@ class FullReader:
 
 
 def error_reason(error: Exception) -> str:
-    """Return why something failed, as the rest of a sentence."""
+    """Return the text of an error as the end of a sentence."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return reason[:1].lower() + reason[1:]
 
 
 def printable(text: str) -> str:
-    """Return `text` in one line: a file name may hold anything."""
+    """Return `text` in one line, since a file name may hold any character."""
     return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode()
-        for each in text
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
     )

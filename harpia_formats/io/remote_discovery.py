@@ -11,9 +11,10 @@ from harpia_formats.io.urls import masked, scheme_of
 
 
 def remote_sources(url: str, suffixes: tuple[str, ...]) -> list[Source]:
-    """Return what `url` names: a file, or those with `suffixes` in a folder or pattern.
+    """Return the file at `url`, the files that it matches, or those in its folder.
 
-    Raises `SourceError` where it names nothing that can be read.
+    Files in a folder must have one of `suffixes`. Raises `SourceError` if there is no
+    file that can be read.
     """
     try:
         filesystem, path = filesystem_of(url)
@@ -30,37 +31,39 @@ def remote_sources(url: str, suffixes: tuple[str, ...]) -> list[Source]:
 
 
 def _matching(filesystem: Any, url: str, path: str) -> list[Source]:
+    """Return the files that match a pattern; raises `SourceError` if none does."""
     found = filesystem.glob(path, detail=True)
-    files = {name: each for name, each in found.items() if _is_file(each)}
+    files = {name: info for name, info in found.items() if _is_file(info)}
     if not files:
         raise SourceError(masked(url), "no file matches this pattern")
-    return [_source(filesystem, url, each, files[each]) for each in sorted(files)]
+    return [_source(filesystem, url, name, files[name]) for name in sorted(files)]
 
 
 def _below(
     filesystem: Any, url: str, path: str, suffixes: tuple[str, ...]
 ) -> list[Source]:
+    """Return the data files below a folder; raises `SourceError` if there are none."""
     found = filesystem.find(path, detail=True)
     names = [
-        each
-        for each, info in found.items()
+        name
+        for name, info in found.items()
         if _is_file(info)
-        and each.lower().endswith(suffixes)
-        and not _is_hidden(each.removeprefix(path))
+        and name.lower().endswith(suffixes)
+        and not _is_hidden(name.removeprefix(path))
     ]
     if not names:
         kinds = "*.jsonl, *.ndjson, *.json or *.csv, also compressed"
         raise SourceError(masked(url), f"no data files in this folder ({kinds})")
-    return [_source(filesystem, url, each, found[each]) for each in sorted(names)]
+    return [_source(filesystem, url, name, found[name]) for name in sorted(names)]
 
 
 def _is_file(info: Any) -> bool:
-    # A key that ends in a slash stands for a folder in some stores.
+    # In some stores a key that ends in a slash stands for a folder.
     return info.get("type") == "file" and not info["name"].endswith("/")
 
 
 def _is_hidden(path: str) -> bool:
-    return any(each.startswith(".") for each in path.split("/"))
+    return any(step.startswith(".") for step in path.split("/"))
 
 
 def _source(filesystem: Any, url: str, path: str, info: Any) -> Source:
@@ -69,6 +72,7 @@ def _source(filesystem: Any, url: str, path: str, info: Any) -> Source:
 
 
 def _file(filesystem: Any, url: str, path: str, info: Any) -> RemoteFile:
+    """Return the remote file that the file system describes by `info`."""
     ranged = True
     if scheme_of(url) in {"http", "https"}:
         size = info.get("size")

@@ -1,4 +1,4 @@
-"""A second look at a source; one that cannot be read twice is copied on the way."""
+"""Read a source a second time; one that cannot be read twice is copied."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,12 +16,12 @@ HELD = 8 * 1024 * 1024
 
 
 class RereadableSource:
-    """Returns the blocks of a source once more, for `with`."""
+    """A source whose blocks can be read again; to be used in a `with` statement."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._stack = ExitStack()
-        #: Where the bytes are to be copied while they are read; None if they need not.
+        #: Where the caller copies the bytes in the first pass; None if not needed.
         self.copy: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -39,7 +39,7 @@ class RereadableSource:
         self._stack.close()
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the blocks, as far as the source could be read."""
+        """Yield the blocks once more, as far as the source can be read."""
         copy = self.copy
         if copy is not None:
             copy.seek(0)
@@ -48,12 +48,12 @@ class RereadableSource:
         try:
             with open_source(self._source) as reader:
                 yield from reader
-        except SourceError:  # told by the first look
+        except SourceError:  # reported in the first pass
             return
 
 
 def is_lasting(source: Source) -> bool:
-    """Tell whether a source can be read as often as one likes; a pipe cannot."""
+    """Tell whether a source can be read any number of times; a pipe cannot."""
     origin = source.origin
     if isinstance(origin, Path):
         return origin.is_file()

@@ -1,4 +1,4 @@
-"""Bytes in: from files, standard input and memory, compressed or not."""
+"""Read bytes from files, standard input and memory, compressed or not."""
 
 import io
 import os
@@ -18,7 +18,7 @@ STANDARD_INPUT = "<stdin>"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where bytes come from."""
+    """A file, stream or bytes to read, with its name."""
 
     #: As shown to the user.
     name: str
@@ -29,7 +29,7 @@ class Source:
 def open_source(source: Source, size: int = BLOCK) -> "SourceReader":
     """Open `source` for one pass in decompressed blocks of `size` bytes.
 
-    Raise `SourceError` if it cannot be opened, `ValueError` if `size` is below 1.
+    Raises `SourceError` if it cannot be opened, `ValueError` if `size` is below 1.
     """
     if size < 1:
         raise ValueError(f"a block of {size} bytes")
@@ -37,28 +37,27 @@ def open_source(source: Source, size: int = BLOCK) -> "SourceReader":
 
 
 class ReadProgress(Protocol):
-    """Something that is read, as far as a progress bar wants to know."""
+    """The progress of reading something, as a progress bar shows it."""
 
     @property
     def name(self) -> str:
-        """What it is called, as shown to the user."""
+        """Its name as shown to the user."""
 
     @property
     def total(self) -> int | None:
-        """Its bytes, if they are known."""
+        """Its size in bytes, None if that is unknown."""
 
     @property
     def consumed(self) -> int:
-        """Those that were taken so far."""
+        """Bytes read so far."""
 
 
 class SourceReader:
-    """The decompressed bytes of one source, in blocks, once.
+    """The decompressed bytes of one source in blocks, to be iterated once.
 
-    All blocks but the last have the full size.  Iterating raises `SourceError`
-    where nothing more can be read, after the last good data: gzip data is kept up
-    to the byte that is wrong, of other corrupt data less than `STEP` bytes before
-    the fault are lost.
+    All blocks but the last have the full size. Iterating raises `SourceError` behind
+    the last good data if no more can be read: gzip data is returned up to the corrupt
+    byte, of other corrupt data less than `STEP` bytes before it are lost.
     """
 
     __slots__ = (
@@ -79,16 +78,16 @@ class SourceReader:
         self._size = size
         self._stream = _stream_of(source)
         self._consumed = 0
-        #: Bytes of the file as it lies on the disk; none if unknown, as of a pipe.
+        #: Bytes of the file on the disk; None if unknown, as of a pipe.
         self.total = _size_of(source, self._stream)
-        #: The file that holds these very bytes and is read in ranges, known with the
-        #: first block; none if they are compressed, or from somewhere else.
+        #: The file that holds exactly these bytes and can be read in ranges, known with
+        #: the first block; None if they are compressed, or not from a file.
         self.file: Path | RemoteFile | None = None
         self._blocks = self._read_blocks()
 
     @property
     def consumed(self) -> int:
-        """Bytes taken so far, before decompression."""
+        """Bytes read so far, before decompression."""
         return self._consumed
 
     def __iter__(self) -> Iterator[bytes]:
@@ -116,7 +115,7 @@ class SourceReader:
         encoding = wide_encoding(data.peek(4))
         if encoding is not None:
             marked = b"\xff\xfe" in data.peek(4) or b"\xfe\xff" in data.peek(4)
-            raise SourceError(self.name, _advice(encoding, marked=marked))
+            raise SourceError(self.name, _encoding_reason(encoding, marked=marked))
         origin = self._source.origin
         has_ranges = isinstance(origin, RemoteFile) and origin.ranged
         is_file = isinstance(origin, Path) or has_ranges
@@ -126,7 +125,7 @@ class SourceReader:
             yield block
 
     def _pull(self, size: int) -> bytes:
-        # A buffered `read` would wait until it has all; `read1` returns what is there.
+        # A buffered `read` would wait for all bytes; `read1` returns those available.
         read = getattr(self._stream, "read1", self._stream.read)
         try:
             piece: bytes = read(size)
@@ -139,15 +138,16 @@ class SourceReader:
 def wide_encoding(head: bytes) -> str | None:
     """Return the name of the encoding if `head`, four bytes, is UTF-16 or UTF-32.
 
-    Source: byte order marks, else the pattern of zeros in RFC 4627, section 3.
+    None if it is neither. Source: byte order marks, else the pattern of zeros in
+    RFC 4627, section 3.
     """
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
-    return _ZEROS.get(tuple(each == 0 for each in head))
+    return _ZEROS.get(tuple(byte == 0 for byte in head))
 
 
-_MARKS = (  # the longer first: one begins with the other
+_MARKS = (  # the longer ones first, since one begins with another
     (b"\xff\xfe\x00\x00", "UTF-32LE"),
     (b"\x00\x00\xfe\xff", "UTF-32BE"),
     (b"\xff\xfe", "UTF-16LE"),
@@ -161,8 +161,9 @@ _ZEROS: dict[tuple[bool, ...], str] = {
 }
 
 
-def _advice(encoding: str, *, marked: bool) -> str:
-    # With the byte order named, iconv would keep the mark as a character.
+def _encoding_reason(encoding: str, *, marked: bool) -> str:
+    """Return that a file is not UTF-8, with the command that converts it."""
+    # If the name says the byte order, iconv keeps the mark as a character.
     name = encoding[:-2] if marked else encoding
     order = "little endian" if encoding.endswith("LE") else "big endian"
     return (
@@ -172,6 +173,7 @@ def _advice(encoding: str, *, marked: bool) -> str:
 
 
 def _stream_of(source: Source) -> BinaryIO:
+    """Open the stream of a source; raises `SourceError`."""
     origin = source.origin
     if isinstance(origin, bytes):
         return io.BytesIO(origin)
@@ -182,27 +184,28 @@ def _stream_of(source: Source) -> BinaryIO:
             raise SourceError(source.name, error_reason(error)) from error
     if isinstance(origin, RemoteFile):
         return cast("BinaryIO", origin.open())
-    if not _waits(origin):
+    if not _is_blocking(origin):
         reason = "is in non-blocking mode, where a pause looks like the end"
         raise SourceError(source.name, reason)
     return origin
 
 
-def _waits(stream: BinaryIO) -> bool:
-    """Return whether reading from `stream` waits for data, as far as is known."""
+def _is_blocking(stream: BinaryIO) -> bool:
+    """Tell whether reading from `stream` waits for data, true if that is unknown."""
     try:
         return os.get_blocking(stream.fileno())
-    except (AttributeError, OSError):  # no file behind it; or Windows before 3.12
+    except (AttributeError, OSError):  # not a file; or Windows before Python 3.12
         return True
 
 
 def _size_of(source: Source, stream: BinaryIO) -> int | None:
+    """Return the bytes of a source before decompression, None if unknown."""
     if isinstance(source.origin, bytes):
         return len(source.origin)
     if isinstance(source.origin, RemoteFile):
         return source.origin.size
     try:
         status = os.fstat(stream.fileno())
-    except (AttributeError, OSError):  # no file behind it
+    except (AttributeError, OSError):  # not a file
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -1,4 +1,4 @@
-"""Folders for what processes hand to each other, which none leaves behind."""
+"""Temporary folders that are removed even if the process is killed."""
 
 import os
 import shutil
@@ -8,51 +8,52 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFIX = "harpia-formats-"
-#: Held by whoever made the folder, as long as it lives.
+#: The lock file in a folder, held by the process that made it.
 LOCK = "lock"
 
 
 @contextmanager
 def temporary_folder(parent: str | None) -> Iterator[str]:
-    """Yield the name of a new folder in `parent`, or in the usual place.
+    """Yield the path of a new folder in `parent`, or in the default place if None.
 
-    It is removed at the end. A process that is killed cannot do so: folders of such
-    ones are removed at the beginning.
+    It is removed at the end. A killed process cannot do that, so folders left by
+    killed processes are removed at the beginning. Raises `OSError` if the folder cannot
+    be made.
     """
     parent = parent or tempfile.gettempdir()
-    _remove_dead(Path(parent))
+    _remove_abandoned(Path(parent))
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent) as folder:
         place = Path(folder, LOCK)
-        # Nobody may see it before it is taken.
+        # The name that others look for appears only once the lock is held.
         hidden = place.with_suffix(".new")
         lock = os.open(hidden, os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            if _is_taken(lock):
+            if _acquire(lock):
                 hidden.rename(place)
             yield folder
         finally:
             os.close(lock)
 
 
-def _remove_dead(parent: Path) -> None:
-    """Remove folders of ours whose lock nobody holds any more."""
-    for each in parent.glob(f"{PREFIX}*/{LOCK}"):
+def _remove_abandoned(parent: Path) -> None:
+    """Remove temporary folders whose lock no process holds."""
+    for lock_file in parent.glob(f"{PREFIX}*/{LOCK}"):
         with suppress(OSError):
-            lock = os.open(each, os.O_RDWR)
+            lock = os.open(lock_file, os.O_RDWR)
             try:
-                if _is_taken(lock):
-                    shutil.rmtree(each.parent, ignore_errors=True)
+                if _acquire(lock):
+                    shutil.rmtree(lock_file.parent, ignore_errors=True)
             finally:
                 os.close(lock)
 
 
-def _is_taken(lock: int) -> bool:
-    """Take a lock that ends with all processes that have it; tell whether it is ours.
+def _acquire(lock: int) -> bool:
+    """Try to acquire a lock that ends with the process; tell whether that succeeded.
 
-    Where there are no such locks it never is.
+    It never does on a system without such locks.
     """
     try:
-        import fcntl  # noqa: PLC0415 - on POSIX only
+        import fcntl  # noqa: PLC0415 - exists on POSIX only
 
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (ImportError, OSError):

@@ -316,7 +316,7 @@ def test_little_is_lost_at_a_fault(suffix: str, name: str, compress: Compress) -
 @codecs
 def test_garbage_behind_the_data(suffix: str, name: str, compress: Compress) -> None:
     """What is not a member is told after all data, however short it is."""
-    reason = f"there is something that is not {name} behind the compressed data"
+    reason = f"other bytes that are not {name} follow the compressed data"
     for garbage in (b"{", b"{}\n" * 99, b"\0\0{}\n" * 30_000):
         packed = compress(ROWS) + garbage
         assert (ROWS, reason) == read_bytes(packed, f"x{suffix}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harpia_formats.conversion.loss_counts import FateCount
 from harpia_formats.conversion.report import ConversionReport, FileLosses
-from harpia_formats.io.sink import FileSink
+from harpia_formats.io.file_sink import FileSink
 from harpia_formats.model.problem import Place, Problem, pointer_of
 from harpia_formats.model.report import Group, Report, problem_as_dict, report_as_dict
 from harpia_formats.registry import adapter_of, all_rules

@@ -1,1 +1,1 @@
-"""Remote files: reading, writing, listing, and their errors."""
+"""Read, write and list remote files, with messages for their errors."""

@@ -1,11 +1,11 @@
-"""What remote file systems complain of, in plain words and without secrets."""
+"""Turn errors of remote file systems into plain messages without secrets."""
 
 from collections.abc import Iterator
 
 from harpia_formats.io.urls import all_masked, scheme_of
 
 NEEDS_EXTRA = 'needs the extra "remote": pip install "harpia-formats[remote]"'
-#: What has to be installed beside the extra, by the beginning of the address.
+#: The package to install beside the extra, by the scheme of the URL.
 _packages = {
     "s3": "s3fs",
     "s3a": "s3fs",
@@ -18,22 +18,23 @@ _packages = {
     "abfs": "adlfs",
     "sftp": "paramiko",
 }
-_of_status = {
-    401: "permission denied by the server (401); it wants credentials",
+#: Messages by the status of an HTTP answer.
+_reasons_by_status = {
+    401: "permission denied by the server (401): it requires credentials",
     403: "permission denied by the server (403)",
     404: "does not exist",
     410: "does not exist any more",
     416: "became shorter while it was read",
-    429: "the server takes no more requests for now (429); try again later",
+    429: "the server accepts no more requests for now (429); try again later",
 }
-#: By the names of classes: their packages need not be there.
-_of_class = {
-    "NoCredentialsError": "no credentials were found for it; files that are open to "
-    "all are read with FSSPEC_S3_ANON=true in the environment",
+#: Messages by the name of the error's class, since its package may not be installed.
+_reasons_by_class = {
+    "NoCredentialsError": "no credentials were found for it; public files are read "
+    "with FSSPEC_S3_ANON=true in the environment",
     "PermissionError": "permission denied by the server",
     "GatedRepoError": "permission denied: the repository is gated",
     "RepositoryNotFoundError": "there is no such repository, or it is private",
-    "gaierror": "the server cannot be reached: its name is not known",
+    "gaierror": "the server cannot be reached: its name is unknown",
     "ConnectionRefusedError": "the server cannot be reached: it refuses connections",
     "TimeoutError": "the server did not answer in time",
     "FSTimeoutError": "the server did not answer in time",
@@ -48,29 +49,31 @@ _of_class = {
     "ClientConnectorError": "the server cannot be reached",
     "ClientConnectionError": "the server cannot be reached",
     "IsADirectoryError": "is a folder",
-    "FileExistsError": "is there already",
+    "FileExistsError": "already exists",
     "FileNotFoundError": "does not exist",
 }
 
 
 def reason_of(error: BaseException, url: str) -> str:
-    """Return why something remote failed, as the rest of a sentence.
+    """Return why an access to `url` failed, as the end of a sentence.
 
-    The cause that says most is taken: some say "not found" of whatever happens.
+    The most specific cause is used, since some file systems report "not found" for
+    any error.
     """
     chain = list(_chain(error))
     if isinstance(chain[-1], ImportError) or isinstance(error, ImportError):
-        return _missing(error, url)
-    said = [each for each in map(_known, chain) if each]
-    telling = [each for each in said if each != _of_class["FileNotFoundError"]]
-    found = [*reversed(telling), *said]
-    return found[0] if found else _unknown(error)
+        return _missing_package(error, url)
+    known = [reason for reason in map(_known_reason, chain) if reason]
+    missing = _reasons_by_class["FileNotFoundError"]
+    specific = [reason for reason in known if reason != missing]
+    found = [*reversed(specific), *known]
+    return found[0] if found else _other_reason(error)
 
 
 def is_final(error: BaseException) -> bool:
-    """Tell whether trying again would come to the same."""
+    """Tell whether a request that failed by `error` would fail again."""
     finals = (FileNotFoundError, PermissionError, ImportError, ValueError)
-    if any(_class_of(each) == "NoCredentialsError" for each in _chain(error)):
+    if any(_class_of(cause) == "NoCredentialsError" for cause in _chain(error)):
         return True
     status = getattr(error, "status", None)
     server_fault = 500
@@ -80,7 +83,7 @@ def is_final(error: BaseException) -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield `error` and what it came from, the first cause last."""
+    """Yield `error` and its causes, the first cause last."""
     present: BaseException | None = error
     while present is not None:
         yield present
@@ -88,27 +91,25 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _class_of(error: BaseException) -> str:
-    """Return the first name among the classes of `error` that is known, else ""."""
-    names = (each.__name__ for each in type(error).__mro__)
-    return next((each for each in names if each in _of_class), "")
+    """Return the class of `error` that has a message, "" if none has one."""
+    names = (class_.__name__ for class_ in type(error).__mro__)
+    return next((name for name in names if name in _reasons_by_class), "")
 
 
-def _known(error: BaseException) -> str:
+def _known_reason(error: BaseException) -> str:
+    """Return the message for one error, "" if there is none."""
     status = getattr(error, "status", None)
-    if isinstance(status, int) and status in _of_status:
-        return _of_status[status]
+    if isinstance(status, int) and status in _reasons_by_status:
+        return _reasons_by_status[status]
     if isinstance(status, int) and status:
         return f"the server answered {status} {getattr(error, 'message', '')}".rstrip()
-    if _is_of_name(error):
-        return _of_class["gaierror"]
-    return _of_class.get(_class_of(error), "")
+    if "DNS" in type(error).__name__ or "Name or service not known" in str(error):
+        return _reasons_by_class["gaierror"]
+    return _reasons_by_class.get(_class_of(error), "")
 
 
-def _is_of_name(error: BaseException) -> bool:
-    return "DNS" in type(error).__name__ or "Name or service not known" in str(error)
-
-
-def _missing(error: BaseException, url: str) -> str:
+def _missing_package(error: BaseException, url: str) -> str:
+    """Return which package must be installed to read `url`."""
     scheme = scheme_of(url)
     package = _packages.get(scheme)
     name = getattr(error, "name", None) or ""
@@ -119,7 +120,8 @@ def _missing(error: BaseException, url: str) -> str:
     return f"{scheme}:// needs one more package: pip install {package}"
 
 
-def _unknown(error: BaseException) -> str:
+def _other_reason(error: BaseException) -> str:
+    """Return the first line of the error's own text, or its class."""
     lines = all_masked(str(error)).splitlines() or [""]
     text = lines[0].strip()
     name = type(error).__name__

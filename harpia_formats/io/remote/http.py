@@ -1,4 +1,4 @@
-"""Ranges of files behind http:// and https://, whose servers may give none."""
+"""Ranges of files on web servers, some of which do not support ranges."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ _PARTIAL = 206
 
 
 class NoRangesError(OSError):
-    """The server sends whole files only."""
+    """The server does not support ranges."""
 
     def __str__(self) -> str:
         return "the server sends whole files only, no ranges of them"
@@ -16,7 +16,8 @@ class NoRangesError(OSError):
 def web_range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
     """Return the bytes of a range.
 
-    Raises `NoRangesError` before a whole file is sent instead, and what aiohttp raises.
+    Raises `NoRangesError` if the server would send the whole file, or any error of
+    aiohttp.
     """
     from fsspec.asyn import sync  # noqa: PLC0415 - for remote files only
 
@@ -25,7 +26,7 @@ def web_range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
 
 
 def supports_ranges(filesystem: Any, path: str) -> bool:
-    """Tell whether the server gives ranges, by asking for one byte."""
+    """Tell whether the server supports ranges, by requesting one byte."""
     try:
         web_range(filesystem, path, 0, 1)
     except NoRangesError:

@@ -1,4 +1,4 @@
-"""Bytes out to remote files, which are whole or not there."""
+"""Write remote files, which appear only when they are complete."""
 
 import secrets
 from collections.abc import Callable
@@ -6,20 +6,22 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import IO, Any, Protocol
 
+from harpia_formats.io.compressing import compressing_stream
 from harpia_formats.io.remote.errors import reason_of
 from harpia_formats.io.remote.file import filesystem_of
-from harpia_formats.io.sink import SinkError, compressing_stream
+from harpia_formats.io.sink import SinkError
 from harpia_formats.io.urls import file_name_of, masked, scheme_of
 
-#: Stores whose upload in parts is seen only when it is completed.
-_of_parts = {"s3", "s3a", "gs", "gcs"}
-#: Stores where a change is a commit, so that there is one for all of a file.
-_of_commits = {"hf"}
+#: Schemes of stores in which an upload in parts appears only when it is completed.
+_multipart = {"s3", "s3a", "gs", "gcs"}
+#: Schemes of stores in which each write is a commit, so a file is written at once.
+_committing = {"hf"}
+#: Schemes that cannot be written.
 _read_only = {"http", "https"}
 
 
 class _Upload(Protocol):
-    """A file on its way."""
+    """An upload under way."""
 
     @property
     def raw(self) -> IO[bytes]: ...
@@ -28,7 +30,10 @@ class _Upload(Protocol):
 
 
 class RemoteSink:
-    """A remote file that is there once it is whole; compressed if its name says so."""
+    """A remote file that appears when it is complete.
+
+    It is compressed if its name has the suffix of a compression.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -44,18 +49,18 @@ class RemoteSink:
         self._guarded(lambda: self._stream.write(data))
 
     def finish(self) -> None:
-        """Write what a compressor still holds; raises `SinkError`."""
+        """Write what the compressor still holds; raises `SinkError`."""
         stream, self._stream = self._stream, self._upload.raw
         if stream is not self._upload.raw:
             self._guarded(stream.close)
 
     def commit(self) -> None:
-        """Let the file be there; raises `SinkError`."""
+        """Make the file appear; raises `SinkError`."""
         self.finish()
         self._guarded(self._upload.commit)
 
     def discard(self) -> None:
-        """Remove what was written, as far as the server allows."""
+        """Remove what was written, as far as the server allows; raises nothing."""
         with suppress(Exception):
             self._upload.discard()
 
@@ -76,49 +81,50 @@ class RemoteSink:
 
 
 def check_remote_output(url: str, *, overwrite: bool) -> None:
-    """Refuse an output that is there already, or cannot be. Raises `SinkError`."""
+    """Raise `SinkError` if `url` cannot be written, or exists without `overwrite`."""
     name = masked(url)
     if url.endswith("/"):
         raise SinkError(name, "is a folder")
     if scheme_of(url) in _read_only:
-        raise SinkError(name, "what is behind http can be read only")
+        raise SinkError(name, "http and https can only be read")
     try:
         filesystem, path = filesystem_of(url)
-        is_there = not overwrite and filesystem.exists(path)
+        exists = not overwrite and filesystem.exists(path)
     except Exception as error:
         raise SinkError(name, reason_of(error, url)) from error
-    if is_there:
-        raise SinkError(name, "is there already; --overwrite replaces it")
+    if exists:
+        raise SinkError(name, "already exists; --overwrite replaces it")
 
 
 def _upload_to(url: str) -> _Upload:
+    """Begin an upload in the way of the store; raises any error of the file system."""
     filesystem, path = filesystem_of(url)
-    if scheme_of(url) in _of_parts:
-        return _Parts(filesystem.open(path, "wb", autocommit=False))
-    if scheme_of(url) in _of_commits:
-        return _Whole(filesystem, path)
-    return _Moved(filesystem, path)
+    if scheme_of(url) in _multipart:
+        return _MultipartUpload(filesystem.open(path, "wb", autocommit=False))
+    if scheme_of(url) in _committing:
+        return _SingleUpload(filesystem, path)
+    return _RenamedUpload(filesystem, path)
 
 
-class _Parts:
-    """An upload in parts, which are put together at the end."""
+class _MultipartUpload:
+    """An upload in parts, which the store joins at the end."""
 
     def __init__(self, raw: Any) -> None:
         self.raw: Any = raw
 
     def commit(self) -> None:
-        """Send the last part, and have them put together."""
+        """Send the last part, and have the parts joined."""
         self.raw.close()
         self.raw.commit()
 
     def discard(self) -> None:
-        """Give the parts up; nothing is sent any more."""
-        self.raw.closed = True  # else it would be finished when it is forgotten
+        """Drop the parts; nothing more is sent."""
+        self.raw.closed = True  # else its destructor would complete the upload
         self.raw.discard()
 
 
-class _Moved:
-    """A file with a name that nobody takes for the final one, which it gets at last."""
+class _RenamedUpload:
+    """A file with a temporary name, which is renamed at the end."""
 
     def __init__(self, filesystem: Any, path: str) -> None:
         self._filesystem = filesystem
@@ -129,18 +135,18 @@ class _Moved:
         self.raw: Any = filesystem.open(self._part, "wb")
 
     def commit(self) -> None:
-        """Give it its name."""
+        """Rename the file."""
         self.raw.close()
         self._filesystem.mv(self._part, self._path)
 
     def discard(self) -> None:
-        """Remove it."""
+        """Remove the file."""
         self.raw.close()
         self._filesystem.rm(self._part)
 
 
-class _Whole:
-    """A file of this machine that is sent as a whole."""
+class _SingleUpload:
+    """A local temporary file that is sent at the end."""
 
     def __init__(self, filesystem: Any, path: str) -> None:
         self._filesystem = filesystem
@@ -148,7 +154,7 @@ class _Whole:
         self.raw: Any = TemporaryFile()  # noqa: SIM115 - closed when it is sent
 
     def commit(self) -> None:
-        """Send it."""
+        """Send the file."""
         self.raw.seek(0)
         with self._filesystem.open(self._path, "wb") as file:
             while block := self.raw.read(1024 * 1024):
@@ -156,5 +162,5 @@ class _Whole:
         self.raw.close()
 
     def discard(self) -> None:
-        """Forget it."""
+        """Delete the file."""
         self.raw.close()

@@ -180,7 +180,7 @@ def test_a_compressed_file_comes_as_it_lies(web: Any) -> None:
     [
         (404, "does not exist"),
         (403, "permission denied by the server (403)"),
-        (401, "permission denied by the server (401); it wants credentials"),
+        (401, "permission denied by the server (401): it requires credentials"),
         (503, "the server answered 503 Service Unavailable"),
     ],
 )
@@ -203,14 +203,14 @@ def test_a_server_that_is_not_there_is_a_sentence() -> None:
     _, unknown = read("http://no-such-host.invalid/x.jsonl")
 
     assert str(refused).endswith("cannot be reached: it refuses connections")
-    assert str(unknown).endswith("cannot be reached: its name is not known")
+    assert str(unknown).endswith("cannot be reached: its name is unknown")
 
 
 def test_a_server_that_says_nothing_is_given_up(
     web: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody waits for ever."""
-    monkeypatch.setattr(remote, "PATIENCE", 0.2)
+    monkeypatch.setattr(remote, "TIMEOUT", 0.2)
     web.go.clear()
     _, reason = read(f"{web.url}/runs.jsonl?slow")
 

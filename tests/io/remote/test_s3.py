@@ -167,7 +167,7 @@ def test_a_large_upload_is_seen_when_it_is_finished(store: Any, commits: bool) -
 def test_a_key_that_is_there_is_kept(store: Any) -> None:
     """A key is only replaced if that was asked for."""
     store.pipe("data/out.jsonl", b"old")
-    with pytest.raises(SinkError, match="is there already"):
+    with pytest.raises(SinkError, match="already exists"):
         harpia_formats.convert(ROWS, to="nemo", output="s3://data/out.jsonl")
 
     assert store.cat("data/out.jsonl") == b"old"

@@ -23,7 +23,7 @@ RUNS = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 def memory(request: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return an empty store in memory, written to in each of two ways."""
     if request.param == "whole":
-        monkeypatch.setattr(remote_sink, "_of_commits", {"memory"})
+        monkeypatch.setattr(remote_sink, "_committing", {"memory"})
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.pseudo_dirs[:] = [""]
@@ -124,7 +124,7 @@ def test_what_is_there_is_kept(memory: Any) -> None:
     """A file that is there already is only replaced if that was asked for."""
     memory.pipe("/a/out.jsonl", b"old")
     url = "memory://a/out.jsonl"
-    with pytest.raises(SinkError, match="is there already"):
+    with pytest.raises(SinkError, match="already exists"):
         harpia_formats.convert(RUNS, to="nemo", output=url)
 
     assert files_of(memory) == {"/a/out.jsonl": b"old"}
@@ -135,7 +135,7 @@ def test_what_is_there_is_kept(memory: Any) -> None:
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("https://u:p@host/x.json", "what is behind http can be read only"),
+        ("https://u:p@host/x.json", "http and https can only be read"),
         ("memory://a/", "is a folder"),
         ("nosuch://a/x", "protocol not known: nosuch"),
     ],

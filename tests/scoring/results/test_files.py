@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.io.sink import FileSink, SinkError
+from harpia_formats.io.file_sink import FileSink
+from harpia_formats.io.sink import SinkError
 from harpia_formats.scoring.results.files import ResultFiles
 
 

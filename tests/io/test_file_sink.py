@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.io import sink as sink_module
-from harpia_formats.io.sink import FileSink, SinkError, StreamSink, suffix_of
+from harpia_formats.io import file_sink
+from harpia_formats.io.compressing import suffix_of
+from harpia_formats.io.file_sink import FileSink
+from harpia_formats.io.sink import SinkError, StreamSink
 
 
 def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
@@ -30,7 +32,7 @@ def test_a_large_file_is_given_to_the_disk_while_it_is_written(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What goes to the disk before the end is each byte once, and the file is whole."""
-    monkeypatch.setattr(sink_module, "TOGETHER", 1000)
+    monkeypatch.setattr(file_sink, "TOGETHER", 1000)
     given: list[tuple[int, int]] = []
     monkeypatch.setattr(
         os,
@@ -62,7 +64,7 @@ def test_a_disk_that_takes_nothing_early_gets_it_at_the_end(
     def refused(*_: object) -> None:
         raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr(sink_module, "TOGETHER", 10)
+    monkeypatch.setattr(file_sink, "TOGETHER", 10)
     monkeypatch.setattr(os, "posix_fadvise", refused)
     sink = FileSink(tmp_path / "out")
     for _ in range(10):
