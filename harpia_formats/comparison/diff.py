@@ -25,8 +25,8 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.dedup.digests import digest_of
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
+from harpia_formats.mapping.chats import last_text_of
 from harpia_formats.mapping.common_fields import CommonFields
-from harpia_formats.mapping.fit import last_text_of
 from harpia_formats.mapping.mapped_format import (
     FREE_COLUMN_FORMATS,
     detect_mapped_format,
@@ -257,7 +257,7 @@ class Comparison:
                 self._note_only("only in the second", number, place, key)
 
     def _record_of(self, text: msgspec.Raw) -> Record:
-        return self._narrowing.of(msgspec.convert(decode(bytes(text)), Record))
+        return self._narrowing.reduce(msgspec.convert(decode(bytes(text)), Record))
 
     def _match(self, left: Record, right: Record, number: int, place: bytes) -> None:
         found = first_by_path(left, right)

@@ -1,1 +1,1 @@
-"""Between the rows of a format and the record of the hub."""
+"""Map rows of a format to records, and records to rows."""

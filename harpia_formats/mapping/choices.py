@@ -1,4 +1,4 @@
-"""How to convert where there is more than one way; the first choice is the default."""
+"""The choices where a conversion has several ways; the first one is the default."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class References(StrEnum):
 
 
 class Responses(StrEnum):
-    """What to do with several answers where a row holds one."""
+    """What to do with several answers or scores where a row holds one."""
 
     EXPAND = "expand"
     FIRST = "first"
@@ -33,14 +33,14 @@ class Turns(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choices of one conversion."""
+    """The choices of one conversion that concern single records."""
 
     references: References = References.FIRST
     responses: Responses = Responses.EXPAND
     turns: Turns = Turns.LAST
-    #: The model whose answers are taken; all if None.
+    #: The model whose answers are converted; None for all.
     model: str | None = None
-    #: What records get that lack it, by the path of the field.
+    #: Values for fields that a record lacks, by the path of the field.
     constants: Mapping[str, Any] = field(default_factory=dict)
-    #: Whether what has no place goes where the format has room for it.
+    #: Whether fields without a place are stored as extra fields of the row.
     keep_extra: bool = False

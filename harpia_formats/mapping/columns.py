@@ -1,20 +1,22 @@
-"""Which column of a table holds which field of a record."""
+"""Map the columns of a table to the fields of a record by names that the user gives."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-if TYPE_CHECKING:  # most maps are none
+from harpia_formats.text.spelling import nearest
+
+if TYPE_CHECKING:  # validation loads this module without adapters
     from harpia_formats.model.adapter import FormatAdapter
 
 Item = TypeVar("Item")
 
-#: The fields of a record that a column can give.
+#: The fields of a record that a column can hold.
 FIELDS = tuple(
     "id prompt system references gt choices contexts category source response model "
     "reasoning score".split()
 )
-#: The paths of those that are not their names.
+#: The paths of fields whose path is not their name.
 _paths = {
     "response": "outputs.text",
     "model": "outputs.model",
@@ -24,7 +26,7 @@ _paths = {
 
 
 class MapError(Exception):
-    """A map of columns that means nothing; carries the part and the reason."""
+    """A map of columns that cannot be used, with the wrong part and the reason."""
 
     def __init__(self, part: str, reason: str) -> None:
         super().__init__(part, reason)
@@ -36,9 +38,9 @@ class MapError(Exception):
 
 
 def parse_column_map(parts: Iterable[str]) -> dict[str, str]:
-    """Return the column of each field, of parts such as `prompt=question`.
+    """Return the column of each field, from parts such as `prompt=question`.
 
-    Raises `MapError`.
+    Raises `MapError` if a part is malformed, repeated, or names no field.
     """
     columns: dict[str, str] = {}
     for part in parts:
@@ -53,7 +55,7 @@ def parse_column_map(parts: Iterable[str]) -> dict[str, str]:
 
 
 def check_field_names(columns: Mapping[str, str]) -> None:
-    """Raise `MapError` unless every name is that of a field."""
+    """Raise `MapError` unless each name is a field, and each column is named once."""
     fields: dict[str, str] = {}
     for name, column in columns.items():
         if column in fields:
@@ -61,8 +63,6 @@ def check_field_names(columns: Mapping[str, str]) -> None:
             raise MapError(f"{name}={column}", reason)
         fields[column] = name
         if name not in FIELDS:
-            from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
-
             near = nearest(name, FIELDS)
             hint = f"; did you mean {near}?" if near else ""
             known = ", ".join(FIELDS)
@@ -72,14 +72,14 @@ def check_field_names(columns: Mapping[str, str]) -> None:
 def column_names(
     adapter: "FormatAdapter", format_: str, columns: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what the columns that `adapter` writes are called, by their own names.
+    """Return the name of each column in the file, by the name that `adapter` has.
 
     Raises `MapError` for a field that has no column in the format.
     """
     names: dict[str, str] = {}
     for name, column in columns.items():
         path = _paths.get(name, name)
-        own = [each.name for each in adapter.fields if each.record_path == path]
+        own = [field.name for field in adapter.fields if field.record_path == path]
         if not own:
             raise MapError(f"{name}={column}", f"{format_} has no column for {name}")
         names |= dict.fromkeys(own, column)
@@ -87,7 +87,7 @@ def column_names(
 
 
 def names_by_column(names: Mapping[str, str]) -> dict[str, str]:
-    """Return the own name, the first of several, of what is called otherwise."""
+    """Return the first own name of each column, by its name in the file."""
     own: dict[str, str] = {}
     for name, column in names.items():
         own.setdefault(column, name)
@@ -95,7 +95,7 @@ def names_by_column(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_columns_unique(names: Iterable[str]) -> None:
-    """Raise `MapError` where two columns would have one name."""
+    """Raise `MapError` if two columns have the same name."""
     for name, count in Counter(names).items():
         if count > 1:
             reason = "two columns would have this name; choose another one"
@@ -103,25 +103,23 @@ def check_columns_unique(names: Iterable[str]) -> None:
 
 
 def check_columns_exist(
-    columns: Iterable[str], there: Iterable[str], path: str
+    columns: Iterable[str], existing: Iterable[str], path: str
 ) -> None:
-    """Raise `MapError` unless the columns of a map are there."""
-    known = list(there)
-    for each in columns:
-        if each not in known:
-            from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
-
-            near = nearest(each, known)
+    """Raise `MapError` unless the file at `path` has all mapped columns."""
+    known = list(existing)
+    for column in columns:
+        if column not in known:
+            near = nearest(column, known)
             hint = f"; did you mean {near}?" if near else ""
-            raise MapError(each, f"{path} has no such column{hint}")
+            raise MapError(column, f"{path} has no such column{hint}")
 
 
 def rename_columns(
     row: Mapping[str, Item], names: Mapping[str, str]
 ) -> dict[str, Item]:
-    """Return `row` with some columns under other names.
+    """Return `row` with the columns in `names` under their new names.
 
-    Raises `MapError` where two of its columns would be one.
+    Raises `MapError` if two columns get the same name.
     """
     found: dict[str, Item] = {}
     for column, value in row.items():
@@ -134,7 +132,7 @@ def rename_columns(
 
 
 def require_columns(schema: Any, columns: Mapping[str, str]) -> Any:
-    """Return `schema`, with the mapped columns as ones that must be there."""
+    """Return `schema` with the mapped columns as required ones."""
     if not columns or not isinstance(schema, dict):
         return schema
     required = [*schema.get("required", []), *columns.values()]

@@ -1,4 +1,4 @@
-"""Values that are given for what records lack."""
+"""Parse the values that the user gives for fields that records lack."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,6 +9,7 @@ from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, fits
+from harpia_formats.text.spelling import nearest
 
 _words: dict[type, str] = {
     bool: "true or false",
@@ -23,14 +24,15 @@ _words: dict[type, str] = {
 def constants_by_path(
     adapter: FormatAdapter, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what is given for fields, by their paths; raises `ConversionError`."""
+    """Return the `given` values by the paths of their fields in a record.
+
+    Raises `ConversionError` for an unknown field or a value of another type.
+    """
     found: dict[str, Any] = {}
     for name, value in given.items():
         path = find_field_path(name, adapter)
         if path is None:
-            from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
-
-            known = list(dict.fromkeys(each.name for each in adapter.fields))
+            known = list(dict.fromkeys(field.name for field in adapter.fields))
             near = nearest(name, known)
             hint = (
                 f"; did you mean {near}?" if near else f" (known: {', '.join(known)})"
@@ -56,26 +58,27 @@ def check_constants(targets: Sequence[FormatAdapter], given: Mapping[str, Any]) 
 
 
 def parse_constant(path: str, value: Any) -> Any:
-    """Return `value` as the field at `path` holds it.
+    """Return `value` as a value of the field at `path`.
 
-    Text is taken as it is where the field is text, as the only item where it is a list
-    of texts, and read as JSON elsewhere. Raises `ValueError`.
+    For a text field a text stays as it is; for a list of texts it becomes the only
+    item; for other fields it is read as JSON. Raises `ValueError` if it has a wrong type.
     """
     if path not in FIELD_TYPES:
         return _from_json(value) if isinstance(value, str) else value
-    kinds = FIELD_TYPES[path]
-    if isinstance(value, str) and str not in kinds:
+    types = FIELD_TYPES[path]
+    if isinstance(value, str) and str not in types:
         found = _from_json(value)
         if path in TEXT_LISTS and not isinstance(found, list):
             found = [value]
         value = found
     if not fits(path, value):
-        names = dict.fromkeys(_words[each] for each in kinds if each in _words)
+        names = dict.fromkeys(_words[type_] for type_ in types if type_ in _words)
         raise ValueError(f"{value!r} is not {' or '.join(names)}")
     return value
 
 
 def _from_json(text: str) -> Any:
+    """Return the decoded JSON text, or `text` itself if it is not JSON."""
     try:
         return decode(text.encode())
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -1,7 +1,7 @@
-"""Keep what a format has no place for in the room that it leaves free.
+"""Store the fields that a format has no place for in its rows, and restore them.
 
 A row carries the fields of its record that would be lost, as a part of a record, under
-one key. Reading the row puts them back.
+one key. Reading the row restores them.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Fate, FieldFates
 from harpia_formats.model.record import Record
 
-#: The key under which a row keeps them.
+#: The key of the extra fields in a row.
 EXTRAS_KEY = "harpia-formats"
 
 
@@ -27,80 +27,82 @@ def store_extras(
     target: FormatAdapter,
     fates: FieldFates,
 ) -> None:
-    """Put what would be lost of `record` into its rows, and take back the notes.
+    """Store the fields of `record` that would be lost in its rows; remove their fates.
 
-    Each row was made from the part of the record at the same place.
+    Each row was made from the item of `parts` with the same index.
     """
     if target.extras_path is None:
         return
-    lost = [each for each in fates.entries if each.fate is not Fate.DEFAULTED]
-    names = dict.fromkeys(each.path.partition(".")[0] for each in lost)
+    lost = [entry for entry in fates.entries if entry.fate is not Fate.DEFAULTED]
+    names = dict.fromkeys(entry.path.partition(".")[0] for entry in lost)
     for part, row in zip(parts, rows, strict=True):
-        fragment = {each: getattr(record, each) for each in names}
+        fragment = {name: getattr(record, name) for name in names}
         if "outputs" in names and len(record.outputs) != len(part.outputs):
-            # A row that is one answer of several keeps that one only.
+            # A row with one answer of several stores that one only.
             fragment["outputs"] = _own_outputs(record, parts, part)
         _put(row, target, fragment, record.extra)
     fates.entries = [
-        each for each in fates.entries if each.fate in {Fate.DEFAULTED, Fate.SPLIT}
+        entry for entry in fates.entries if entry.fate in {Fate.DEFAULTED, Fate.SPLIT}
     ]
 
 
 def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[Any]:
-    sizes = [len(each.outputs) for each in parts]
+    """Return the outputs of `record` that `part` was made from."""
+    sizes = [len(other.outputs) for other in parts]
     if sum(sizes) != len(record.outputs):
         return record.outputs
-    place = next(number for number, each in enumerate(parts) if each is part)
-    before = sum(sizes[:place])
-    return record.outputs[before : before + sizes[place]]
+    index = next(number for number, other in enumerate(parts) if other is part)
+    before = sum(sizes[:index])
+    return record.outputs[before : before + sizes[index]]
 
 
 def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> None:
+    """Put the fields in `fragment` into `row`, at the path that the target has."""
     given = {name: value for name, value in fragment.items() if value is not UNSET}
     if not given:
         return
-    for each in target.extras_path or ():
-        inner = row.get(each)
+    for key in target.extras_path or ():
+        inner = row.get(key)
         if inner == {}:
-            given[each] = {}
-        elif inner is None and each in row:
-            # Null has no room, and is put back with the rest.
+            given[key] = {}
+        elif inner is None and key in row:
+            # Null can hold nothing, and is restored from the extra fields.
             given["extra"] = record_extra
-        # The object may be the record's own.
-        row[each] = dict(inner or {})
-        row = row[each]
+        # The object may belong to the record, so it is copied.
+        row[key] = dict(inner or {})
+        row = row[key]
     row[EXTRAS_KEY] = encode(given).decode() if target.extras_as_text else given
 
 
 def split_extras(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
-    """Return `row` without what it keeps, and that; the latter is mostly empty."""
+    """Return `row` without its extra fields, and the extra fields (mostly none)."""
     if source.extras_path is None:
         return row, {}
     owners = [row]
-    for each in source.extras_path:
-        inner = owners[-1].get(each)
+    for key in source.extras_path:
+        inner = owners[-1].get(key)
         if not isinstance(inner, dict):
             return row, {}
         owners.append(inner)
     if EXTRAS_KEY not in owners[-1]:
         return row, {}
-    fragment = _fragment_of(owners[-1][EXTRAS_KEY])
+    fragment = _decoded_fields(owners[-1][EXTRAS_KEY])
     if fragment is None:
         return row, {}
-    inner = {key: value for key, value in owners[-1].items() if key != EXTRAS_KEY}
-    for each, owner in zip(
+    inner = {name: value for name, value in owners[-1].items() if name != EXTRAS_KEY}
+    for key, owner in zip(
         reversed(source.extras_path), reversed(owners[:-1]), strict=True
     ):
-        inner = {**owner, each: inner}
-        if not inner[each]:
-            del inner[each]
+        inner = {**owner, key: inner}
+        if not inner[key]:
+            del inner[key]
     return inner, fragment
 
 
-def _fragment_of(kept: Any) -> Row | None:
-    """Return the fields that a row keeps, None if they are not ours."""
+def _decoded_fields(stored: Any) -> Row | None:
+    """Return the fields that a row stores, None if they are no part of a record."""
     try:
-        value = decode(kept) if isinstance(kept, str) else kept
+        value = decode(stored) if isinstance(stored, str) else stored
         if not isinstance(value, dict):
             return None
         fields = msgspec.convert(value, Record)
@@ -110,5 +112,5 @@ def _fragment_of(kept: Any) -> Row | None:
 
 
 def restore_extras(record: Record, fragment: Row) -> Record:
-    """Return `record` with what its row kept of it."""
+    """Return `record` with the extra fields of its row."""
     return replace(record, **fragment) if fragment else record

@@ -1,13 +1,14 @@
-"""A table of fields that reads rows and writes them: one row, one answer at most.
+"""Read and write rows by a table of fields, for rows with one answer at most.
 
-A value that a record's field cannot hold, and a key that the table does not know, are
-kept in `extra` under the vendor's name, and come back where they were.
+A value that a record's field cannot hold, and a key that the table does not know, go to
+`extra` under the vendor's name, and are written back to where they were.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from harpia_formats.model.adapter import DECLINED, ChangedValue, FieldMapping, Row
@@ -23,12 +24,12 @@ ANY_KEY = "*"
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A field in the tree of keys, with where in a record it belongs."""
+    """A field in the tree of keys, and its place in a record."""
 
     field: FieldMapping
     #: 0 for the record, 1 for its output, 2 for the score of that.
     level: int
-    #: The name of the field there.
+    #: The name of the field in that struct.
     name: str
     #: The name of the field of the score that the key is, where keys are data.
     key_name: str = ""
@@ -39,34 +40,37 @@ _Tree = dict[str, "_Leaf | _Tree"]
 
 @dataclass(frozen=True, slots=True)
 class FieldTable:
-    """The fields of one format, ready to read and to write."""
+    """The fields of one format, which can read and write its rows.
+
+    Raises `ValueError` for fields that contradict each other.
+    """
 
     vendor: str
     fields: tuple[FieldMapping, ...]
-    #: What each row has, whatever the record.
+    #: Keys and values that every row has.
     constants: Mapping[str, Any] = field(default_factory=dict)
     _tree: _Tree = field(default_factory=dict)
     _leaves: list[_Leaf] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for each in self.fields:
+        for mapping in self.fields:
             node = self._tree
-            for key in each.path[:-1]:
+            for key in mapping.path[:-1]:
                 node = node.setdefault(key, {})  # type: ignore[assignment]  # a path ends once
-            leaf = _leaf_of(each)
-            node[each.path[-1]] = leaf
+            leaf = _leaf_of(mapping)
+            node[mapping.path[-1]] = leaf
             self._leaves.append(leaf)
             if ANY_KEY in node and (len(node) > 1 or node is self._tree):
                 raise ValueError(
-                    f"{each.name}: keys that are data need their own object"
+                    f"{mapping.name}: keys that are data need their own object"
                 )
-        if any(each.key_name for each in self._leaves):
-            scores = [each for each in self._leaves if each.level == _OF_SCORE]
+        if any(leaf.key_name for leaf in self._leaves):
+            scores = [leaf for leaf in self._leaves if leaf.level == _OF_SCORE]
             if len(scores) > 1:
                 raise ValueError("beside scores by key there is no place for another")
 
     def read(self, row: Row) -> Record:
-        """Return the record that `row` is."""
+        """Return the record of a row."""
         levels: tuple[dict[str, Any], ...] = ({}, {}, {})
         rest = _take(self._tree, row, levels)
         record, output, score = levels
@@ -85,27 +89,27 @@ class FieldTable:
         """
         row: Row = {}
         owners = _owners_of(record)
-        for each in self._leaves:
-            if each.key_name:
-                _put_scores(row, each, record, fates)
+        for leaf in self._leaves:
+            if leaf.key_name:
+                _put_scores(row, leaf, record, fates)
                 continue
-            owner = owners[each.level]
-            value = held = UNSET if owner is None else getattr(owner, each.name)
-            if value is not UNSET and each.field.codec is not None:
-                value = each.field.codec.write(value)
+            owner = owners[leaf.level]
+            value = held = UNSET if owner is None else getattr(owner, leaf.name)
+            if value is not UNSET and leaf.field.codec is not None:
+                value = leaf.field.codec.write(value)
             if type(value) is ChangedValue:
-                fates.changed(each.field.record_path, value.how)
+                fates.changed(leaf.field.record_path, value.how)
                 value, held = value.value, UNSET
             if value is UNSET:
-                value = _lacking(each.field, fates)
+                value = _default_of(leaf.field, fates)
                 if held is not UNSET and value is UNSET:
-                    fates.changed(each.field.record_path, "left out")
+                    fates.changed(leaf.field.record_path, "left out")
             if value is not UNSET:
-                _put(row, each.field.path, value)
+                _put(row, leaf.field.path, value)
         row = {**row, **self.constants} if self.constants else row
         if record.extra is not UNSET and self.vendor in record.extra:
-            kept = record.extra[self.vendor]
-            for key in merge_missing(row, kept):
+            extra = record.extra[self.vendor]
+            for key in merge_missing(row, extra):
                 fates.dropped(f"extra.{self.vendor}.{key}", "its place is taken")
         return row
 
@@ -128,7 +132,7 @@ def _owners_of(record: Record) -> tuple[Any, Any, Any]:
 
 
 def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
-    """Take the fields of an object to their places; return what is left of it."""
+    """Put the fields of an object into `levels`; return the members that are left."""
     rest: Row = {}
     for key, value in owner.items():
         place = node.get(key) or node.get(ANY_KEY)
@@ -148,7 +152,7 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
                 rest[key] = left
             continue
         rest[key] = value
-    # Two ways of decoding a row may give its unknown keys in two orders.
+    # The typed decoder and the JSON decoder give unknown keys in different orders.
     return dict(sorted(rest.items())) if len(rest) > 1 else rest
 
 
@@ -176,13 +180,16 @@ def _put_scores(row: Row, leaf: _Leaf, record: Record, fates: FieldFates) -> Non
     if written:
         _put(row, leaf.field.path[:-1], written)
     elif leaf.field.required:
-        _lacking(leaf.field, fates)
+        _default_of(leaf.field, fates)
     if is_known and len(written) < len(scores):
         fates.dropped("outputs.scores", "those without a key of their own")
 
 
-def _lacking(given: FieldMapping, fates: FieldFates) -> Any:
-    """Return what is written where a record has nothing for a field."""
+def _default_of(given: FieldMapping, fates: FieldFates) -> Any:
+    """Return what is written for a field that a record lacks, and note it.
+
+    Raises `Unconvertible` if a row must have the field and there is no default.
+    """
     if given.default is not UNSET:
         fates.defaulted(given.record_path, describe_default(given.default))
     elif given.required:
@@ -193,23 +200,21 @@ def _lacking(given: FieldMapping, fates: FieldFates) -> Any:
 
 
 def describe_default(value: Any) -> str:
-    """Return a default in words."""
-    import msgspec  # noqa: PLC0415 - for a few words only
-
+    """Return a default in words, such as `is ""`."""
     return f"is {msgspec.json.encode(value).decode()}"
 
 
 def _put(row: Row, path: Iterable[str], value: Any) -> None:
     *owners, key = path
-    for each in owners:
-        row = row.setdefault(each, {})
+    for owner in owners:
+        row = row.setdefault(owner, {})
     row[key] = value
 
 
 def merge_missing(row: Row, rest: Row) -> list[str]:
-    """Put what was kept of a row back into it, where nothing else is.
+    """Add the members of `rest` to `row` where it has none.
 
-    Return the keys of which something found its place taken.
+    Return the keys of members that could not be added, or not as a whole.
     """
     taken = []
     for key, value in rest.items():

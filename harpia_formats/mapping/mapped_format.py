@@ -14,7 +14,7 @@ def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
     None if there is none. Only paths and bytes are looked at: a stream can be read
     only once.
     """
-    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - for maps only
+    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
     detectable = [
         given

@@ -1,4 +1,4 @@
-"""What a format must have and another one never has: told before anything is read."""
+"""Check before reading that a target requires nothing that the source never has."""
 
 from collections.abc import Collection
 
@@ -6,8 +6,8 @@ from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapte
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import FIELD_TYPES
 
-#: Fields that others can give.
-_given_by = {
+#: Fields that can be made from other fields.
+_sources_of = {
     "prompt": ("messages",),
     "messages": ("prompt",),
     "outputs.text": ("outputs.turns", "outputs"),
@@ -15,44 +15,48 @@ _given_by = {
     "outputs.model": ("outputs",),
     "outputs": ("outputs.text", "outputs.turns"),
 }
-#: What a metric gives.
-_of_scores = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
+#: Fields that a metric computes.
+_computed = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
 
 
 class ConversionError(Exception):
-    """A conversion that cannot be done, and why; nothing is written."""
+    """A conversion that is not possible; the message says why. Nothing is written."""
 
 
 def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
     source: Format,
-    source_spoke: FormatAdapter,
+    source_adapter: FormatAdapter,
     target: Format,
-    target_spoke: FormatAdapter,
+    target_adapter: FormatAdapter,
     constants: Collection[str],
     *,
     scored: bool,
 ) -> None:
-    """Raise `ConversionError` if no row of `source` can become one of `target`."""
+    """Raise `ConversionError` if no row of `source` can become one of `target`.
+
+    `constants` are the paths of fields that the user gives; `scored` tells whether
+    answers without a score get one.
+    """
     missing = [
-        each
-        for each in target_spoke.fields
-        if _is_missing(each, source_spoke, constants, scored=scored)
+        field
+        for field in target_adapter.fields
+        if _is_missing(field, source_adapter, constants, scored=scored)
     ]
-    missing += _missing_answer(source_spoke, target_spoke, constants, missing)
+    missing += _missing_answer(source_adapter, target_adapter, constants, missing)
     if not missing:
         return
-    names = [each.name for each in missing]
-    cures = [f"--set {each.name}=VALUE" for each in missing]
-    if {each.record_path for each in missing} & _of_scores and not scored:
-        cures = [
-            f"--set {each.name}=VALUE"
-            for each in missing
-            if each.record_path not in _of_scores
+    names = [field.name for field in missing]
+    remedies = [f"--set {field.name}=VALUE" for field in missing]
+    if {field.record_path for field in missing} & _computed and not scored:
+        remedies = [
+            f"--set {field.name}=VALUE"
+            for field in missing
+            if field.record_path not in _computed
         ]
-        cures.append("--score em or --score f1 for the score")
+        remedies.append("--score em or --score f1 for the score")
     raise ConversionError(
         f"{target.id} needs {_listed(names)}, which {source.id} does not have; "
-        f"give {_listed(cures)}"
+        f"give {_listed(remedies)}"
     )
 
 
@@ -62,35 +66,38 @@ def _missing_answer(
     constants: Collection[str],
     missing: list[FieldMapping],
 ) -> list[FieldMapping]:
-    """Return where the answer goes, if there is none for what rows say of one."""
+    """Return the field of the answer if the target requires another field of one."""
     asked = any(
-        each.required and each.record_path.startswith("outputs.")
-        for each in target.fields
+        field.required and field.record_path.startswith("outputs.")
+        for field in target.fields
     )
     if not asked or holds_answers(source) or "outputs.text" in constants:
         return []
-    answer = (each for each in target.fields if each.record_path == "outputs.text")
-    return [each for each in answer if each not in missing][:1]
+    answer = (field for field in target.fields if field.record_path == "outputs.text")
+    return [field for field in answer if field not in missing][:1]
 
 
 def _is_missing(
-    given: FieldMapping,
+    target_field: FieldMapping,
     source: FormatAdapter,
     constants: Collection[str],
     *,
     scored: bool,
 ) -> bool:
     if (
-        not given.required
-        or given.record_path == "id"
-        or given.record_path in constants
+        not target_field.required
+        or target_field.record_path == "id"
+        or target_field.record_path in constants
     ):
         return False
-    if scored and given.record_path in _of_scores:
+    if scored and target_field.record_path in _computed:
         return False
     return not any(
-        source.carries(each) or each in constants
-        for each in (given.record_path, *_given_by.get(given.record_path, ()))
+        source.carries(path) or path in constants
+        for path in (
+            target_field.record_path,
+            *_sources_of.get(target_field.record_path, ()),
+        )
     )
 
 
@@ -99,24 +106,24 @@ def _listed(names: list[str]) -> str:
 
 
 def holds_answers(adapter: FormatAdapter) -> bool:
-    """Tell whether rows have room for what models answered."""
+    """Tell whether rows have a place for answers."""
     return adapter.capacity.outputs is not Cardinality.NONE
 
 
 def find_field_path(name: str, adapter: FormatAdapter) -> str | None:
-    """Return the path of the field that `name` means, None if it means none.
+    """Return the record path of the field called `name`, None if there is none.
 
-    It is a key of the format's rows, the path of a field, or the last part of one.
+    A name is a key of the format's rows, the path of a field, or the last part of one.
     """
-    for each in adapter.fields:
-        if name in (each.name, each.record_path) and each.record_path in FIELD_TYPES:
-            return each.record_path
+    for field in adapter.fields:
+        path = field.record_path
+        if name in (field.name, path) and path in FIELD_TYPES:
+            return path
     if name in FIELD_TYPES:
         return name
-    for start in ("params.", "metadata."):
-        if name.startswith(start):
-            return name
-    ends = [each.record_path for each in adapter.fields if each.path[-1] == name]
-    ends += [each for each in FIELD_TYPES if each.rpartition(".")[2] == name]
+    if name.startswith(("params.", "metadata.")):
+        return name
+    paths = [field.record_path for field in adapter.fields if field.path[-1] == name]
+    paths += [path for path in FIELD_TYPES if path.rpartition(".")[2] == name]
     named = {"response": "outputs.text", "score": "outputs.scores.value"}
-    return next((each for each in ends if each in FIELD_TYPES), named.get(name))
+    return next((path for path in paths if path in FIELD_TYPES), named.get(name))

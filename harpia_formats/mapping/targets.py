@@ -1,8 +1,7 @@
-"""Which format is written where a name stands for several."""
+"""Choose the format that is written, where a name stands for several formats."""
 
 from harpia_formats.mapping.requirements import ConversionError, holds_answers
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import Record
 from harpia_formats.registry import (
     FAMILIES,
     UnknownFormat,
@@ -13,7 +12,7 @@ from harpia_formats.registry import (
 )
 from harpia_formats.text.spelling import nearest
 
-#: Records that are looked at for an answer.
+#: Records that are searched for an answer before a format is chosen.
 SAMPLED_RECORDS = 1_000
 
 
@@ -34,10 +33,12 @@ def targets_named(name: str) -> tuple[Format, ...]:
         raise ConversionError(
             f"no format is called {name!r}{hint} (known: {listed})"
         ) from error
-    found = tuple(each for each in named if each.adapter and not each.read_only)
+    found = tuple(
+        format_ for format_ in named if format_.adapter and not format_.read_only
+    )
     if not found:
         listed = ", ".join(known)
-        if any(each.adapter for each in named):
+        if any(format_.adapter for format_ in named):
             raise ConversionError(
                 f"{name} can be read but not written (to write: {listed})"
             )
@@ -46,18 +47,17 @@ def targets_named(name: str) -> tuple[Format, ...]:
 
 
 def depends_on_answers(formats: tuple[Format, ...]) -> bool:
-    """Tell whether which of `formats` is written depends on the records."""
-    return len({holds_answers(adapter_of(each)) for each in formats}) > 1
+    """Tell whether the choice of a format depends on whether records have answers."""
+    return len({holds_answers(adapter_of(format_)) for format_ in formats}) > 1
 
 
 def choose_target(formats: tuple[Format, ...], *, answered: bool) -> Format:
-    """Return the first of `formats` that has room for answers, or for none."""
+    """Return the first of `formats` with a place for answers, or without, as asked."""
     return next(
-        (each for each in formats if holds_answers(adapter_of(each)) is answered),
+        (
+            format_
+            for format_ in formats
+            if holds_answers(adapter_of(format_)) is answered
+        ),
         formats[0],
     )
-
-
-def has_answer(record: Record) -> bool:
-    """Tell whether a record holds what a model answered."""
-    return bool(record.outputs)

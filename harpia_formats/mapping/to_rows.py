@@ -1,4 +1,4 @@
-"""Turn records into rows of another format, and note what they lose by it."""
+"""Map records to rows of a format, and note what becomes of their fields."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,18 +14,25 @@ from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score, field_paths
 
-#: What is said of an id that is the number of its record.
+#: The detail of the fate of an id that is the number of its record.
 ID_IS_NUMBER = "is the number of the record"
-#: Gives scores to the answers of a record that have none.
+#: Paths whose answer is kept, since members of open objects can have any names.
+MAX_CACHED = 10_000
+#: Returns a record with scores for its answers that have none.
 Scorer = Callable[[Record, FieldFates], Record]
 
-#: Fields that are told of as a whole, so that it is known whether a record had them.
-_told_whole = frozenset(FIELD_TYPES) - {"params", "metadata", "extra", "outputs.extra"}
+#: Fields whose own path tells whether a record had them; others have members.
+_whole_fields = frozenset(FIELD_TYPES) - {
+    "params",
+    "metadata",
+    "extra",
+    "outputs.extra",
+}
 
 
 @dataclass(slots=True)
 class MappedRecord:
-    """The rows of one record, with the fields that it had and the notes on them."""
+    """The rows of one record, with the paths and the fates of its fields."""
 
     rows: list[Row]
     paths: tuple[str, ...]
@@ -34,7 +41,7 @@ class MappedRecord:
 
 @dataclass(slots=True)
 class RecordMapper:
-    """The way from records into rows of one format.
+    """Maps records to rows of one format.
 
     Raises `TypeError` if the format is read-only.
     """
@@ -43,7 +50,7 @@ class RecordMapper:
     choices: Choices
     scorer: Scorer | None = None
     _carried: dict[str, bool] = field(default_factory=dict)
-    #: What records get that lack it, as far as there is a place for it.
+    #: Values for fields that a record lacks and the format has a place for.
     _constants: dict[str, Any] = field(default_factory=dict)
     _write: Callable[[Record, FieldFates], Row] = field(init=False)
 
@@ -58,13 +65,13 @@ class RecordMapper:
     def needs_id(self) -> bool:
         """Whether a row must have an id."""
         return any(
-            each.record_path == "id" and each.required for each in self.target.fields
+            field.record_path == "id" and field.required for field in self.target.fields
         )
 
     def map(self, record: Record, number: int = 0) -> MappedRecord:
-        """Return the rows of `record`, whose `number` is its id where it needs one.
+        """Return the rows of `record`, with `number` as its id if it needs one.
 
-        Raises `Unconvertible` where it cannot be said in the format, or is not to.
+        Raises `Unconvertible` where the format or the choices do not allow a row.
         """
         fates = FieldFates()
         paths = tuple(field_paths(record))
@@ -74,60 +81,62 @@ class RecordMapper:
         if number and record.id is UNSET and self.needs_id:
             record = replace(record, id=str(number))
             fates.defaulted("id", ID_IS_NUMBER)
-        # An id that is not written need not tell rows apart.
+        # An id that is not written needs no number for each row.
         named = record if self._carries("id") else replace(record, id=UNSET)
         parts = list(fit_record(named, self.target.capacity, self.choices, fates))
         if self.scorer is not None:
-            # An answer is compared with the references that stand beside it.
-            parts = [self.scorer(each, fates) for each in parts]
-        rows = [self._write(each, fates) for each in parts]
+            # Each answer is scored with the references of its own row.
+            parts = [self.scorer(part, fates) for part in parts]
+        rows = [self._write(part, fates) for part in parts]
         self._note_dropped(paths, fates)
-        if self.target.capacity.outputs is Cardinality.NONE and record.outputs:
-            _drop_bare_outputs(paths, fates)
+        no_outputs = self.target.capacity.outputs is Cardinality.NONE
+        if no_outputs and record.outputs and not _has_output_field(paths):
+            fates.dropped("outputs")
         if self.choices.keep_extra:
             store_extras(record, parts, rows, self.target, fates)
         return MappedRecord(rows, paths, tuple(dict.fromkeys(fates.entries)))
 
     def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
-        """Note what has no place, and forget what was filled in for nothing."""
+        """Note fields without a place; remove fates of fields filled in vain."""
         lost = {Fate.DROPPED, Fate.MERGED}
-        passed_by = {
-            each.path
-            for each in fates.entries
-            if each.fate in lost and each.path not in paths and each.path in _told_whole
+        filled_in_vain = {
+            entry.path
+            for entry in fates.entries
+            if entry.fate in lost
+            and entry.path not in paths
+            and entry.path in _whole_fields
         }
         fates.entries = [
-            each
-            for each in fates.entries
-            if each.path not in passed_by
-            and (each.fate is not Fate.DEFAULTED or self._carries(each.path))
+            entry
+            for entry in fates.entries
+            if entry.path not in filled_in_vain
+            and (entry.fate is not Fate.DEFAULTED or self._carries(entry.path))
         ]
-        told = {each.path for each in fates.entries}
+        noted = {entry.path for entry in fates.entries}
         for path in paths:
-            if path not in told and not self._carries(path):
+            if path not in noted and not self._carries(path):
                 fates.dropped(path)
 
     def _carries(self, path: str) -> bool:
         known = self._carried.get(path)
         if known is None:
             known = self.target.carries(path)
-            if len(self._carried) < 10_000:  # noqa: PLR2004 - keys may be anything
+            if len(self._carried) < MAX_CACHED:
                 self._carried[path] = known
         return known
 
 
-def _drop_bare_outputs(paths: tuple[str, ...], fates: FieldFates) -> None:
-    """Note that answers are dropped of which nothing else says so."""
-    if not any(each.startswith("outputs.") for each in paths):
-        fates.dropped("outputs")
+def _has_output_field(paths: tuple[str, ...]) -> bool:
+    """Tell whether some output has a field, whose own fate tells that it is lost."""
+    return any(path.startswith("outputs.") for path in paths)
 
 
 def with_constants(
     record: Record, constants: Mapping[str, Any], fates: FieldFates, *, turns: bool
 ) -> Record:
-    """Return `record` with constants for the fields that it lacks.
+    """Return `record` with `constants` for the fields that it lacks, by their paths.
 
-    `turns` tells whether a row holds a conversation in the place of a text.
+    `turns` tells whether a row holds a conversation instead of a text.
     """
     own: dict[str, Any] = {}
     of_outputs: dict[str, Any] = {}
@@ -140,15 +149,15 @@ def with_constants(
         elif path.partition(".")[0] in {"params", "metadata"}:
             _complete_member(record, own, path, value, fates)
         elif getattr(record, path) is UNSET or getattr(record, path) == []:
-            own[path] = _said(path, value, fates)
+            own[path] = _noted(path, value, fates)
     outputs = record.outputs
     if not outputs and "text" in of_outputs:
         fates.defaulted("outputs", "--set")
         outputs = [Output()]
     if of_outputs or of_scores:
         outputs = [
-            _completed_output(each, of_outputs, of_scores, fates, turns=turns)
-            for each in outputs
+            _complete_output(output, of_outputs, of_scores, fates, turns=turns)
+            for output in outputs
         ]
     return replace(record, **own, outputs=outputs)
 
@@ -164,12 +173,14 @@ def _complete_member(
 
 
 def _is_answered(output: Output) -> bool:
-    """Tell whether the conversation that came of it holds an answer."""
-    said = (each for each in output.turns or () if each.get("role") == "assistant")
-    return any(each.get("content") is not None for each in said)
+    """Tell whether the conversation of an output holds an answer."""
+    return any(
+        turn.get("role") == "assistant" and turn.get("content") is not None
+        for turn in output.turns or ()
+    )
 
 
-def _completed_output(
+def _complete_output(
     output: Output,
     own: Mapping[str, Any],
     of_scores: Mapping[str, Any],
@@ -177,30 +188,31 @@ def _completed_output(
     *,
     turns: bool,
 ) -> Output:
-    # A conversation is an answer without a text of its own.
+    # A conversation is an answer, even without a text.
     answered = {"text"} if output.turns and (turns or _is_answered(output)) else set()
     changes = {
-        name: _said(f"outputs.{name}", value, fates)
+        name: _noted(f"outputs.{name}", value, fates)
         for name, value in own.items()
         if getattr(output, name) is UNSET and name not in answered
     }
     if of_scores:
         scores = output.scores or [Score()]
         changes["scores"] = [
-            _completed_score(each, of_scores, fates) for each in scores
+            _complete_score(score, of_scores, fates) for score in scores
         ]
     return replace(output, **changes)
 
 
-def _completed_score(score: Score, own: Mapping[str, Any], fates: FieldFates) -> Score:
+def _complete_score(score: Score, own: Mapping[str, Any], fates: FieldFates) -> Score:
     changes = {
-        name: _said(f"outputs.scores.{name}", value, fates)
+        name: _noted(f"outputs.scores.{name}", value, fates)
         for name, value in own.items()
         if getattr(score, name) is UNSET
     }
     return replace(score, **changes)
 
 
-def _said(path: str, value: Any, fates: FieldFates) -> Any:
+def _noted(path: str, value: Any, fates: FieldFates) -> Any:
+    """Note that the field at `path` gets a constant, and return that."""
     fates.defaulted(path, "--set")
     return value

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.conversion.grouping.external_group_by import base_id
+from harpia_formats.mapping.chats import last_text_of, transcript
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
-from harpia_formats.mapping.fit import fit_record, last_text_of, transcript
+from harpia_formats.mapping.fit import fit_record
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score

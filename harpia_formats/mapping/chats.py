@@ -1,0 +1,205 @@
+"""Fit the chats and conversations of a record to what a row can hold.
+
+A *chat* is the prompt as messages; a *conversation* is an answer as turns.
+"""
+
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.mapping.choices import Choices, Turns
+from harpia_formats.model.adapter import Cardinality, RowCapacity
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.record import Output, Record
+
+#: Messages or turns, as a record has them.
+Messages = list[dict[str, Any]]
+
+
+def fit_chats(
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+) -> Record:
+    """Return `record` with chats and conversations in the form that a row can hold.
+
+    Raises `Unconvertible` where the choices forbid that, or nothing is asked.
+    """
+    if capacity.messages and not capacity.turns:
+        return _turns_to_messages(record, fates)
+    if not capacity.messages and record.messages is not UNSET:
+        if capacity.turns:
+            return _messages_to_turns(record, record.messages, fates)
+        record = _messages_to_prompt(record, record.messages, choices, fates)
+    if not capacity.turns and not capacity.messages:
+        return _turns_to_answer(record, capacity, choices, fates)
+    return record
+
+
+def _messages_to_prompt(
+    record: Record, messages: Messages, choices: Choices, fates: FieldFates
+) -> Record:
+    if choices.turns is Turns.FAIL:
+        reason = "the prompt is a chat, and a row holds one text"
+        raise Unconvertible("messages", reason, "choose with --turns")
+    if choices.turns is Turns.TRANSCRIPT:
+        fates.changed("messages", "one text, as a transcript")
+        prompt: Any = transcript(messages)
+    else:
+        prompt = record.prompt
+        if prompt is UNSET:
+            prompt = last_text_of(messages, "user")
+        if prompt is UNSET:
+            reason = "no message is of the user, so nothing is asked"
+            raise Unconvertible("messages", reason, "or take --turns transcript")
+        fates.changed("messages", "the last of the user")
+        record = _with_system(record, messages, fates)
+    return _with_prompt(replace(record, messages=UNSET), prompt, "the messages", fates)
+
+
+def _with_system(record: Record, messages: Messages, fates: FieldFates) -> Record:
+    """Return `record` with the system message that its chat begins with."""
+    first = messages[0] if messages else {}
+    text = first.get("content")
+    if record.system is not UNSET or first.get("role") != "system":
+        return record
+    if not isinstance(text, str) or not text:
+        return record
+    fates.defaulted("system", "of the messages")
+    return replace(record, system=text)
+
+
+def _with_prompt(record: Record, prompt: str, where: str, fates: FieldFates) -> Record:
+    """Return `record` with a prompt that was found in `where`."""
+    if record.prompt is UNSET:
+        fates.defaulted("prompt", f"of {where}")
+    elif record.prompt != prompt:
+        fates.changed("prompt", f"that of {where}")
+    return replace(record, prompt=prompt)
+
+
+def _turns_to_answer(
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+) -> Record:
+    if capacity.outputs is Cardinality.NONE or len(record.outputs) != 1:
+        return record
+    output = record.outputs[0]
+    if not output.turns:
+        return record
+    if choices.turns is Turns.FAIL:
+        reason = "the answer is a conversation, and a row holds one text"
+        raise Unconvertible("outputs.turns", reason, "choose with --turns")
+    before, answer = _split_at_answer(output.turns)
+    if choices.turns is Turns.TRANSCRIPT:
+        prompt: Any = transcript(before)
+        fates.changed("outputs.turns", "one text, as a transcript, and the answer")
+    else:
+        # A prompt that the data set has is kept.
+        has_prompt = record.prompt is not UNSET
+        prompt = UNSET if has_prompt else last_text_of(before, "user")
+        fates.changed("outputs.turns", "the last answer")
+    record = replace(record, outputs=[_with_answer(output, answer, fates)])
+    if prompt is UNSET or not before:
+        return record
+    return _with_prompt(record, prompt, "the turns", fates)
+
+
+def _turns_to_messages(record: Record, fates: FieldFates) -> Record:
+    """Return `record` with a conversation as a chat and the answer to it."""
+    if not any(output.turns for output in record.outputs):
+        return record
+    if len(record.outputs) != 1:
+        # Several conversations have no chat in common, so only their answers stay.
+        outputs = []
+        for output in record.outputs:
+            if output.turns:
+                fates.changed("outputs.turns", "the last answer")
+                answer = _split_at_answer(output.turns)[1]
+                outputs.append(_with_answer(output, answer, fates))
+            else:
+                outputs.append(output)
+        return replace(record, outputs=outputs)
+    output = record.outputs[0]
+    before, answer = _split_at_answer(output.turns or [])
+    if before:
+        fates.changed("outputs.turns", "messages and the answer")
+        if record.messages is UNSET:
+            fates.defaulted("messages", "of the turns")
+        elif record.messages != before:
+            fates.changed("messages", "those of the turns")
+        record = replace(record, messages=before)
+    return replace(record, outputs=[_with_answer(output, answer, fates)])
+
+
+def _with_answer(
+    output: Output, answer: dict[str, Any] | None, fates: FieldFates
+) -> Output:
+    """Return `output` without turns, with `answer` as its text and reasoning."""
+    changes: dict[str, Any] = {"turns": UNSET}
+    if answer is not None:
+        for name, key in (("text", "content"), ("reasoning", "reasoning")):
+            if (
+                not isinstance(getattr(output, name), str)
+                and answer.get(key) is not None
+            ):
+                fates.defaulted(f"outputs.{name}", "of the last answer in the turns")
+                changes[name] = answer[key]
+    return replace(output, **changes)
+
+
+def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) -> Record:
+    """Return `record` with its chat and each answer to it as a conversation."""
+    start = [{"role": "system", "content": record.system}] if record.system else []
+    outputs = []
+    for output in record.outputs:
+        if output.turns is not UNSET or output.text is UNSET:
+            outputs.append(output)
+            continue
+        answer: dict[str, Any] = {"role": "assistant", "content": output.text}
+        if output.reasoning is not UNSET:
+            answer["reasoning"] = output.reasoning
+            fates.merged("outputs.reasoning", "of the last turn")
+        fates.merged("outputs.text", "the last turn")
+        fates.defaulted("outputs.turns", "the messages and the answer")
+        turns = [*start, *messages, answer]
+        outputs.append(replace(output, turns=turns, text=UNSET, reasoning=UNSET))
+    if start:
+        fates.merged("system", "the first turn")
+    fates.merged("messages", "turns before the answer")
+    record = replace(
+        record,
+        messages=UNSET,
+        system=UNSET if start else record.system,
+        outputs=outputs,
+    )
+    prompt = last_text_of(messages, "user")
+    if record.prompt is UNSET and prompt is not UNSET:
+        return _with_prompt(record, prompt, "the messages", fates)
+    return record
+
+
+def _split_at_answer(turns: Messages) -> tuple[Messages, dict[str, Any] | None]:
+    """Return the turns before the last answer, and that answer; None without one."""
+    answers = [
+        index for index, turn in enumerate(turns) if turn.get("role") == "assistant"
+    ]
+    if not answers:
+        return turns, None
+    # A turn that only calls a tool is the answer only if there is no other one.
+    texts = [index for index in answers if turns[index].get("content") is not None]
+    last = (texts or answers)[-1]
+    return turns[:last], turns[last]
+
+
+def last_text_of(messages: Messages, role: str) -> Any:
+    """Return the text of the last message of `role`, `UNSET` if there is none."""
+    for message in reversed(messages):
+        if message.get("role") == role and isinstance(message.get("content"), str):
+            return message["content"]
+    return UNSET
+
+
+def transcript(messages: Messages) -> str:
+    """Return a chat as one text, with a paragraph for each message."""
+    return "\n\n".join(
+        f"{message.get('role')}: {message.get('content') or ''}" for message in messages
+    )
