@@ -61,7 +61,7 @@ def parse_constant(path: str, value: Any) -> Any:
     """Return `value` as a value of the field at `path`.
 
     For a text field a text stays as it is; for a list of texts it becomes the only
-    item; for other fields it is read as JSON. Raises `ValueError` if it has a wrong type.
+    item; for other fields it is read as JSON. Raises `ValueError` for a wrong type.
     """
     if path not in FIELD_TYPES:
         return _from_json(value) if isinstance(value, str) else value

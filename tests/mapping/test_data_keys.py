@@ -211,8 +211,8 @@ def test_the_tables_of_losses_name_value_and_key(
     assert "each key is `outputs.scores.metric`" in mapping_table(FORMAT)
 
 
-def test_rows_with_data_as_keys_have_no_plan() -> None:
-    """Such rows are converted one by one: a plan is for rows with the same keys."""
+def test_rows_with_data_as_keys_have_no_template() -> None:
+    """Rows are converted one by one: a template is for rows with the same keys."""
     nemo = adapter_of(writable_formats()["nemo-output"])
 
     assert not can_batch(ADAPTER, nemo, Choices())

@@ -191,6 +191,9 @@ def can_batch(source: FormatAdapter, target: FormatAdapter, choices: Choices) ->
     # The extra fields of other vendors may decide on anything.
     if source.carries("extra") or source.carries("outputs.extra"):
         return False
+    # A template writes the keys of the row that it is made of.
+    if source.has_data_keys or target.has_data_keys:
+        return False
     if choices.keep_extra or choices.model is not None:
         return False
     record_paths = {mapping.record_path for mapping in source.fields}
