@@ -1,9 +1,9 @@
 """Bring up to date what the documents repeat of the program.
 
 These are the output that pages show below their commands, the README's picture and its
-comparison with other tools, and the pages of reference that are tables:
-`python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a document is not
-current.
+comparison with other tools, the picture of the packages, and the pages of reference
+that are tables: `python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a
+document is not current.
 """
 
 import argparse
@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from architecture_picture import PICTURE as ARCHITECTURE
+from architecture_picture import current_picture as current_architecture
 from comparison import with_comparison
 from page_examples import ROOT, environment, prepare, run_page, with_current_output
 from reference_tables import PAGES, printed
@@ -44,6 +46,7 @@ def main() -> None:
         mapping = printed("formats", "--mapping")
         (REFERENCE / "mapping.md").write_text(mapping, encoding="utf-8")
         PICTURE.write_text(current_picture(), encoding="utf-8")
+        ARCHITECTURE.write_text(current_architecture(), encoding="utf-8")
     failed = False
     for path in chosen or (() if arguments.tables else pages()):
         failed |= _update(path)

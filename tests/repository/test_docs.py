@@ -81,6 +81,13 @@ def test_picture_shows_what_is_printed() -> None:
     assert shown == picture.text_of(picture.current_picture())
 
 
+def test_architecture_shows_the_import_contracts() -> None:
+    """The picture of the packages is drawn from the contracts as they are."""
+    picture = tool("architecture_picture")
+
+    assert picture.PICTURE.read_text(encoding="utf-8") == picture.current_picture()
+
+
 @pytest.mark.parametrize("name", tool("reference_tables").PAGES)
 def test_generated_pages_are_current(name: str) -> None:
     """Each page of tables is what `python docs/tools/update.py` writes."""

@@ -19,7 +19,7 @@ KEY = "sk-CANARY-7f3a"
 def loaded(name: str) -> Any:
     """Return the module of that name beside this one, which nothing else imports."""
     spec = importlib.util.spec_from_file_location(
-        name, Path(__file__).parents[1] / f"{name}.py"
+        name, Path(__file__).parents[2] / f"{name}.py"
     )
     if spec is None or spec.loader is None:
         raise FileNotFoundError(name)

@@ -11,7 +11,7 @@ from harpia_formats.llm_judge import JudgeError
 from harpia_formats.llm_judge.run.bindings import bindings_for, rows_of
 from harpia_formats.registry import readable_formats
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 RECORD = Record(
     id="r1",
     prompt="q?",
