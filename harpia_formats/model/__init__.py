@@ -1,1 +1,1 @@
-"""The plain data that all stages speak of; imports nothing but itself."""
+"""The plain data that all other packages use; it imports none of them."""

@@ -1,4 +1,4 @@
-"""What a format says of a record: which of its fields it holds, and where."""
+"""Adapters: how rows of a format become records, and records become rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,11 +11,12 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 
+#: A decoded row: a JSON object.
 Row = dict[str, Any]
 
 
 class Cardinality(Enum):
-    """How many of something a row can hold."""
+    """How many references, outputs or scores a row can hold."""
 
     NONE = auto()
     ONE = auto()
@@ -26,41 +27,42 @@ class Cardinality(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowCapacity:
-    """What a row of a format has room for."""
+    """What a row of a format can hold."""
 
     references: Cardinality = Cardinality.ONE
     outputs: Cardinality = Cardinality.ONE
     scores: Cardinality = Cardinality.NONE
-    #: Whether what is asked can be a chat.
+    #: Whether the prompt can be a chat of several messages.
     messages: bool = False
-    #: Whether what comes of it can be a conversation.
+    #: Whether an answer can be a conversation of several turns.
     turns: bool = False
 
 
-#: A value that is not taken for the field, and is kept beside the fields instead.
+#: Returned by `ValueCodec.read` for a value that the field cannot hold; the value is
+#: kept in `extra`.
 DECLINED: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedValue:
-    """A value that is written in the place of another one."""
+    """A value that is written instead of the one that the record has."""
 
     value: Any
-    #: What was done to it, in a few words.
+    #: What was changed, in a few words.
     how: str
 
 
 @dataclass(frozen=True, slots=True)
 class ValueCodec:
-    """How a value in a row and a field of a record become each other.
+    """Converts the value of a key in rows to that of a field in records, and back.
 
-    `read` may return `DECLINED`, and `write` an `ChangedValue` value.
+    `read` may return `DECLINED`, and `write` a `ChangedValue`.
     """
 
     read: Callable[[Any], Any]
     write: Callable[[Any], Any]
-    #: For the mapping table, in a few words.
-    words: str
+    #: What it does, in a few words for the table of fields.
+    description: str
 
 
 def _one(value: Any) -> Any:
@@ -73,7 +75,7 @@ def _first(texts: list[str]) -> Any:
     return texts[0] if texts else UNSET
 
 
-#: One text for a list that holds one.
+#: One text in a row for a list of texts in a record.
 LIST_OF_ONE = ValueCodec(_one, _first, "as a list of one")
 
 
@@ -89,46 +91,46 @@ def _nothing_for_null(value: Any) -> Any:
     return ChangedValue(UNSET, "left out for null") if value is None else value
 
 
-#: Text that a row must have, where a record may say that there is none.
+#: A text that a row must have, where a record may have null.
 EMPTY_FOR_NULL = ValueCodec(_as_is, _empty_for_null, "null becomes empty text")
-#: Text that a row may leave out, likewise.
+#: A text that a row may leave out, where a record may have null.
 NOTHING_FOR_NULL = ValueCodec(_as_is, _nothing_for_null, "null is left out")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldMapping:
-    """One place in a row, and the field of a record that it holds.
+    """The place of a field in rows, and its place in records.
 
     The last key of the path may be "*" where the keys of an object are data, such as
     names of metrics: it stands for each key that no other mapping names.
     """
 
     path: tuple[str, ...]
-    #: The path of the field, such as `prompt` or `outputs.scores.value`.
+    #: The path in a record, such as `prompt` or `outputs.scores.value`.
     record_path: str
     codec: ValueCodec | None = None
     #: Whether a row must have it.
     required: bool = False
-    #: What is written where a record has nothing for it.
+    #: What is written if a record lacks the field.
     default: Any = UNSET
-    #: For the mapping table.
+    #: A remark for the table of fields.
     note: str = ""
     #: The path of the field that the key itself is, where the last key is "*".
     key_record_path: str = ""
 
     @property
     def name(self) -> str:
-        """Its path as one word."""
+        """The keys of its path, joined by dots."""
         return ".".join(self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class FormatAdapter:
-    """How rows of a format become records, and records rows.
+    """Reads rows of a format as records, and writes records as rows.
 
-    `read` takes a row in the form that is documented first. `write` takes a record
-    that `capacity` has room for; of what it alters it leaves a note. What neither knows
-    is dropped, and noted by whoever calls.
+    `read` takes a row in the first dialect of the format. `write` takes a record that
+    fits the `capacity`, and adds the fates of fields that it changes; the caller adds
+    those of fields without a place.
     """
 
     vendor: str
@@ -137,34 +139,34 @@ class FormatAdapter:
     #: None for a format that can be read and not written (`Format.read_only`).
     write: Callable[[Record, FieldFates], Row] | None = None
     capacity: RowCapacity = field(default_factory=RowCapacity)
-    #: Where a row has room for what it has no place for, if it has.
+    #: The keys of the object in a row that stores extra fields; None if there is none.
     extras_path: tuple[str, ...] | None = None
-    #: Whether what is put there must be text.
+    #: Whether extra fields must be stored as one text.
     extras_as_text: bool = False
-    #: Given the document without its rows, and what is written around rows.
+    #: Read the header from a document without its rows, and write it.
     read_header: Callable[[Row], Header] | None = None
     write_header: Callable[[Header, FieldFates], Row] | None = None
-    #: Paths of the header that `write_header` carries.
+    #: The paths in the header that `write_header` writes.
     header_fields: tuple[str, ...] = ()
-    #: The form that is documented first, of a row in another dialect, by its name.
+    #: Functions that convert a row to the first dialect, by the name of its dialect.
     dialect_normalizers: Mapping[str, Callable[[Row], Row]] = field(
         default_factory=dict
     )
-    #: Whether rows are documented as an array, and not as lines.
+    #: Whether a file is written as an array by default, and not as lines.
     written_as_array: bool = False
-    #: Whether a cell of a table with nothing in it, not even quotes, is not there.
+    #: Whether a blank cell of a table, without quotes, is an absent value.
     blank_is_absent: bool = False
-    #: Columns of a table in their order, and those that it always has.
+    #: The columns of a table in their order, and those that it has in any case.
     columns: tuple[str, ...] = ()
     required_columns: tuple[str, ...] = ()
-    #: Columns that it has wherever it has another one, by that.
+    #: Columns that a table has if it has another one, by the name of that one.
     implied_columns: Mapping[str, str] = field(default_factory=dict)
-    #: Places in rows whose text decides on more than itself, such as a kind; "*" stands
-    #: for the items of a list.
+    #: Paths of texts in rows that decide how other fields are read, such as a kind; "*"
+    #: stands for the items of a list.
     discriminators: frozenset[tuple[str, ...]] = frozenset()
-    #: Keys of lists inside of the items of a list whose lengths decide, too.
+    #: Keys of lists inside the items of a list whose lengths decide on other fields.
     nested_lists: frozenset[str] = frozenset()
-    #: Further paths of records that are carried, without a place of their own.
+    #: Paths of further fields of records that rows carry without a place of their own.
     other_paths: frozenset[str] = frozenset()
 
     @property
@@ -177,26 +179,27 @@ class FormatAdapter:
     def carries(self, path: str) -> bool:
         """Tell whether rows have a place for the field at `path`."""
         return any(
-            path == each or path.startswith(f"{each}.") for each in self.carried_paths
+            path == carried or path.startswith(f"{carried}.")
+            for carried in self.carried_paths
         )
 
     @property
     def has_data_keys(self) -> bool:
         """Whether some keys of rows are data, such as names of metrics."""
-        return any(each.key_record_path for each in self.fields)
+        return any(mapping.key_record_path for mapping in self.fields)
 
     @property
     def carried_paths(self) -> frozenset[str]:
-        """Every path that is carried; what is below it is too."""
-        own = {each.record_path for each in self.fields}
-        own |= {each.key_record_path for each in self.fields if each.key_record_path}
+        """The paths of all fields that rows carry, with everything below them."""
+        own = {mapping.record_path for mapping in self.fields}
+        own |= {mapping.key_record_path for mapping in self.fields} - {""}
         return self.other_paths | own | {f"extra.{self.vendor}"}
 
 
 def at_path(owner: Any, path: Path) -> Any:
-    """Return the value at `path`, `UNSET` if there is none."""
-    for each in path:
-        if not isinstance(owner, dict) or each not in owner:
+    """Return the value at `path` in nested objects, `UNSET` if there is none."""
+    for key in path:
+        if not isinstance(owner, dict) or key not in owner:
             return UNSET
-        owner = owner[each]
+        owner = owner[key]
     return owner

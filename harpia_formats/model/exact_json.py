@@ -1,4 +1,4 @@
-"""JSON values whose numbers come out again as they went in."""
+"""Decode and encode JSON so that numbers keep their text."""
 
 from typing import Any, Self
 
@@ -6,16 +6,16 @@ import msgspec
 
 
 class ExactFloat(float):
-    """A number whose text is not the shortest one, such as `1e2`; it keeps it."""
+    """A number that keeps its text, which is not the shortest one, such as `1e2`."""
 
     __slots__ = ("text",)
     text: str
 
     def __new__(cls, text: str) -> Self:
-        """Return the number that `text` is."""
-        made = super().__new__(cls, text)
-        made.text = text
-        return made
+        """Return the number with the JSON text `text`."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
 
 def _number(text: str) -> float:
@@ -26,9 +26,9 @@ def _number(text: str) -> float:
 
 
 def as_json(value: Any) -> msgspec.Raw:
-    """Return the text of a value that the encoder does not know.
+    """Return the JSON text of an `ExactFloat`, which the encoder does not know.
 
-    Raises `TypeError`.
+    Raises `TypeError` for a value of another type.
     """
     if isinstance(value, ExactFloat):
         return msgspec.Raw(value.text.encode())
@@ -40,5 +40,5 @@ decode = msgspec.json.Decoder(float_hook=_number).decode
 _encoder = msgspec.json.Encoder(enc_hook=as_json)
 #: Encodes what `decode` returns.
 encode = _encoder.encode
-#: Encodes many of them, with a newline behind each.
+#: Encodes a list of such values, with a newline behind each.
 encode_lines = _encoder.encode_lines

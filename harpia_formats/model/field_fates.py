@@ -1,11 +1,11 @@
-"""What happens to the fields of one record on its way into another format."""
+"""Fates: what becomes of the fields of a record that is written in another format."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 
 class Fate(StrEnum):
-    """What becomes of a field; the value is the code of the rule that says so."""
+    """What becomes of a field; the value is the code of the rule that reports it."""
 
     DROPPED = "L101"
     CHANGED = "L102"
@@ -16,7 +16,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldFate:
-    """That one field of a record does not arrive as it is."""
+    """The fate of one field that does not arrive unchanged."""
 
     fate: Fate
     #: The path of the field in the record, such as `outputs.text`.
@@ -27,7 +27,7 @@ class FieldFate:
 
 @dataclass(slots=True)
 class FieldFates:
-    """The notes on one record."""
+    """Collects the fates of the fields of one record."""
 
     entries: list[FieldFate] = field(default_factory=list)
 
@@ -52,8 +52,8 @@ class FieldFates:
         self.entries.append(FieldFate(Fate.MERGED, path, how))
 
 
-class Unconvertible(Exception):  # noqa: N818 - an answer, not an error
-    """A record cannot be said in a format: the field, why, and what would help."""
+class Unconvertible(Exception):  # noqa: N818 - a property of the record, not an error
+    """A record cannot be written in a format: the field, the reason and a help."""
 
     def __init__(self, path: str, reason: str, help_: str = "") -> None:
         super().__init__(path, reason, help_)

@@ -1,4 +1,4 @@
-"""What a format is: a frozen record of functions, registered in a table."""
+"""Formats: what files of a format look like, as frozen records of functions."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from harpia_formats.model.problem import Path
 
 
 class Container(Enum):
-    """How the records of a file are put together."""
+    """The container of the records of a file."""
 
-    #: Lines, the items of an array, or a single object: each is a record.
+    #: Lines, the items of an array, or a single object; each of them is a record.
     ROWS = auto()
     #: One object whose member `rows_at` is the array of records; the rest is a header.
     WRAPPED = auto()
-    #: One object of arrays, perhaps one more level down; record n is item n of each.
+    #: One object of arrays, maybe inside a second object; record n is item n of all.
     COLUMNS = auto()
     #: One value, which is the only record.
     DOCUMENT = auto()
-    #: Lines of fields set apart by commas, the first of them a header.
+    #: Lines of cells separated by commas; the first line has the names of the columns.
     TABLE = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a format knows better about a broken condition than its schema says."""
+    """The rule and the help for a condition that a record breaks."""
 
     code: str
     help: str
@@ -33,10 +33,10 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a format has to say of a record that its schema allows."""
+    """A finding about a record that its schema allows."""
 
     code: str
-    #: Where in the record.
+    #: The place in the record.
     path: Path
     message: str
     help: str = ""
@@ -44,61 +44,60 @@ class Remark:
     at_key: bool = False
 
 
-#: Given a branch of the schema (a pointer) that a record breaks, where it breaks it
-#: and the record: the rule and the help, if the format knows them.
+#: Given the pointer of a schema branch that a record breaks, the place in the record,
+#: and the record: the rule and the help, None if the format has none.
 Advise = Callable[[str, Path, Any], Advice | None]
-#: Given a record: why it looks like the format, empty if it does not.
+#: Given a record: why it looks like the format, "" if it does not.
 Sniff = Callable[[Mapping[str, Any]], str]
-#: Given a record that the schema allows: what is to be said of it all the same.
+#: Given a record that the schema allows: findings about it.
 Remarks = Callable[[Any], Iterator[Remark]]
 
-
-#: Given the number of items of each column of a document: what is to be said of them.
+#: Given the number of items of each column of a document: findings about them.
 Lengths = Callable[[Mapping[Path, int]], Iterator[Remark]]
 
 
 def no_advice(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: ARG001 - the shape of `Advise`
-    """Return nothing."""
+    """Return None, for formats without advice."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class FileSummary:
-    """What a file came to that is checked against another."""
+    """What is known of a whole file, to check it against its companion file."""
 
     records: int
-    #: What its records are called by what they are about, in order.
+    #: The names of its records (see `Companion.names`), in order.
     names: tuple[str, ...]
-    #: Digest of its bytes in hexadecimal, if one was asked for.
+    #: The digest of its bytes in hexadecimal, None if no algorithm is given.
     digest: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """How files of a format are checked against another file, which it belongs to."""
+    """How a file is checked against the companion file to which it belongs."""
 
-    #: The id of the format of the other file.
+    #: The id of the format of the companion file.
     format: str
-    #: Given the other document without its records: what is expected.
+    #: Given the companion document without its records: the expectation.
     expect: Callable[[Mapping[str, Any]], Any]
-    #: Given what is expected and a record: where they disagree.
+    #: Given the expectation and a record: where they disagree.
     remarks: Callable[[Any, Mapping[str, Any]], Iterator[Remark]]
-    #: Given what is expected and what was seen of all records: the same for the file.
+    #: Given the expectation and the summary of the file: where they disagree.
     closing: Callable[[Any, FileSummary], Iterator[Remark]]
-    #: Whether the paths of the latter are places in the other file.
+    #: Whether the paths of `closing` are places in the companion file.
     closing_there: bool = False
-    #: Given a record: what it is about.
+    #: Given a record: the names of what it is about, such as a metric.
     names: Callable[[Mapping[str, Any]], tuple[str, ...]] = lambda _: ()
-    #: Whether it matters which of them there are.
+    #: Whether `closing` needs the names of the records.
     counts_names: bool = False
-    #: Given what is expected: the algorithm to digest the file's bytes with, or "".
+    #: Given the expectation: the algorithm for the digest of the file's bytes, or "".
     algorithm: Callable[[Any], str] = lambda _: ""
-    #: The key whose value must be the id of a record of the other file, and what to
-    #: say where it is not.
+    #: The key whose value must be the id of a record of the companion file, and the
+    #: finding where it is not.
     refers_by: str = ""
     no_such_record: Callable[[], Remark] | None = None
-    #: Given the name of the other file and what is expected: what a file may be called
-    #: that belongs to it, likeliest first.
+    #: Given the name of the companion file and the expectation: the names that a file
+    #: may have that belongs to it, the most likely first.
     file_names: Callable[[str, Any], tuple[str, ...]] | None = None
 
 
@@ -106,30 +105,30 @@ class Companion:
 class Dialect:
     """One way in which a format is written."""
 
-    #: The id of its schema; of a wrapped file it speaks of the whole document.
+    #: The id of its schema, which describes the whole document of a wrapped file.
     schema: str
-    #: Given a record, or the whole document where the container is one. The document
-    #: may be incomplete: of a large file only the beginning is looked at.
+    #: Given a record, or the document where the container is one. The document may be
+    #: incomplete: of a large file only the beginning is read.
     sniff: Sniff
-    #: Empty for the one that the vendor documents first.
+    #: Empty for the first dialect, which is written.
     name: str = ""
     container: Container = Container.ROWS
     #: The member that holds the records of a wrapped file.
     rows_at: str = ""
     #: Levels of objects around the arrays of columns, the document itself included.
     depth: int = 1
-    #: What is to be said of the number of items in each column, by its path.
+    #: Findings about the number of items in each column, by its path.
     lengths: Lengths | None = None
-    #: The id of the schema that says no more than what the vendor's document does; it
-    #: allows only records without remarks. Empty if `schema` itself does that.
+    #: The id of a schema that allows only records without remarks. Empty if `schema`
+    #: itself does that.
     strict: str = ""
-    #: What is tolerated or doubtful in a record.
+    #: Findings about what is tolerated or doubtful in a record.
     remarks: Remarks | None = None
-    #: Whether what is said there may make a record invalid.
+    #: Whether a remark can be an error, which makes the record invalid.
     remarks_refuse: bool = False
-    #: The same of the document around the records, which are left out of it.
+    #: Findings about the document around the records, given without them.
     header_remarks: Remarks | None = None
-    #: Whether the vendor documents it; another one is noted, and refused if strict.
+    #: Whether the vendor documents it; if not, it is noted, and refused by --strict.
     documented: bool = True
 
 
@@ -139,41 +138,41 @@ class Format:
 
     #: Such as `eee@0.2.0`.
     id: str
-    #: What it is, in a few words.
+    #: What it holds, in a few words.
     title: str
-    #: Whose it is.
+    #: The vendor or tool that defines it.
     vendor: str
-    #: The ways in which it is written, the documented one first.
+    #: The ways in which it is written; the first one is what we write.
     dialects: tuple[Dialect, ...]
     #: The key that holds a record's id, empty if there is none.
     id_key: str = ""
-    #: Whether several records may have one id, each with other answers.
+    #: Whether several records may have the same id, each with other answers.
     ids_repeat: bool = False
-    #: Keys that tell records apart together with the id, a path each.
+    #: Paths of keys that identify a record together with the id.
     id_with: tuple[Path, ...] = ()
     #: Whether the integer 1 and the text "1" are the same id.
     id_by_text: bool = False
     advise: Advise = no_advice
-    #: The file that its files are checked against, if there may be one.
+    #: How its files are checked against a companion file, if there may be one.
     companion: Companion | None = None
-    #: Other ids that this version goes by.
+    #: Other ids of this version.
     aliases: tuple[str, ...] = ()
-    #: The name that it shares with others, which any of them may be recognised for.
+    #: A name that it shares with other formats; as input it stands for any of them.
     family: str = ""
-    #: Whether so much looks like it that it is taken only where nothing else fits.
+    #: Whether almost any file looks like it, so that other formats go first.
     general: bool = False
-    #: Where its `FormatAdapter` is, as `module:name`, which is loaded only to convert;
-    #: empty for documents, which are not records.
+    #: The place of its `FormatAdapter` as `module:name`, loaded only to convert; empty
+    #: for documents, which are not records.
     adapter: str = ""
     #: Whether its rows can be read and not written: the adapter has no `write`.
     read_only: bool = False
-    #: Where its `ResultFormat` is, as `module:name`; empty if no scores are written
+    #: The place of its `ResultFormat` as `module:name`; empty if no scores are written
     #: to it.
     results: str = ""
 
     @property
     def identity_paths(self) -> tuple[Path, ...]:
-        """Paths of what no two records may have alike; none if they may."""
+        """Paths of the values that identify a record; none if ids may repeat."""
         if not self.id_key or self.ids_repeat:
             return ()
         return ((self.id_key,), *self.id_with)

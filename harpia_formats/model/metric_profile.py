@@ -1,4 +1,4 @@
-"""What a vendor means by the names of metrics, as data."""
+"""Profiles: the metrics that a vendor means by its names, as data."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,25 +8,25 @@ from harpia_formats.model.record import Header
 
 
 class ScoreError(Exception):
-    """Scores that cannot be computed as asked, and how to mend it."""
+    """Scores that cannot be computed; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricRequest:
-    """One metric that is asked for, and what it is called where results are written."""
+    """One requested metric, with its parameters and its names in results."""
 
-    #: Its name in the metric core.
+    #: Its name in the metric library.
     metric: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    #: What results call it; the name in the metric core if empty.
+    #: Its name in results; empty for the name in the metric library.
     key: str = ""
-    #: What results call each of its scores; the names in the metric core if empty.
+    #: The names of its scores in results; empty for those of the metric library.
     names: tuple[str, ...] = ()
-    #: The parameters as the input gave them, where it did.
+    #: The parameters as the input gives them; None if it gives none.
     given: Any = None
-    #: What its signature says besides, such as that the definition is a guess.
+    #: A further part of its signature, such as that the definition is a guess.
     note: str = ""
-    #: Why it cannot be computed, where the vendor's own rules tell.
+    #: Why it cannot be computed, by the rules of the vendor.
     unavailable_reason: str = ""
 
     @property
@@ -37,28 +37,28 @@ class MetricRequest:
 
 @dataclass(frozen=True, slots=True)
 class MetricConfiguration:
-    """What a vendor's configuration asks for."""
+    """The metrics that the configuration of a vendor requests."""
 
     metrics: tuple[MetricRequest, ...]
-    #: The name of the task, and of the tree that its results stand in, if it says so.
+    #: The names of the task and of the tree of its results, if it gives them.
     task: str = ""
     tree: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricProfile:
-    """The definitions that a vendor means."""
+    """The definitions of metrics by one vendor."""
 
     id: str
-    #: Whose definitions they are, in one sentence.
+    #: The vendor and its definitions, in one sentence.
     summary: str
-    #: Each metric by the name that the vendor has for it; several may have one.
+    #: The metrics of each name of the vendor; one name may stand for several.
     metrics: Mapping[str, tuple[MetricRequest, ...]]
-    #: Names of those that are computed where nothing is asked for.
+    #: The names of metrics that are computed by default.
     usual: tuple[str, ...] = ()
-    #: Given what is around the records: the metrics that it asks for, of which unknown
-    #: ones keep their name as `metric`. Raises `ScoreError`.
+    #: Given a header: the metrics that it requests; unknown ones keep their name as
+    #: `metric`. Raises `ScoreError`.
     of_header: Callable[[Header], Iterable[MetricRequest]] | None = None
-    #: Given a decoded configuration and the names that the user gives (`task`): what
-    #: it asks for. Raises `ScoreError`.
+    #: Given a decoded configuration and the names that the user gives (`task`): the
+    #: metrics that it requests. Raises `ScoreError`.
     of_config: Callable[[Any, Mapping[str, str]], MetricConfiguration] | None = None

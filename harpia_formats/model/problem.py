@@ -1,4 +1,4 @@
-"""The only thing we ever say about data."""
+"""Problems: everything that is reported about data."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -31,7 +31,7 @@ class Place:
     byte_offset: int
     #: Number of the record in its file, from 1; none for the file as a whole.
     record: int | None = None
-    #: What the record calls itself.
+    #: The id of the record.
     record_id: str | int | None = None
     #: JSON pointer inside the record.
     pointer: str = ""
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """A value elsewhere in the record that made a rule apply."""
+    """A value at another place of the record that made a rule apply."""
 
     pointer: str
     #: The value as short JSON text.
@@ -83,15 +83,15 @@ class Problem:
     message: str
     because: tuple[Because, ...] = ()
     help: str = ""
-    #: JSON pointer into the schema, empty where no schema speaks.
+    #: JSON pointer into the schema, empty if the problem is not from a schema.
     schema_pointer: str = ""
     fix: Fix | None = None
     excerpt: Excerpt | None = None
-    #: The key that is missing at the place, if the problem is that.
+    #: The key that is missing at the place, if a key is missing.
     key: str = ""
 
 
-#: Comes between problems where whoever iterates wants to go on after some rows.
+#: Yielded between problems after some rows, so that the consumer can go on.
 PAUSE: Problem = object.__new__(Problem)
 
 
@@ -101,11 +101,11 @@ def pointer_of(path: Path, *, wildcard: bool = False) -> str:
     Source: RFC 6901.
     """
     pointer = ""
-    for each in path:
-        if isinstance(each, int):
-            pointer += "/*" if wildcard else f"/{each}"
-        elif "~" in each or "/" in each:
-            pointer += "/" + each.replace("~", "~0").replace("/", "~1")
+    for part in path:
+        if isinstance(part, int):
+            pointer += "/*" if wildcard else f"/{part}"
+        elif "~" in part or "/" in part:
+            pointer += "/" + part.replace("~", "~0").replace("/", "~1")
         else:
-            pointer += f"/{each}"
+            pointer += f"/{part}"
     return pointer

@@ -1,7 +1,7 @@
-"""What one evaluated sample is, whatever vendor's data it came from.
+"""Records: evaluated samples, in the same form for the data of all vendors.
 
-A field that is not known is `UNSET`, which is not the same as null: null says that
-there is known to be nothing. Free values are decoded JSON.
+An unknown field is `UNSET`. Null is not the same: it says that there is no value.
+Values of open objects are decoded JSON.
 """
 
 from collections.abc import Iterator
@@ -14,20 +14,20 @@ from harpia_formats.model.exact_json import ExactFloat
 
 
 class Score(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one metric says of one answer."""
+    """The value that one metric has for one answer."""
 
     metric: str | UnsetType = UNSET
     #: A number, or true or false; None where the metric gave no value.
     value: Any = UNSET
-    #: Whether it counts as a right answer.
+    #: Whether the answer counts as correct.
     is_correct: bool | UnsetType = UNSET
-    #: The evaluation run that the score is of.
+    #: The id of the evaluation run.
     evaluation_id: str | UnsetType = UNSET
-    #: The task or benchmark that the score is of.
+    #: The name of the task or benchmark.
     evaluation_name: str | UnsetType = UNSET
-    #: The result of the run that the score counts for.
+    #: The id of the result of the run to which the score belongs.
     result_id: str | UnsetType = UNSET
-    #: How the score was worked out, so that it can be worked out again.
+    #: How the score was computed, so that it can be computed again.
     signature: str | UnsetType = UNSET
 
 
@@ -41,18 +41,18 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     formatted_prompt: str | UnsetType = UNSET
     text: str | UnsetType | None = UNSET
     reasoning: str | UnsetType | None = UNSET
-    #: The conversation that came of it.
+    #: The conversation, if the answer has several turns.
     turns: list[dict[str, Any]] | UnsetType = UNSET
     #: "single_turn", "multi_turn" or "agentic".
     interaction_type: str | UnsetType = UNSET
-    #: Where in the output the judged answer was found.
+    #: Where in the output the scored answer was found.
     attribution: list[Any] | UnsetType = UNSET
     scores: list[Score] | UnsetType = UNSET
     token_usage: dict[str, Any] | UnsetType = UNSET
     #: Times in milliseconds, by kind.
     performance: dict[str, Any] | UnsetType = UNSET
     error: str | UnsetType | None = UNSET
-    #: What vendors give beside this: an object of each, by the vendor's name.
+    #: Further data of vendors: an object for each, by the vendor's name.
     extra: dict[str, dict[str, Any]] | UnsetType = UNSET
 
 
@@ -62,11 +62,11 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     id: int | str | UnsetType = UNSET
     prompt: str | UnsetType = UNSET
     system: str | UnsetType = UNSET
-    #: What is asked, as messages; without the answer that is looked for.
+    #: The prompt as messages, without the expected answer.
     messages: list[dict[str, Any]] | UnsetType = UNSET
-    #: Every answer that counts as right.
+    #: Every answer that counts as correct.
     references: list[str] | UnsetType = UNSET
-    #: The answer that the conversation itself gives, where that is not a reference.
+    #: The expected answer of the conversation itself, where that is not a reference.
     gt: str | UnsetType = UNSET
     choices: list[str] | UnsetType = UNSET
     contexts: list[str] | UnsetType = UNSET
@@ -75,26 +75,26 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     #: Settings of the generation.
     params: dict[str, Any] | UnsetType = UNSET
     metadata: dict[str, Any] | UnsetType = UNSET
-    #: What vendors give beside this: an object of each, by the vendor's name.
+    #: Further data of vendors: an object for each, by the vendor's name.
     extra: dict[str, dict[str, Any]] | UnsetType = UNSET
     outputs: list[Output] = []
 
 
 class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is true of a whole data set."""
+    """What applies to a whole data set."""
 
-    #: The metrics that are asked for.
+    #: The metrics that the data set asks for.
     metrics: list[Any] | UnsetType = UNSET
     task: dict[str, Any] | UnsetType = UNSET
     evaluation: dict[str, Any] | UnsetType = UNSET
-    #: What vendors give beside this: an object of each, by the vendor's name.
+    #: Further data of vendors: an object for each, by the vendor's name.
     extra: dict[str, dict[str, Any]] | UnsetType = UNSET
 
 
 _text, _texts, _objects, _object = (str,), (list,), (list,), (dict,)
 _maybe = (str, type(None))
 
-#: The JSON types of each field, by its path; lists below hold what the name says.
+#: The Python types of each field, by its path.
 FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "id": (str, int),
     "prompt": _text,
@@ -129,13 +129,13 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "outputs.scores.result_id": _text,
     "outputs.scores.signature": _text,
 }
-#: Fields that are lists of text.
+#: Fields that are lists of texts.
 TEXT_LISTS = frozenset({"references", "choices", "contexts"})
-#: Fields whose members are told of one by one.
+#: Fields whose members have fates of their own.
 OPEN_OBJECTS = frozenset({"params", "metadata"})
 
-_of_record = tuple(each for each in Record.__struct_fields__ if each != "outputs")
-_of_output = tuple(each for each in Output.__struct_fields__ if each != "scores")
+_of_record = tuple(name for name in Record.__struct_fields__ if name != "outputs")
+_of_output = tuple(name for name in Output.__struct_fields__ if name != "scores")
 _of_score = Score.__struct_fields__
 _record_values = attrgetter(*_of_record)
 _output_values = attrgetter(*_of_output)
@@ -143,12 +143,12 @@ _score_values = attrgetter(*_of_score)
 
 
 def as_dict(struct: Any) -> dict[str, Any]:
-    """Return a record, a header or a part of one as the object that it is in JSON."""
+    """Return a record, a header or a part of one as a JSON object."""
     row = {}
     for name in struct.__struct_fields__:
         value = getattr(struct, name)
         if name in {"outputs", "scores"} and value is not UNSET:
-            row[name] = [as_dict(each) for each in value]
+            row[name] = [as_dict(item) for item in value]
         elif value is not UNSET:
             row[name] = value
     return row
@@ -159,16 +159,16 @@ def fits(path: str, value: Any) -> bool:
     if type(value) not in FIELD_TYPES[path]:
         return False
     if path in TEXT_LISTS:
-        return all(type(each) is str for each in value)
+        return all(type(item) is str for item in value)
     if FIELD_TYPES[path] is _objects and path != "outputs.attribution":
-        return all(type(each) is dict for each in value)
+        return all(type(item) is dict for item in value)
     return True
 
 
 def field_paths(record: Record) -> Iterator[str]:
-    """Yield the path of each field that a record has, each once.
+    """Yield the path of each field that a record has, each path once.
 
-    Members of `params`, `metadata` and of each vendor's `extra` are told one by one.
+    Members of `params`, `metadata` and each `extra` have paths of their own.
     """
     for name, value in zip(_of_record, _record_values(record), strict=True):
         if value is not UNSET:
@@ -196,7 +196,7 @@ def _paths_of_output(output: Output) -> Iterator[str]:
 
 
 def _with_members(path: str, value: Any) -> Iterator[str]:
-    """Yield `path`, or what it has below it where that is told one by one."""
+    """Yield `path`, or the paths of its members if these have paths of their own."""
     if path in OPEN_OBJECTS and value:
         yield from (f"{path}.{key}" for key in value)
     elif path.endswith("extra"):

@@ -1,4 +1,4 @@
-"""What a validation came to: exact counts, and examples up to a cap."""
+"""The report of a validation: exact counts, and examples up to a cap."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,14 +13,14 @@ class FileCount:
     """The exact counts of one file."""
 
     path: str
-    #: The format that its records were judged by; none if none was recognised.
+    #: The id of the format that its records were validated as; None if unrecognised.
     format: str | None = None
-    #: The dialect of it, empty for the one that is documented first.
+    #: The dialect of the format, "" for the first one.
     dialect: str = ""
     records: int = 0
     #: Records with at least one error.
     invalid: int = 0
-    #: Records on which the schema engine reached no verdict.
+    #: Records for which the schema engine reached no verdict.
     undetermined: int = 0
     errors: int = 0
     warnings: int = 0
@@ -29,9 +29,9 @@ class FileCount:
     bytes: int = 0
     #: Whether the file was read to its end.
     complete: bool = False
-    #: Why it was not, where that was not asked for.
+    #: Why it was not, unless an option stopped it.
     reason: str | None = None
-    #: Whether only S201 is shown of its findings, because it has another shape.
+    #: Whether only S201 is shown of its findings, because it is no file of the format.
     folded: bool = False
 
     @property
@@ -51,7 +51,7 @@ class FileCount:
 
 @dataclass(slots=True)
 class Group:
-    """Equal findings in one file: one code at one pointer, of one key."""
+    """Equal findings in one file: of one code, at one pointer, of one key."""
 
     path: str
     code: str
@@ -63,7 +63,7 @@ class Group:
     line: int
     column: int
     record: int | None
-    #: The key that is missing there, if the findings are of one.
+    #: The key that is missing at the pointer, if a key is missing.
     key: str = ""
 
 
@@ -73,28 +73,28 @@ class Report:
 
     files: tuple[FileCount, ...]
     groups: tuple[Group, ...]
-    #: The examples that were kept, in order.
+    #: The examples, in order.
     problems: tuple[Problem, ...] = field(repr=False)
 
     @property
     def errors(self) -> int:
         """Errors in all files."""
-        return sum(each.errors for each in self.files)
+        return sum(file.errors for file in self.files)
 
     @property
     def warnings(self) -> int:
         """Warnings in all files."""
-        return sum(each.warnings for each in self.files)
+        return sum(file.warnings for file in self.files)
 
     @property
     def failures(self) -> tuple[FileCount, ...]:
         """Files that could not be read to their end."""
-        return tuple(each for each in self.files if each.reason is not None)
+        return tuple(file for file in self.files if file.reason is not None)
 
     @property
     def ok(self) -> bool:
         """Whether every file was read and no error was found."""
-        undetermined = any(each.undetermined for each in self.files)
+        undetermined = any(file.undetermined for file in self.files)
         return not (self.errors or self.failures or undetermined)
 
     def raise_for_errors(self) -> None:
@@ -106,13 +106,13 @@ class Report:
         """Return the sums over all files, by the report contract."""
         counts = "records valid invalid undetermined errors warnings notes bytes"
         sums = {
-            key: sum(getattr(each, key) for each in self.files)
+            key: sum(getattr(file, key) for file in self.files)
             for key in counts.split()
         }
         return {"files": len(self.files), **sums}
 
 
-class ValidationFailed(Exception):  # noqa: N818 - reads as what happened
+class ValidationFailed(Exception):  # noqa: N818 - the public name
     """Data has errors, or could not be read."""
 
     def __init__(self, report: Report) -> None:
@@ -121,7 +121,7 @@ class ValidationFailed(Exception):  # noqa: N818 - reads as what happened
 
     def __str__(self) -> str:
         report = self.report
-        sentences = [f"{each.path}: {each.reason}" for each in report.failures[:1]]
+        sentences = [f"{file.path}: {file.reason}" for file in report.failures[:1]]
         if report.errors:
             noun = "error" if report.errors == 1 else "errors"
             sentences.append(f"{report.errors:,} {noun}{_first_error(report)}")
@@ -129,10 +129,11 @@ class ValidationFailed(Exception):  # noqa: N818 - reads as what happened
 
 
 def _first_error(report: Report) -> str:
-    for each in report.problems:
-        if each.severity is Severity.ERROR:
-            place = f"{each.place.path}:{each.place.line}:{each.place.column}"
-            return f", first {place} {each.code}: {each.message}"
+    for problem in report.problems:
+        if problem.severity is Severity.ERROR:
+            place = problem.place
+            shown = f"{place.path}:{place.line}:{place.column}"
+            return f", first {shown} {problem.code}: {problem.message}"
     return ""
 
 
@@ -155,12 +156,12 @@ def problem_as_dict(problem: Problem) -> dict[str, Any]:
         "message": problem.message,
         "because": [
             {
-                "pointer": each.pointer,
-                "value": each.value,
-                "line": each.line,
-                "column": each.column,
+                "pointer": value.pointer,
+                "value": value.value,
+                "line": value.line,
+                "column": value.column,
             }
-            for each in problem.because
+            for value in problem.because
         ],
         "help": problem.help,
         "schema_pointer": problem.schema_pointer,

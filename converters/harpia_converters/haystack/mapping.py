@@ -41,7 +41,7 @@ _asked = (
     FieldMapping(
         ("ground_truth_answers",),
         "references",
-        ValueCodec(LIST_OF_ONE.read, _first, LIST_OF_ONE.words),
+        ValueCodec(LIST_OF_ONE.read, _first, LIST_OF_ONE.description),
     ),
 )
 

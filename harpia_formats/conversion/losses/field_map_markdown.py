@@ -77,7 +77,7 @@ def _demand(field: FieldMapping) -> str:
 
 def _words(field: FieldMapping) -> Iterator[str]:
     if field.codec is not None:
-        yield field.codec.words
+        yield field.codec.description
     if field.key_record_path:
         yield f"each key is `{field.key_record_path}`"
     if field.note:
