@@ -63,14 +63,14 @@ def _in_silence() -> Generator[None, None, None]:
         for name in ("distributed", *logging.root.manager.loggerDict)
         if name.partition(".")[0] == "distributed"
     ]
-    levels = [each.level for each in loggers]
-    for each in loggers:
-        each.setLevel(logging.CRITICAL)
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for each, level in zip(loggers, levels, strict=True):
-            each.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @dataclass(slots=True)

@@ -68,7 +68,7 @@ def check_engine(name: str | None, executor: "Executor | None") -> None:
     if executor is not None:
         raise ValueError("engine and executor exclude each other")
     if not (is_url(name) and scheme_of(name) in _extras):
-        known = ", ".join(f"{each}://HOST:PORT" for each in _extras)
+        known = ", ".join(f"{scheme}://HOST:PORT" for scheme in _extras)
         raise EngineError(all_masked(name), f"is no engine (known: {known})")
     if not _has_host_and_port(name):
         shown = f"{scheme_of(name)}://HOST:PORT"
@@ -97,7 +97,7 @@ _gone = {"CancelledError", "CommClosedError", "ClosedClientError"}
 
 def check_alive(name: str, error: BaseException) -> None:
     """Raise `EngineError` if `error` means that nobody is left, or none could work."""
-    if _gone & {each.__name__ for each in type(error).__mro__}:
+    if _gone & {class_.__name__ for class_ in type(error).__mro__}:
         raise EngineError(name, GONE) from error
     if isinstance(error, ImportError):
         reason = f"the workers lack a package: {all_masked(str(error))}"

@@ -79,11 +79,11 @@ class WorkerPool:
         The next work begins others, which know more.
         """
         is_near = self._engine is not None and self._engine.is_near
-        for each in self._waiting:
+        for ticket in self._waiting:
             # One by one: not every executor can be told to cancel them all. Ours is,
             # since it fails on what we cancel while its processes are dying.
-            if each.future is not None and not is_near:
-                each.future.cancel()
+            if ticket.future is not None and not is_near:
+                ticket.future.cancel()
         self._waiting.clear()
         if self._engine is not None and is_near:
             self._engine.executor.shutdown(wait=True, cancel_futures=True)
@@ -146,7 +146,7 @@ class WorkerPool:
         from harpia_formats.workers.same_file import leave_sign, sees_sign  # noqa: PLC0415 - as above
 
         answers = engine.asked(sees_sign, folder, leave_sign(folder))
-        return all(each is True for each in answers.values())
+        return all(answer is True for answer in answers.values())
 
     def submit(self, work: Work) -> Ticket:
         """Hand out a piece of work; raises `EngineError`."""

@@ -56,13 +56,13 @@ def _new_keys_in(document: Mapping[str, Any]) -> Iterator[str]:
     if "eval_library" in document:
         yield "eval_library"
     details = _object_in(_object_in(document, "model_info"), "additional_details")
-    yield from (each for each in _deployment_keys if each in details)
+    yield from (name for name in _deployment_keys if name in details)
     results = document.get("evaluation_results")
-    for each in results if isinstance(results, list) else ():
-        if isinstance(each, Mapping):
-            if "evaluation_result_id" in each:
+    for result in results if isinstance(results, list) else ():
+        if isinstance(result, Mapping):
+            if "evaluation_result_id" in result:
                 yield "evaluation_result_id"
-            metric = _object_in(each, "metric_config")
+            metric = _object_in(result, "metric_config")
             yield from (key for key in _metric_keys if key in metric)
 
 
@@ -85,8 +85,8 @@ def advise(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: ARG0
     The condition of 0.2.0 holds for a metric that gives no score_type at all.
     """
     owner = record
-    for each in path:
-        owner = owner[each]
+    for step in path:
+        owner = owner[step]
     if isinstance(owner, Mapping) and "score_type" not in owner:
         return Advice(
             "C101",

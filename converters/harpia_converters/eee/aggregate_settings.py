@@ -68,11 +68,11 @@ class Settings:
         """Return what was given for the members of an object of an aggregate."""
         start = f"{owner}."
         own = {
-            key.removeprefix(start): each
-            for key, each in self.told.items()
+            key.removeprefix(start): value
+            for key, value in self.told.items()
             if key.startswith(start)
         }
-        return {key: each for key, each in own.items() if "." not in key}
+        return {key: value for key, value in own.items() if "." not in key}
 
     def retrieved(self, evaluation_id: str) -> str:
         """Return when the run was written down, in seconds since 1970.
@@ -119,7 +119,7 @@ def _place_of(name: str, known: tuple[str, ...], adapter: FormatAdapter) -> str:
         return name
     if find_field_path(name, adapter) is not None:
         return ""
-    ends = [each for each in known if each.rpartition(".")[2] == name]
+    ends = [place for place in known if place.rpartition(".")[2] == name]
     if len(ends) > 1:
         raise ScoreError(f"{name} may be {' or '.join(ends)}: say which")
     return ends[0] if ends else ""

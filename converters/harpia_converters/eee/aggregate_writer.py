@@ -179,9 +179,9 @@ def _bounds(column: ScoreColumn, score: MetricScore) -> tuple[float, float]:
     """Return the ends of the scale, and beyond them where scores are there."""
     spread = score.spread
     found = [
-        column.bounded(each)
-        for each in (score.value, spread.minimum, spread.maximum)
-        if each is not None
+        column.bounded(value)
+        for value in (score.value, spread.minimum, spread.maximum)
+        if value is not None
     ]
     return min(0.0, *found), max(column.best, *found)
 
@@ -210,7 +210,7 @@ def _uncertainty(
         method = "standard deviation of the population / sqrt(num_samples)"
         yield "standard_error", {"value": error, "method": method}
     drawn = dict(
-        each.split(":", 1) for each in scores.resampling.split("|") if ":" in each
+        part.split(":", 1) for part in scores.resampling.split("|") if ":" in part
     )
     if score.interval is not None:
         lower, upper = score.interval

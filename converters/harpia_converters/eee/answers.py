@@ -26,10 +26,10 @@ def answers_in(output: Row) -> tuple[list[dict[str, Any]], Row]:
     left = {key: output[key] for key in sorted(output) if key not in {"raw", _trace}}
     raw, trace = output["raw"], output.get(_trace, UNSET)
     texts = raw if type(raw) is list else [raw]
-    answers: list[dict[str, Any]] = [{"text": each} for each in texts or [None]]
+    answers: list[dict[str, Any]] = [{"text": text} for text in texts or [None]]
     if len(answers) > 1:
-        for place, each in enumerate(answers):
-            each["index"] = place
+        for place, fields in enumerate(answers):
+            fields["index"] = place
     if type(trace) is list:
         for answer, reasoning in zip(answers, trace, strict=False):
             answer["reasoning"] = reasoning
@@ -42,8 +42,8 @@ def answers_in(output: Row) -> tuple[list[dict[str, Any]], Row]:
 
 def output_of(outputs: list[Output], form: Form) -> Row:
     """Return the output of a row, of answers that were made to fit."""
-    texts = [each.text for each in outputs]
-    traces = [each.reasoning for each in outputs if each.reasoning is not UNSET]
+    texts = [output.text for output in outputs]
+    traces = [output.reasoning for output in outputs if output.reasoning is not UNSET]
     if not form.has_lists:
         return {"raw": texts[0], **({_trace: traces[0]} if traces else {})}
     row: Row = {"raw": [] if texts == [None] else texts}
@@ -85,7 +85,7 @@ def _kind_of(output: Output) -> str:
     if not turns or (is_answered and said == SINGLE):
         return SINGLE
     has_tools = any(
-        each.get("tool_calls") or each.get("role") == "tool" for each in turns
+        turn.get("tool_calls") or turn.get("role") == "tool" for turn in turns
     )
     return AGENTIC if has_tools else MULTI
 
@@ -100,7 +100,7 @@ def _note_kind(output: Output, kind: str, fates: FieldFates) -> None:
 
 def _note_text(output: Output, fates: FieldFates) -> None:
     """Note that a conversation leaves no room for the text of an answer."""
-    answers = [each for each in output.turns or () if each.get("role") == "assistant"]
+    answers = [turn for turn in output.turns or () if turn.get("role") == "assistant"]
     last = answers[-1] if answers else {}
     for name, key in (("text", "content"), ("reasoning", "reasoning")):
         value = getattr(output, name)
@@ -137,7 +137,7 @@ def _fitting_several(
     outputs: list[Output], form: Form, fates: FieldFates
 ) -> list[Output]:
     """Return several answers of one model as a row can list them."""
-    if any(each.text is UNSET for each in outputs):
+    if any(output.text is UNSET for output in outputs):
         reason = "one of several answers has no text, so they are no list"
         raise Unconvertible("outputs.text", reason, "take --responses expand")
     first = outputs[0]
@@ -150,13 +150,13 @@ def _fitting_several(
         if path not in _own and not path.startswith("outputs.extra."):
             fates.dropped(path, "of all answers but the first")
     _note_places(outputs, fates)
-    texts = [each.text if each.text is not None else "" for each in outputs]
-    if any(each.text is None for each in outputs):
+    texts = [output.text if output.text is not None else "" for output in outputs]
+    if any(output.text is None for output in outputs):
         fates.changed("outputs.text", "empty text for null")
     own = {"interaction_type": SINGLE, "turns": UNSET}
     return [
-        replace(each, text=text, reasoning=reasoning, **own)
-        for each, text, reasoning in zip(
+        replace(output, text=text, reasoning=reasoning, **own)
+        for output, text, reasoning in zip(
             outputs, texts, _reasonings(outputs, form, fates), strict=True
         )
     ]
@@ -164,8 +164,8 @@ def _fitting_several(
 
 def _note_places(outputs: list[Output], fates: FieldFates) -> None:
     """Note where answers get another index than they have: their place."""
-    given = [each.index for each in outputs]
-    if all(each is UNSET for each in given):
+    given = [output.index for output in outputs]
+    if all(index is UNSET for index in given):
         fates.defaulted("outputs.index", "their place in the list")
     elif given != list(range(len(outputs))):
         fates.changed("outputs.index", "their place in the list")
@@ -173,14 +173,17 @@ def _note_places(outputs: list[Output], fates: FieldFates) -> None:
 
 def _reasonings(outputs: list[Output], form: Form, fates: FieldFates) -> list[Any]:
     """Return the reasoning of each answer, without gaps between them."""
-    given: list[Any] = [each.reasoning for each in outputs]
+    given: list[Any] = [output.reasoning for output in outputs]
     nothing: list[Any] = [UNSET] * len(given)
     if given == nothing or (form.is_closed and given == [None, *nothing[1:]]):
         return given
     count = max(
-        (n for n, each in enumerate(given, 1) if isinstance(each, str)), default=0
+        (n for n, reasoning in enumerate(given, 1) if isinstance(reasoning, str)),
+        default=0,
     )
-    mended = [each if isinstance(each, str) else "" for each in given[:count]]
+    mended = [
+        reasoning if isinstance(reasoning, str) else "" for reasoning in given[:count]
+    ]
     mended += nothing[count:]
     if mended != given:
         fates.changed("outputs.reasoning", "empty text for none, left out behind all")

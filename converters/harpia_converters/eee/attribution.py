@@ -19,7 +19,7 @@ def read_attribution(given: Any, form: Form) -> Any:
     """Return the attribution of a row as a record has it."""
     if type(given) is not list:
         return DECLINED
-    return [{**each, "source": _read_source(each["source"], form)} for each in given]
+    return [{**step, "source": _read_source(step["source"], form)} for step in given]
 
 
 def _read_source(source: str, form: Form) -> str:
@@ -31,13 +31,13 @@ def _read_source(source: str, form: Form) -> str:
 
 def write_attribution(given: list[Any], form: Form) -> Any:
     """Return the attribution of a record as a row has it, without what is not valid."""
-    kept = [each for each in given if _is_step(each)]
+    kept = [step for step in given if _is_step(step)]
     written = [
-        {**each, "source": _written_source(each["source"], form)} for each in kept
+        {**step, "source": _written_source(step["source"], form)} for step in kept
     ]
     if len(kept) < len(given):
         return ChangedValue(written, "without steps that are not complete")
-    if any(each["source"].startswith(f"{form.turns}[") for each in given):
+    if any(step["source"].startswith(f"{form.turns}[") for step in given):
         return ChangedValue(written, "a source names a turn by the key of the row")
     return written
 
@@ -53,6 +53,6 @@ def _is_step(value: Any) -> bool:
     return (
         type(value) is dict
         and is_count(value.get("turn_idx"))
-        and all(type(value.get(each)) is str for each in _texts)
+        and all(type(value.get(key)) is str for key in _texts)
         and type(value.get("is_terminal")) is bool
     )

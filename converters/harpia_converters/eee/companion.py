@@ -113,7 +113,7 @@ def samples_names(aggregate_name: str, expected: Expected) -> tuple[str, ...]:
     given = re.split(r"[/\\]", expected.file_path)[-1]
     stem = stem_of(aggregate_name)
     names = (given if given.strip(".") else "", f"{stem}{_samples_end}" if stem else "")
-    return tuple(dict.fromkeys(each for each in names if each))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _result_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
@@ -153,7 +153,9 @@ def _algorithm_of(given: str, checksum: str) -> str:
     """Return the algorithm that is given, else the one of so long a digest."""
     if given in _digits:
         return given
-    fitting = (each for each, digits in _digits.items() if len(checksum) == digits)
+    fitting = (
+        algorithm for algorithm, digits in _digits.items() if len(checksum) == digits
+    )
     return next(fitting, "")
 
 
@@ -166,8 +168,8 @@ def _text_in(owner: Mapping[str, Any], key: str) -> str:
 def _texts(owners: Any, key: str) -> frozenset[str]:
     """Return the texts at `key` of those `owners` that are objects."""
     found = owners if isinstance(owners, list) else []
-    texts = (_text_in(each, key) for each in found if isinstance(each, Mapping))
-    return frozenset(each for each in texts if each)
+    texts = (_text_in(owner, key) for owner in found if isinstance(owner, Mapping))
+    return frozenset(text for text in texts if text)
 
 
 def _closing(expected: Expected, seen: FileSummary) -> Iterator[Remark]:

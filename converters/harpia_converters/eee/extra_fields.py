@@ -178,7 +178,7 @@ def _is_trace_put(output: Row, surplus: Any, form: Form) -> bool:
 
 def _renew_hash(row: Row, form: Form, fates: FieldFates) -> None:
     """Work out a hash again that was one of references that were left behind."""
-    if not any(each.path in {"references", "prompt"} for each in fates.entries):
+    if not any(entry.path in {"references", "prompt"} for entry in fates.entries):
         return
     raw, references = row["input"]["raw"], row["input"]["reference"]
     listed = references if form.has_lists else [references]

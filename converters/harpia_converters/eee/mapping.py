@@ -50,7 +50,7 @@ def _with_answers(record: Record, output: Any) -> Record:
     first = record.outputs[0]
     outputs = [
         replace(first, **answers[0]),
-        *(Output(model=first.model, **each) for each in answers[1:]),
+        *(Output(model=first.model, **answer) for answer in answers[1:]),
     ]
     if left == {}:
         return replace(record, outputs=outputs)
@@ -98,7 +98,7 @@ def _order_of(form: Form) -> tuple[str, ...]:
     """Return the keys of a row of a shape, in the order in which it documents them."""
     turns = {forms.SEED.turns, forms.CURRENT.turns} - {form.turns}
     unknown = turns if form.is_closed else turns | _in_closed_only
-    return tuple(each for each in _root if each not in unknown)
+    return tuple(key for key in _root if key not in unknown)
 
 
 def _adapter(form: Form, holds: RowCapacity) -> FormatAdapter:

@@ -75,7 +75,7 @@ class _Samples:
         self._place = self._place + 1 if scored.record_number == self._last else 1
         self._last = scored.record_number
         values = values_of(scored)
-        if all(each is None for each in values):
+        if all(score is None for score in values):
             return
         row = self._row(scored)
         self.alike.note(row)
@@ -162,8 +162,8 @@ class _Samples:
         names = list(self.alike.names)
         if len(names) == 1:
             return {names[0]: scores.total.scores}
-        groups = {each.key[EVALUATION]: each.scores for each in scores.groups}
-        return {each: groups[each] for each in names}
+        groups = {group.key[EVALUATION]: group.scores for group in scores.groups}
+        return {name: groups[name] for name in names}
 
     def drop(self) -> None:
         """Let go of the ids."""

@@ -23,7 +23,7 @@ def read_turns(given: Any) -> Any:
     """Return the turns of a row as a record has them."""
     if type(given) is not list:
         return DECLINED
-    return [_read_turn(place, each) for place, each in enumerate(given)]
+    return [_read_turn(place, turn) for place, turn in enumerate(given)]
 
 
 def _read_turn(place: int, turn: Turn) -> Turn:
@@ -81,10 +81,10 @@ def _tool_calls(value: Any, form: Form) -> Any:
         return value
     if type(value) is not list:
         return UNSET
-    calls = [_tool_call(each, form) for each in value]
+    calls = [_tool_call(call, form) for call in value]
     if all(ours is theirs for ours, theirs in zip(calls, value, strict=True)):
         return value
-    return [each for each in calls if each is not UNSET]
+    return [call for call in calls if call is not UNSET]
 
 
 def _tool_call(call: Any, form: Form) -> Any:
@@ -124,7 +124,7 @@ def _tool_call_id(value: Any, form: Form) -> Any:
     if value is None:
         return value if form.is_closed else UNSET
     if type(value) is list:
-        return value if is_texts(value) else [as_text(each) for each in value]
+        return value if is_texts(value) else [as_text(item) for item in value]
     return [as_text(value)] if form.is_closed else as_text(value)
 
 

@@ -21,10 +21,10 @@ _details = "additional_details"
 
 def write_usage(usage: dict[str, Any]) -> Any:
     """Return the tokens that were used, if all counts are there that must be."""
-    for each in _counts:
-        if not is_count(usage.get(each)):
-            return ChangedValue(UNSET, f"left out: it has no count of {each}")
-    return _without(usage, [each for each in _more_counts if not _may_be(usage, each)])
+    for key in _counts:
+        if not is_count(usage.get(key)):
+            return ChangedValue(UNSET, f"left out: it has no count of {key}")
+    return _without(usage, [key for key in _more_counts if not _may_be(usage, key)])
 
 
 def _may_be(usage: dict[str, Any], key: str) -> bool:

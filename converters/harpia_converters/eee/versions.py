@@ -29,7 +29,7 @@ class Form:
     def labels(self) -> frozenset[str]:
         """The labels that a row of the shape may keep."""
         known = (self.label, *self.other_labels)
-        return frozenset((*known, *(_prefix + each for each in known)))
+        return frozenset((*known, *(_prefix + label for label in known)))
 
 
 SEED = Form("interactions", "0.2.0", has_lists=False)
@@ -61,4 +61,4 @@ def is_amount(value: Any) -> bool:
 
 def is_texts(value: Any) -> bool:
     """Tell whether `value` is a list of text."""
-    return type(value) is list and all(type(each) is str for each in value)
+    return type(value) is list and all(type(item) is str for item in value)

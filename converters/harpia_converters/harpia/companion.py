@@ -29,9 +29,9 @@ def metrics_of(header: Mapping[str, Any]) -> tuple[Metric, ...]:
     """Return the metrics of an input, valid or not, without those that have no id."""
     items = header.get("metrics", header.get("metricas"))
     return tuple(
-        Metric(each["id"], is_enabled(each), each.get("parameters", {}))
-        for each in (items if isinstance(items, list) else ())
-        if isinstance(each, Mapping) and isinstance(each.get("id"), str)
+        Metric(item["id"], is_enabled(item), item.get("parameters", {}))
+        for item in (items if isinstance(items, list) else ())
+        if isinstance(item, Mapping) and isinstance(item.get("id"), str)
     )
 
 
@@ -57,14 +57,14 @@ def output_remarks(
     metric is not compared.
     """
     name = key or metric_of(item)
-    named = [each for each in metrics if each.id == name]
-    alike = [each for each in named if _has_parameters(each, item)]
+    named = [metric for metric in metrics if metric.id == name]
+    alike = [metric for metric in named if _has_parameters(metric, item)]
     path: Path = () if key else (key_in(item, METRIC),)
     if name and not named:
         yield _unknown(path)
-    elif any(each.enabled for each in alike):
+    elif any(metric.enabled for metric in alike):
         return
-    elif alike or (named and not any(each.enabled for each in named)):
+    elif alike or (named and not any(metric.enabled for metric in named)):
         yield _disabled(path)
     elif named:
         yield _other_parameters(("parameters",) if "parameters" in item else ())
@@ -73,18 +73,18 @@ def output_remarks(
 def missing(metrics: Iterable[Metric], seen_ids: Iterable[str]) -> Iterator[str]:
     """Yield the id of each metric that is enabled and has no output of its own."""
     seen = Counter(seen_ids)
-    for each in metrics:
-        if each.enabled:
-            if not seen[each.id]:
-                yield each.id
-            seen[each.id] -= bool(seen[each.id])
+    for metric in metrics:
+        if metric.enabled:
+            if not seen[metric.id]:
+                yield metric.id
+            seen[metric.id] -= bool(seen[metric.id])
 
 
 def repeated(metrics: Iterable[Metric], seen_ids: Iterable[str]) -> Iterator[str]:
     """Yield the id of each metric that has more outputs than the input has of it."""
-    asked = Counter(each.id for each in metrics)
+    asked = Counter(metric.id for metric in metrics)
     seen = Counter(seen_ids)
-    yield from (each for each in asked if seen[each] > asked[each])
+    yield from (name for name in asked if seen[name] > asked[name])
 
 
 def missing_remark(metric: str) -> Remark:
@@ -123,7 +123,7 @@ def same(one: Any, other: Any) -> bool:
         return one is other
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(
-            same(each, other[key]) for key, each in one.items()
+            same(value, other[key]) for key, value in one.items()
         )
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))

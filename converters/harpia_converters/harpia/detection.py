@@ -78,8 +78,8 @@ def _log_sign(row: Mapping[str, Any]) -> str:
 def _output_sign(item: Mapping[str, Any]) -> str:
     if key_in(item, ("instance_id", "input")):
         return ""
-    found = [each for each in ("score", "parameters", key_in(item, TIME)) if each]
-    found = [f"`{each}`" for each in found if each in item]
+    found = [key for key in ("score", "parameters", key_in(item, TIME)) if key]
+    found = [f"`{key}`" for key in found if key in item]
     return " and ".join(found) if len(found) > 1 else ""
 
 
@@ -98,7 +98,7 @@ def _keyed_sign(document: Mapping[str, Any]) -> str:
 
 def _outputs_in(values: Iterable[Any]) -> Iterator[str]:
     """Yield the sign of each of the `values` that is an output."""
-    signs = (_output_sign(each) for each in values if isinstance(each, Mapping))
+    signs = (_output_sign(value) for value in values if isinstance(value, Mapping))
     return filter(None, signs)
 
 
@@ -119,7 +119,7 @@ def _is_foreign(row: Mapping[str, Any]) -> bool:
         return True
     if {"interaction_type", "answer_attribution"} <= row.keys():
         return True
-    if any(isinstance(row.get(each), list) for each in ("messages", "outputs")):
+    if any(isinstance(row.get(key), list) for key in ("messages", "outputs")):
         return True
     asked = row.get("input")
     if not isinstance(asked, Mapping):

@@ -19,7 +19,7 @@ _instances = "instances"
 def read_header(document: Row) -> Header:
     """Return what an input says beside its instances."""
     name = next(_names_of_metrics(document), "")
-    rest = {key: each for key, each in document.items() if key != name}
+    rest = {key: value for key, value in document.items() if key != name}
     return Header(
         metrics=document[name] if name else UNSET,
         extra={_vendor: rest} if rest else UNSET,
@@ -56,7 +56,7 @@ def write_header(header: Header, fates: FieldFates) -> Row:
     """Return what an input says beside its instances."""
     row: Row = {}
     if header.metrics is not UNSET:
-        row[_metrics] = [each for each in header.metrics if _is_metric(each)]
+        row[_metrics] = [metric for metric in header.metrics if _is_metric(metric)]
         if len(row[_metrics]) < len(header.metrics):
             fates.changed("header.metrics", "without those that have no `id`")
     for vendor, kept in ({} if header.extra is UNSET else header.extra).items():

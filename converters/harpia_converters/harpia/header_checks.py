@@ -28,12 +28,12 @@ def header_remarks(document: Any) -> Iterator[Remark]:
         if key != "metrics" and key.casefold() in METRICS:
             yield _other_name(key)
     metrics = document.get("metrics")
-    for index, each in enumerate(metrics if isinstance(metrics, list) else ()):
-        if isinstance(each, Mapping):
+    for index, metric in enumerate(metrics if isinstance(metrics, list) else ()):
+        if isinstance(metric, Mapping):
             path: Path = ("metrics", index)
-            yield from _on_enable(each, path)
-            yield from on_parameters(each, path)
-            yield from _on_names(each, path)
+            yield from _on_enable(metric, path)
+            yield from on_parameters(metric, path)
+            yield from _on_names(metric, path)
 
 
 def on_parameters(owner: Mapping[str, Any], path: Path) -> Iterator[Remark]:
@@ -109,11 +109,11 @@ def _unknown(
     """Yield a remark for each parameter that is not among those `known`."""
     code, source = told
     names = metric.get("parameters")
-    for each in names if isinstance(names, Mapping) else ():
-        if each not in known:
+    for name in names if isinstance(names, Mapping) else ():
+        if name not in known:
             yield Remark(
                 code,
-                (*path, "parameters", each),
+                (*path, "parameters", name),
                 f"{source} takes no such parameter",
                 f"it takes {', '.join(sorted(known))}",
                 at_key=True,

@@ -21,4 +21,4 @@ INSTANCES = ("instances", "instance", "instancias", "instâncias")
 
 def key_in(owner: Mapping[str, Any], keys: Iterable[str]) -> str:
     """Return the first of `keys` that `owner` has, or ""."""
-    return next((each for each in keys if each in owner), "")
+    return next((key for key in keys if key in owner), "")

@@ -63,11 +63,11 @@ def _read(row: Row) -> Record:
     answers = row.get(_answer)
     if not answers or not _are_texts(answers):
         return _table.read(row)
-    record = _table.read({key: each for key, each in row.items() if key != _answer})
+    record = _table.read({key: value for key, value in row.items() if key != _answer})
     if len(answers) == 1:
         alone = {_vendor: {_in_a_list: True}}
         return replace(record, outputs=[Output(text=answers[0], extra=alone)])
-    outputs = [Output(index=place, text=each) for place, each in enumerate(answers)]
+    outputs = [Output(index=place, text=answer) for place, answer in enumerate(answers)]
     return replace(record, outputs=outputs)
 
 
@@ -76,11 +76,11 @@ def _respelt(row: Row) -> Row:
     names = {key_in(row, keys): keys[0] for keys in _spellings}
     if all(key in ("", name) for key, name in names.items()):
         return row
-    return {names.get(key, key): each for key, each in row.items()}
+    return {names.get(key, key): value for key, value in row.items()}
 
 
 def _are_texts(value: Any) -> bool:
-    return type(value) is list and all(type(each) is str for each in value)
+    return type(value) is list and all(type(item) is str for item in value)
 
 
 def kept_of(owner: Record | Output) -> Row:
@@ -112,16 +112,16 @@ def is_whole(value: Any) -> bool:
 
 def _answers(record: Record, fates: FieldFates) -> list[Output]:
     """Return the answers that have a text, and note what becomes of their places."""
-    answers = [each for each in record.outputs if each.text is not UNSET]
+    answers = [output for output in record.outputs if output.text is not UNSET]
     if len(answers) < len(record.outputs):
         fates.dropped("outputs", "without a text")
-    for place, each in enumerate(answers):
+    for place, answer in enumerate(answers):
         if len(answers) == 1:
-            if each.index is not UNSET:
+            if answer.index is not UNSET:
                 fates.dropped("outputs.index", "one answer has no place in a list")
-        elif each.index is UNSET:
+        elif answer.index is UNSET:
             fates.defaulted("outputs.index", "the place in the list")
-        elif each.index != place:
+        elif answer.index != place:
             fates.changed("outputs.index", "the place in the list")
     return answers
 
@@ -129,16 +129,16 @@ def _answers(record: Record, fates: FieldFates) -> list[Output]:
 def _note_kept(answers: list[Output], row: Row, fates: FieldFates) -> None:
     """Note what answers keep, but for what says that one stands in a list."""
     is_alone = len(answers) == 1 and type(row[_answer]) is list
-    for each in answers:
-        for key in kept_of(each):
+    for answer in answers:
+        for key in kept_of(answer):
             if not is_alone or key != _in_a_list:
                 fates.dropped(f"outputs.extra.{_vendor}.{key}")
 
 
 def _texts(answers: list[Output], fates: FieldFates) -> list[str]:
-    if any(each.text is None for each in answers):
+    if any(answer.text is None for answer in answers):
         fates.changed("outputs.text", "empty text for null")
-    return [each.text or "" for each in answers]
+    return [answer.text or "" for answer in answers]
 
 
 def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:

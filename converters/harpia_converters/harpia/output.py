@@ -24,10 +24,10 @@ def remarks(item: Any) -> Iterator[Remark]:
 
 def keyed_remarks(document: Any) -> Iterator[Remark]:
     """Yield what is tolerated in outputs that stand under their metric's name."""
-    for key, each in document.items() if isinstance(document, Mapping) else ():
-        if isinstance(each, Mapping):
-            yield from on_parameters(each, (key,))
-            yield from _on_time(each, (key,))
+    for key, output in document.items() if isinstance(document, Mapping) else ():
+        if isinstance(output, Mapping):
+            yield from on_parameters(output, (key,))
+            yield from _on_time(output, (key,))
 
 
 def on_metric_key(item: Mapping[str, Any]) -> Iterator[Remark]:

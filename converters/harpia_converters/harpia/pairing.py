@@ -33,9 +33,9 @@ def _of_output(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]
     if not sign_of(record, KEYED):
         yield from output_remarks(metrics, record)
         return
-    for key, each in record.items():
-        if isinstance(each, Mapping):
-            for remark in output_remarks(metrics, each, key):
+    for key, output in record.items():
+        if isinstance(output, Mapping):
+            for remark in output_remarks(metrics, output, key):
                 path = (key, *remark.path)
                 yield Remark(remark.code, path, remark.message, remark.help)
 

@@ -39,11 +39,11 @@ def enabled_in(header: Header) -> Iterator[tuple[Metric, MetricRequest]]:
     """
     metrics = [] if header.metrics is UNSET else header.metrics
     seen: set[str] = set()
-    for each in metrics_of({"metrics": metrics}):
-        if each.enabled:
-            key = _unused(each.id, seen)
+    for metric in metrics_of({"metrics": metrics}):
+        if metric.enabled:
+            key = _unused(metric.id, seen)
             seen.add(key)
-            yield each, _asked(each, key)
+            yield metric, _asked(metric, key)
 
 
 def asked_by(header: Header) -> Iterable[MetricRequest]:
@@ -92,9 +92,9 @@ def _bertscore(parameters: Any, key: str, metric: Metric) -> MetricRequest:
         why = _not_ours(parameters, metric.id)
         names = {"model_type": "model", "num_layers": "layer"}
         own = {
-            names.get(each, each): parameters[each]
-            for each in (*names, "batch_size")
-            if parameters.get(each) is not None
+            names.get(name, name): parameters[name]
+            for name in (*names, "batch_size")
+            if parameters.get(name) is not None
         }
     return MetricRequest(
         "bertscore",
@@ -111,17 +111,17 @@ def _why_not(parameters: Any, known: frozenset[str], id_: str) -> str:
     if not isinstance(parameters, Mapping):
         return f"the parameters of {id_} are a list, so nobody knows what they mean"
     names = ", ".join(sorted(known))
-    for each in parameters:
-        if each not in known:
-            return f"{id_} takes no parameter {each!r} (known: {names})"
+    for name in parameters:
+        if name not in known:
+            return f"{id_} takes no parameter {name!r} (known: {names})"
     return ""
 
 
 def _not_ours(parameters: Mapping[str, Any], id_: str) -> str:
-    for each in _not_followed:
-        if parameters.get(each) not in (None, False):
+    for name in _not_followed:
+        if parameters.get(name) not in (None, False):
             return (
-                f"{id_} is not computed with {each}: the parameter must be false or "
+                f"{id_} is not computed with {name}: the parameter must be false or "
                 "left out"
             )
     return ""

@@ -52,7 +52,7 @@ def lines_of(run: ResultRun) -> list[_Line]:
     for place, each in enumerate(run.measured):
         places.setdefault(each.request.label, []).append(place)
     if run.header is None or run.profile != HARPIA.id:
-        return [_of_places(run.measured, *each) for each in places.items()]
+        return [_of_places(run.measured, *item) for item in places.items()]
     return [
         _of_input(metric, asked, run.measured, tuple(places.get(asked.label, ())))
         for metric, asked in enabled_in(run.header)
@@ -63,12 +63,12 @@ def _of_places(
     measured: Sequence[ComputedMetric], label: str, places: Sequence[int]
 ) -> _Line:
     """Return a metric that no input enables, with the parameters that it is given."""
-    asked = [measured[each].request for each in places]
+    asked = [measured[index].request for index in places]
     parameters: dict[str, Any] = dict(asked[0].parameters)
-    if any(each.parameters != parameters for each in asked):
+    if any(request.parameters != parameters for request in asked):
         parameters = {
-            name: dict(each.parameters)
-            for each, place in zip(asked, places, strict=True)
+            name: dict(request.parameters)
+            for request, place in zip(asked, places, strict=True)
             for name in measured[place].names
         }
     return _Line(label, parameters, label, tuple(places))
@@ -102,7 +102,7 @@ def _shaped(
     """Return the scores of a metric in its shape, None if there are none."""
     names = [name for place in line.places for name in measured[place].names]
     found = list(values)
-    if all(each is None for each in found):
+    if all(value is None for value in found):
         return None
     return found[0] if len(found) == 1 else dict(zip(names, found, strict=True))
 
@@ -119,7 +119,7 @@ class _Output:
 
     def close(self, scores: Scores) -> None:
         """Write the array."""
-        items = [self._item(each, scores) for each in lines_of(self.run)]
+        items = [self._item(line, scores) for line in lines_of(self.run)]
         self.files.write(msgspec.json.format(encode(items), indent=2) + b"\n")
 
     def drop(self) -> None:
@@ -142,14 +142,18 @@ class _Output:
 def _reason(label: str, said: Iterable[str]) -> str:
     """Return why a metric is left out."""
     start = f"{label} is {LEFT_OUT}: "
-    found = (each.removeprefix(start) for each in said if each.startswith(start))
+    found = (
+        statement.removeprefix(start)
+        for statement in said
+        if statement.startswith(start)
+    )
     return next(found, "it cannot be computed")
 
 
 def _values_by_place(scores: Scores) -> list[list[float | None]]:
     """Return the scores over all answers by each metric that is computed."""
     values = iter(scores.total.scores)
-    return [[next(values).value for _ in each.names] for each in scores.measured]
+    return [[next(values).value for _ in metric.names] for metric in scores.measured]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ class _Log:
         """Write the lines of an answer."""
         instance = _id_of(scored.record, scored.record_number)
         for line in self.lines:
-            values = (each for place in line.places for each in scored.values[place])
+            values = (value for place in line.places for value in scored.values[place])
             result = _shaped(line, self.run.measured, values)
             told = line.told(**{INSTANCE: instance}, result=result)
             self.files.write(encode(told) + b"\n")
@@ -197,7 +201,7 @@ def _output(files: Files, run: ResultRun) -> _Output:
 
 def _log(files: Files, run: ResultRun) -> _Log:
     _sign(files, run)
-    return _Log(files, run, tuple(each for each in lines_of(run) if each.places))
+    return _Log(files, run, tuple(line for line in lines_of(run) if line.places))
 
 
 OUTPUT = ResultFormat(id="harpia-output", profile=HARPIA.id, writer=_output)

@@ -31,14 +31,14 @@ def lengths(items: Mapping[Path, int]) -> Iterator[Remark]:
     `items` says how many items there are in the column at a path.
     """
     components: dict[Path, dict[Path, int]] = {}
-    for path, each in items.items():
-        components.setdefault(path[:-1], {})[path] = each
+    for path, count in items.items():
+        components.setdefault(path[:-1], {})[path] = count
     for columns in components.values():
         usual = usual_of(columns)
-        for path, each in columns.items():
-            if each != columns[usual]:
+        for path, count in columns.items():
+            if count != columns[usual]:
                 message = (
-                    f"the column {quoted(str(path[-1]))} has {counted(each, 'item')}, "
+                    f"the column {quoted(str(path[-1]))} has {counted(count, 'item')}, "
                     f"but {quoted(str(usual[-1]))} has {columns[usual]:,}"
                 )
                 help_ = "Haystack asks for columns of one length, an item for each row"
@@ -63,9 +63,9 @@ def _of_contexts(column: str, item: Any) -> Iterator[Remark]:
     if not isinstance(item, list):
         yield _unexpected((column,), item, "a list of texts")
         return
-    for number, each in enumerate(item):
-        if not isinstance(each, str):
-            yield _unexpected((column, number), each, "text")
+    for number, entry in enumerate(item):
+        if not isinstance(entry, str):
+            yield _unexpected((column, number), entry, "text")
 
 
 def _unexpected(path: Path, value: Any, expected: str) -> Remark:

@@ -148,7 +148,9 @@ class LLMEvaluator:
         False.
         """
         self.warm_up()
-        judge = self._judge_with(lambda each: self._chat_generator.run(messages=each))
+        judge = self._judge_with(
+            lambda messages: self._chat_generator.run(messages=messages)
+        )
         return _as_haystack(judge.run(**inputs))
 
     @component.output_types(  # type: ignore[untyped-decorator, unused-ignore]  # as above
@@ -180,7 +182,7 @@ class LLMEvaluator:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as Haystack dumps it; ours only where it is unusual."""
-        ours = {key: each for key, each in self._more.items() if each != _more[key]}
+        ours = {key: value for key, value in self._more.items() if value != _more[key]}
         dumped: dict[str, Any] = default_to_dict(
             self,
             instructions=self.instructions,
@@ -203,10 +205,10 @@ class LLMEvaluator:
         ]
         if parameters.get("chat_generator"):
             deserialize_chatgenerator_inplace(parameters, key="chat_generator")
-        elif any(each in parameters for each in _old):
+        elif any(key in parameters for key in _old):
             parameters["chat_generator"] = _generator_of_old(parameters)
-        for each in _old:
-            parameters.pop(each, None)
+        for key in _old:
+            parameters.pop(key, None)
         kind = f"{cls.__module__}.{cls.__name__}"
         made: Self = default_from_dict(
             cls, {"type": kind, "init_parameters": parameters}
@@ -248,10 +250,10 @@ def _reply(generate: _Generate, prompt: str, budget: Budget) -> Reply:
 def _as_haystack(found: dict[str, Any]) -> dict[str, Any]:
     """Return results with what the generator says of each, None if it says nothing."""
     metas = found["meta"] or []
-    failed = sum(each is None for each in found["results"])
+    failed = sum(result is None for result in found["results"])
     if failed:
         _log.warning("%d of %d rows have no result", failed, len(metas))
-    told = [_entry(each) for each in metas]
+    told = [_entry(meta) for meta in metas]
     return {**found, "meta": told if any(told) else None}
 
 

@@ -18,9 +18,9 @@ def remarks(document: Any) -> Iterator[Remark]:
     """Say what in a definition is doubtful, or stops Haystack where no schema can."""
     parts = object_in(document)
     inputs = [
-        (("inputs", number, 0), each[0])
-        for number, each in enumerate(list_in(parts.get("inputs")))
-        if isinstance(each, list) and each and isinstance(each[0], str)
+        (("inputs", number, 0), declared[0])
+        for number, declared in enumerate(list_in(parts.get("inputs")))
+        if isinstance(declared, list) and declared and isinstance(declared[0], str)
     ]
     outputs = [
         (("outputs", number), each)
@@ -55,8 +55,8 @@ def _of_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
 
 
 def _of_types(parts: Mapping[str, Any]) -> Iterator[Remark]:
-    for number, each in enumerate(list_in(parts.get("inputs"))):
-        kind = each[1] if isinstance(each, list) and each[1:] else None
+    for number, declared in enumerate(list_in(parts.get("inputs"))):
+        kind = declared[1] if isinstance(declared, list) and declared[1:] else None
         if isinstance(kind, str) and not _list_type.fullmatch(kind):
             message = f"the input type {quoted(kind)} is not a list type"
             help_ = f"every input is a list of values: write {quoted(f'list[{kind}]')}"
@@ -93,9 +93,9 @@ def _of_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Remark]
     """Say where Jinja reads a text as a template."""
     for path, text, at_key in _texts(parts):
         found = (
-            each[0]
-            for each in _template.finditer(text)
-            if each["variable"] not in names
+            match[0]
+            for match in _template.finditer(text)
+            if match["variable"] not in names
         )
         begin = next(found, "")
         if begin:
@@ -117,10 +117,10 @@ def _texts(parts: Mapping[str, Any]) -> Iterator[tuple[Path, str, bool]]:
         if isinstance(value, str):
             yield path, value, False
         elif isinstance(value, list):
-            pending += [((*path, at), each) for at, each in enumerate(value)][::-1]
+            pending += [((*path, at), item) for at, item in enumerate(value)][::-1]
         elif isinstance(value, Mapping):
-            yield from (((*path, each), each, True) for each in value)
-            pending += [((*path, key), each) for key, each in value.items()][::-1]
+            yield from (((*path, item), item, True) for item in value)
+            pending += [((*path, key), item) for key, item in value.items()][::-1]
 
 
 def _of_old(parts: Mapping[str, Any]) -> Iterator[Remark]:

@@ -54,7 +54,7 @@ _in_all = "an array in every member"
 
 def definition_sign(value: Mapping[str, Any]) -> str:
     """Return the sign that `value` is what an LLMEvaluator is made from."""
-    there = [each for each in _declared if each in value]
+    there = [key for key in _declared if key in value]
     if _is_of_others(value) or "init_parameters" in value:
         return ""
     if "instructions" in value:
@@ -84,13 +84,15 @@ def is_evaluator(kind: Any) -> bool:
 
 def evaluator_below_sign(value: Mapping[str, Any]) -> str:
     """Return the sign that components of `value` are evaluators."""
-    return _sign_below(value, lambda each: dumped_sign(each) or definition_sign(each))
+    return _sign_below(
+        value, lambda member: dumped_sign(member) or definition_sign(member)
+    )
 
 
 def pipeline_sign(value: Mapping[str, Any]) -> str:
     """Return the sign that `value` is a dumped pipeline with an evaluator in it."""
     members = object_in(value.get("components")).values()
-    signs = (dumped_sign(each) for each in members if isinstance(each, Mapping))
+    signs = (dumped_sign(member) for member in members if isinstance(member, Mapping))
     sign = next(filter(None, signs), "")
     return f"{sign} in `components`" if sign else ""
 
@@ -101,7 +103,7 @@ def run_sign(value: Mapping[str, Any]) -> str:
         return ""
     if "run_name" in value and value.keys() & {"inputs", "results"}:
         return "`run_name`"
-    both = [isinstance(value.get(each), Mapping) for each in ("inputs", "results")]
+    both = [isinstance(value.get(key), Mapping) for key in ("inputs", "results")]
     return "`inputs` and `results`" if all(both) else ""
 
 
@@ -115,7 +117,7 @@ def results_sign(value: Mapping[str, Any]) -> str:
     results = value.get("results")
     if not isinstance(results, list):
         return ""
-    objects = [each for each in results if isinstance(each, Mapping)]
+    objects = [result for result in results if isinstance(result, Mapping)]
     if any(map(_is_of_metric, objects)):
         return ""
     alike = bool(objects) or None in results
@@ -132,10 +134,10 @@ def columns_sign(value: Mapping[str, Any]) -> str:
     particular = value.keys() & _particular or definition_sign(value)
     if particular or _is_record(value) or _is_of_harpia(value):
         return ""
-    lists = [key for key, each in value.items() if isinstance(each, list)]
+    lists = [key for key, items in value.items() if isinstance(items, list)]
     known = [f"`{each}`" for each in lists if each in _columns]
     # A value that is cut off is null here, and so tells nothing.
-    rest = [key for key, each in value.items() if not isinstance(each, list | None)]
+    rest = [key for key, items in value.items() if not isinstance(items, list | None)]
     if not lists or not _may_be_strays(rest, told=bool(known)):
         return ""
     if results_below_sign(value) or evaluator_below_sign(value):
@@ -147,7 +149,7 @@ def columns_sign(value: Mapping[str, Any]) -> str:
 
 
 def _has_objects(items: list[Any]) -> bool:
-    return bool(items) and all(isinstance(each, Mapping) for each in items)
+    return bool(items) and all(isinstance(item, Mapping) for item in items)
 
 
 def columns_below_sign(value: Mapping[str, Any]) -> str:
@@ -161,11 +163,11 @@ def _sign_below(value: Mapping[str, Any], sign: Sniff) -> str:
     """Return the sign that members of `value` have, and that the rest allows."""
     if value.keys() & _particular:
         return ""
-    members = {key: each for key, each in value.items() if each is not None}
-    objects = [each for each in members.values() if isinstance(each, Mapping)]
-    signs = [found for each in objects if (found := sign(each))]
+    members = {key: member for key, member in value.items() if member is not None}
+    objects = [member for member in members.values() if isinstance(member, Mapping)]
+    signs = [found for member in objects if (found := sign(member))]
     telling = [each for each in signs if each != _in_all]
-    rest = [key for key, each in members.items() if not isinstance(each, Mapping)]
+    rest = [key for key, member in members.items() if not isinstance(member, Mapping)]
     if not signs or not _may_be_strays(rest, told=bool(telling)):
         return ""
     if not telling and len(signs) < len(members):
@@ -188,7 +190,7 @@ def _is_record(value: Mapping[str, Any]) -> bool:
 def _is_of_others(value: Mapping[str, Any]) -> bool:
     """Tell whether `value` has a key that another vendor's data is told by."""
     is_eee = {"interaction_type", "answer_attribution"} <= value.keys()
-    is_nemo = any(isinstance(value.get(each), Mapping) for each in ("tasks", "groups"))
+    is_nemo = any(isinstance(value.get(key), Mapping) for key in ("tasks", "groups"))
     return is_eee or is_nemo or bool(value.keys() & _others)
 
 
@@ -199,4 +201,4 @@ def _is_of_harpia(value: Mapping[str, Any]) -> bool:
 
 def _is_of_metric(item: Mapping[str, Any]) -> bool:
     """Tell whether `item` is what HarpIA says of one metric."""
-    return sum(not each.isdisjoint(item) for each in _harpia_results) > 1
+    return sum(not spellings.isdisjoint(item) for spellings in _harpia_results) > 1

@@ -22,7 +22,7 @@ def definitions_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     The name of one that stands alone is empty. Other components are left out. Raises
     `ValueError` for what a judge cannot do as the evaluator does it.
     """
-    return {name: _arguments(each) for name, each in _parameters_in(document)}
+    return {name: _arguments(evaluator) for name, evaluator in _parameters_in(document)}
 
 
 def _parameters_in(
@@ -33,8 +33,8 @@ def _parameters_in(
         yield "", own
         return
     below = document.get("components", document)
-    for name, each in object_in(below).items():
-        found = _of_component(object_in(each))
+    for name, component in object_in(below).items():
+        found = _of_component(object_in(component))
         if found is not None:
             yield name, found
 
@@ -49,12 +49,12 @@ def _of_component(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
     found = {
-        key: each
-        for key, each in parameters.items()
+        key: value
+        for key, value in parameters.items()
         if key not in {"api", "api_key", "api_params", "chat_generator"}
     }
     found = {
-        key: each for key, each in found.items() if key in _ours or each is not None
+        key: value for key, value in found.items() if key in _ours or value is not None
     }
     if parameters.get("api", "openai") not in ("openai", None):
         raise ValueError(
@@ -79,13 +79,13 @@ def _of_generator(generator: Mapping[str, Any]) -> dict[str, Any]:
             "OpenAIChatGenerator is read: give a definition without it, and api_params"
         )
     given = object_in(generator.get("init_parameters"))
-    for each in _refused:
-        if given.get(each):
+    for key in _refused:
+        if given.get(key):
             raise ValueError(
-                f"the chat_generator of the definition has {each}, which a judge does "
+                f"the chat_generator of the definition has {key}, which a judge does "
                 "not have: remove it"
             )
-    params = {each: given[each] for each in _taken if given.get(each) is not None}
+    params = {key: given[key] for key in _taken if given.get(key) is not None}
     # Such a generator is used as it is: what it does not ask for is not sent.
     own = params.get("generation_kwargs", {})
     params["generation_kwargs"] = {**dict.fromkeys(_of_default), **object_in(own)}

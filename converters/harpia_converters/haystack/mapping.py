@@ -56,12 +56,14 @@ _in_predicted = FieldTable(_vendor, (*_asked, _of_predicted))
 _in_responses = FieldTable(_vendor, (*_asked, _of_responses))
 _fields = (*_asked, _of_predicted, _of_responses)
 #: Columns in which null says no more than that other rows have an item there.
-_known = frozenset({EXTRAS_KEY, *(each.name for each in _fields)})
+_known = frozenset({EXTRAS_KEY, *(mapping.name for mapping in _fields)})
 
 
 def _read(row: Row) -> Record:
     there = {
-        key: each for key, each in row.items() if each is not None or key not in _known
+        key: value
+        for key, value in row.items()
+        if value is not None or key not in _known
     }
     if not there:
         return _of_nulls(row)
@@ -102,7 +104,7 @@ def _write(record: Record, fates: FieldFates) -> Row:
 
 def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
     """Put what was kept into `row`, but for what would be read as a field."""
-    nulls = [key for key, each in kept.items() if each is None and key in _known]
+    nulls = [key for key, item in kept.items() if item is None and key in _known]
     for key, value in kept.items():
         if key in nulls:
             continue

@@ -34,7 +34,7 @@ def quoted(name: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Return the first few of `names` in quotes, and how many more there are."""
     every = list(names)
-    return joined([quoted(each) for each in every[:_listed]], len(every))
+    return joined([quoted(name) for name in every[:_listed]], len(every))
 
 
 def joined(words: Sequence[str], of: int) -> str:
@@ -55,16 +55,16 @@ def usual_of(lengths: Mapping[Name, int]) -> Name:
     Raises `ValueError` without names.
     """
     ((usual, _),) = Counter(lengths.values()).most_common(1)
-    return next(name for name, each in lengths.items() if each == usual)
+    return next(name for name, length in lengths.items() if length == usual)
 
 
 def below(path: Path, remarks: Iterable[Remark]) -> Iterator[Remark]:
     """Yield remarks on the value at `path` as remarks on the whole."""
-    for each in remarks:
-        yield replace(each, path=(*path, *each.path))
+    for remark in remarks:
+        yield replace(remark, path=(*path, *remark.path))
 
 
 def of_components(document: Any, remarks: Remarks) -> Iterator[Remark]:
     """Yield the remarks on what stands under each component's name."""
-    for name, each in object_in(document).items():
-        yield from below((name,), remarks(each))
+    for name, component in object_in(document).items():
+        yield from below((name,), remarks(component))

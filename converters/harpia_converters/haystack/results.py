@@ -26,7 +26,7 @@ def remarks(document: Any) -> Iterator[Remark]:
     yield from _of_meta(parts)
     yield from _of_scores(parts)
     rows = enumerate(list_in(parts.get("results")))
-    results = {number: each for number, each in rows if isinstance(each, Mapping)}
+    results = {number: result for number, result in rows if isinstance(result, Mapping)}
     yield from _of_keys(results)
     yield from _of_statements(results)
 
@@ -59,8 +59,8 @@ def _of_keys(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
     if not results:
         return
     ((usual, _),) = Counter(map(frozenset, results.values())).most_common(1)
-    for number, each in results.items():
-        lacking, more = sorted(usual - each.keys()), sorted(each.keys() - usual)
+    for number, result in results.items():
+        lacking, more = sorted(usual - result.keys()), sorted(result.keys() - usual)
         told = [f"lacks {listed(lacking)}"] if lacking else []
         told += [f"has {listed(more)}"] if more else []
         if told:
@@ -71,8 +71,8 @@ def _of_keys(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
 
 def _of_statements(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
     """Say where the statements of an answer are not scored one by one."""
-    for number, each in results.items():
-        statements, scores = each.get("statements"), each.get("statement_scores")
+    for number, result in results.items():
+        statements, scores = result.get("statements"), result.get("statement_scores")
         if not isinstance(statements, list) or not isinstance(scores, list):
             continue
         if len(statements) != len(scores):

@@ -70,8 +70,8 @@ class _Results:
 
     def add(self, scored: ScoredAnswer) -> None:
         """Take the scores of an answer."""
-        for each, value in zip(self.individual, values_of(scored), strict=True):
-            each.add(value)
+        for individual, value in zip(self.individual, values_of(scored), strict=True):
+            individual.add(value)
 
     def close(self, scores: Scores) -> None:
         """Write the results: of one metric alone, of several by their names."""
@@ -85,16 +85,16 @@ class _Results:
         """Write an object with the result of each metric."""
         write = self.files.write
         start = b"{\n"
-        for each, score in zip(self.individual, scores.total.scores, strict=True):
-            write(start + encode(name_of(each.column.label)) + b": ")
-            each.write(write, score.value)
+        for individual, score in zip(self.individual, scores.total.scores, strict=True):
+            write(start + encode(name_of(individual.column.label)) + b": ")
+            individual.write(write, score.value)
             start = b",\n"
         write(b"\n}")
 
     def drop(self) -> None:
         """Let go of all scores."""
-        for each in self.individual:
-            each.file.close()
+        for individual in self.individual:
+            individual.file.close()
 
 
 @dataclass(slots=True)
@@ -158,8 +158,8 @@ def _results(files: Files, run: ResultRun) -> _Results:
 
 
 def _results_alone(files: Files, run: ResultRun) -> _Results:
-    for each in run.constants:
-        raise ScoreError(f"haystack-results has no place for {each}: leave out --set")
+    for path in run.constants:
+        raise ScoreError(f"haystack-results has no place for {path}: leave out --set")
     return _results(files, run)
 
 

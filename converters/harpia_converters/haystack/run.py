@@ -13,32 +13,34 @@ def remarks(document: Any) -> Iterator[Remark]:
     inputs = object_in(object_in(document).get("inputs"))
     results = object_in(object_in(document).get("results"))
     lengths = {
-        name: len(each) for name, each in inputs.items() if isinstance(each, list | str)
+        name: len(column)
+        for name, column in inputs.items()
+        if isinstance(column, list | str)
     }
     yield from _of_texts(inputs)
     if lengths:
         usual = usual_of(lengths)
         yield from _of_lengths(lengths, usual)
         yield from _of_scores(results, lengths[usual], usual)
-    for each in filter(inputs.__contains__, results):
-        message = f"the metric {quoted(each)} is named like an input"
+    for metric in filter(inputs.__contains__, results):
+        message = f"the metric {quoted(metric)} is named like an input"
         help_ = "in a detailed report its scores overwrite that column; rename it"
-        yield Remark("K203", ("results", each), message, help_, at_key=True)
+        yield Remark("K203", ("results", metric), message, help_, at_key=True)
 
 
 def _of_texts(inputs: Mapping[str, Any]) -> Iterator[Remark]:
-    for name, each in inputs.items():
-        if isinstance(each, str):
+    for name, column in inputs.items():
+        if isinstance(column, str):
             message = f"the input {quoted(name)} is a text and not a list"
             help_ = "Haystack takes each character for a row; give a list of texts"
             yield Remark("K204", ("inputs", name), message, help_)
 
 
 def _of_lengths(lengths: Mapping[str, int], usual: str) -> Iterator[Remark]:
-    for name, each in lengths.items():
-        if each != lengths[usual]:
+    for name, length in lengths.items():
+        if length != lengths[usual]:
             message = (
-                f"the input {quoted(name)} has {counted(each, 'item')}, "
+                f"the input {quoted(name)} has {counted(length, 'item')}, "
                 f"but {quoted(usual)} has {lengths[usual]:,}"
             )
             help_ = "Haystack asks for inputs of one length; give one item for each row"
@@ -46,8 +48,8 @@ def _of_lengths(lengths: Mapping[str, int], usual: str) -> Iterator[Remark]:
 
 
 def _of_scores(results: Mapping[str, Any], wanted: int, usual: str) -> Iterator[Remark]:
-    for name, each in results.items():
-        scores = object_in(each).get("individual_scores")
+    for name, result in results.items():
+        scores = object_in(result).get("individual_scores")
         if isinstance(scores, list) and len(scores) != wanted:
             message = (
                 f"the metric {quoted(name)} has "

@@ -24,14 +24,14 @@ from harpia_formats.model.record import (
 def _read(row: Row) -> Record:
     # The schema has seen to the types, which are kept as they are: 3.0 is not 3.
     known = {key: value for key, value in row.items() if key != "header"}
-    known["outputs"] = [_output(each) for each in row["outputs"]]
+    known["outputs"] = [_output(output) for output in row["outputs"]]
     return Record(**known)
 
 
 def _output(given: Row) -> Output:
     scores = given.get("scores", UNSET)
     if scores is not UNSET:
-        scores = [Score(**each) for each in scores]
+        scores = [Score(**score) for score in scores]
     return Output(**{**given, "scores": scores})
 
 
@@ -49,7 +49,7 @@ def _write_header(header: Header, fates: FieldFates) -> Row:  # noqa: ARG001 - n
 
 RECORD = FormatAdapter(
     vendor="record",
-    fields=tuple(FieldMapping(tuple(each.split(".")), each) for each in FIELD_TYPES),
+    fields=tuple(FieldMapping(tuple(path.split(".")), path) for path in FIELD_TYPES),
     read=_read,
     write=_write,
     capacity=RowCapacity(

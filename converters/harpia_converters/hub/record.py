@@ -17,7 +17,7 @@ def sign_of(row: Mapping[str, Any]) -> str:
     """Return the sign that `row` is a record of the hub, or ""."""
     if not isinstance(row.get("outputs"), list) or row.keys() >= _others:
         return ""
-    beside = next((each for each in _company if each in row), "")
+    beside = next((key for key in _company if key in row), "")
     return f"`outputs` and `{beside}`" if beside else ""
 
 

@@ -43,8 +43,8 @@ class _Records:
             for column, value in zip(self.columns, values_of(scored), strict=True)
         ]
         # What was worked out in the same way before is replaced.
-        again = {(each.metric, each.signature) for each in new}
-        left = [each for each in old if (each.metric, each.signature) not in again]
+        again = {(score.metric, score.signature) for score in new}
+        left = [score for score in old if (score.metric, score.signature) not in again]
         self._outputs.append(replace(scored.output, scores=[*left, *new]))
 
     def _write(self) -> None:

@@ -35,10 +35,10 @@ def sniff(document: Mapping[str, Any], *, listed: bool) -> str:
     if results.sniff(document):
         return ""
     if isinstance(document.get("type"), str):
-        bodies = (each for each in _bodies if each in document)
-        return next((f"`type` and `{each}`" for each in bodies), "")
-    for _, each in tasks_of(document):
-        if "dataset" in each:
+        bodies = (key for key in _bodies if key in document)
+        return next((f"`type` and `{key}`" for key in bodies), "")
+    for _, task in tasks_of(document):
+        if "dataset" in task:
             return "`tasks` with `dataset` in it"
     return ""
 
@@ -49,9 +49,9 @@ def tasks_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, A
     if not isinstance(tasks, list):
         yield from members_of(document, (), "tasks")
         return
-    for index, each in enumerate(tasks):
-        if isinstance(each, Mapping):
-            yield ("tasks", index), each
+    for index, task in enumerate(tasks):
+        if isinstance(task, Mapping):
+            yield ("tasks", index), task
 
 
 def remarks(document: Any) -> Iterator[Remark]:
@@ -83,9 +83,9 @@ def _kinds_of(task: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Any]]
     """Yield which metrics a task names, and where."""
     metrics = task.get("metrics")
     if isinstance(metrics, list):
-        for index, each in enumerate(metrics):
-            if isinstance(each, Mapping):
-                yield (*path, "metrics", index, "name"), each.get("name")
+        for index, item in enumerate(metrics):
+            if isinstance(item, Mapping):
+                yield (*path, "metrics", index, "name"), item.get("name")
     for place, metric in members_of(task, path, "metrics"):
         yield (*place, "type"), metric.get("type")
 

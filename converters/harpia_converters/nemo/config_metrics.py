@@ -76,11 +76,11 @@ def _tasks_in(document: Mapping[str, Any]) -> Iterator[_Task]:
 def _chosen(tasks: list[_Task], wanted: str) -> _Task:
     if not tasks:
         raise ScoreError(_nothing)
-    for each in tasks:
-        if wanted and each.name == wanted:
-            return each
+    for task in tasks:
+        if wanted and task.name == wanted:
+            return task
     if len(tasks) > 1:
-        known = ", ".join(each.name for each in tasks)
+        known = ", ".join(task.name for task in tasks)
         found = f"no task called {wanted!r}" if wanted else "several tasks"
         raise ScoreError(
             f"the configuration has {found}; --name task=NAME takes one of {known}"

@@ -32,7 +32,7 @@ def sniff(row: Mapping[str, Any]) -> str:
         return ""
     if "ideal_response" not in row and _of_records & row.keys():
         return ""
-    return next(filter(None, (sign_of(row, *each) for each in _signs)), "")
+    return next(filter(None, (sign_of(row, *keys) for keys in _signs)), "")
 
 
 def remarks(row: Any) -> Iterator[Remark]:

@@ -60,9 +60,9 @@ def asked_by(
     if kind not in definitions.metrics:
         return (_unknown(kind, key, definitions),)
     given = _given(key, metric)
-    named = (_under(key, each) for each in definitions.metrics[kind])
+    named = (_under(key, request) for request in definitions.metrics[kind])
     if kind in _spelt:
-        return tuple(_checking(key, each, given) for each in named)
+        return tuple(_checking(key, request, given) for request in named)
     if definitions is SIMILARITY:
         _check(key, given, known=())
     else:
@@ -83,9 +83,9 @@ def _given(key: str, metric: Mapping[str, Any]) -> dict[str, Any]:
         params = {}
     if not isinstance(params, Mapping):
         raise ScoreError(f"params of the metric {key} are no object")
-    beside = {name: each for name, each in metric.items() if name not in _about}
+    beside = {name: value for name, value in metric.items() if name not in _about}
     return {
-        name: each for name, each in {**beside, **params}.items() if each is not None
+        name: value for name, value in {**beside, **params}.items() if value is not None
     }
 
 

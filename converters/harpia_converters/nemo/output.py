@@ -25,10 +25,10 @@ def sniff(row: Mapping[str, Any]) -> str:
     question = row.get("input")
     if not isinstance(question, Mapping):
         return sign_of(row, "response", "llm_name")
-    signs = [sign_of(row, "input", each) for each in ("response", "llm_name")]
+    signs = [sign_of(row, "input", key) for key in ("response", "llm_name")]
     if sign_of(row, "input"):
-        inside = (each for each in ("prompt", "ideal_response") if each in question)
-        signs += [f"`input.{each}`" for each in inside]
+        inside = (key for key in ("prompt", "ideal_response") if key in question)
+        signs += [f"`input.{key}`" for key in inside]
     return next(filter(None, signs), "")
 
 
@@ -37,7 +37,7 @@ def sniff_flat(row: Mapping[str, Any]) -> str:
     if sniff(row):
         return ""
     signs = (
-        sign_of(row, each, "actual_response") for each in ("prompt", "ideal_response")
+        sign_of(row, key, "actual_response") for key in ("prompt", "ideal_response")
     )
     return next(filter(None, signs), "")
 

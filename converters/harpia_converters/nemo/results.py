@@ -26,8 +26,8 @@ def sniff(document: Mapping[str, Any]) -> str:
         if "scores" in metric:
             return f"`{place[0]}` with `scores` in it"
     if "job" in document and "type" not in document:
-        trees = (each for each in ("tasks", "groups") if each in document)
-        return next((f"`job` and `{each}`" for each in trees), "")
+        trees = (key for key in ("tasks", "groups") if key in document)
+        return next((f"`job` and `{key}`" for key in trees), "")
     return ""
 
 
@@ -47,7 +47,7 @@ def remarks(document: Any) -> Iterator[Remark]:
 def _without_stats(scores: list[Placed]) -> Iterator[Remark]:
     """Yield one remark for all scores that have no stats, at the first of them."""
     bare = [
-        place for place, each in scores if not isinstance(each.get("stats"), Mapping)
+        place for place, score in scores if not isinstance(score.get("stats"), Mapping)
     ]
     if bare:
         yield Remark(

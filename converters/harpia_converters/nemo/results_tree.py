@@ -12,9 +12,9 @@ Placed = tuple[Path, Mapping[str, Any]]
 def members_of(owner: Mapping[str, Any], path: Path, key: str) -> Iterator[Placed]:
     """Yield the objects that the object under `key` of `owner` holds."""
     inner = owner.get(key)
-    for name, each in inner.items() if isinstance(inner, Mapping) else ():
-        if isinstance(each, Mapping):
-            yield (*path, key, name), each
+    for name, member in inner.items() if isinstance(inner, Mapping) else ():
+        if isinstance(member, Mapping):
+            yield (*path, key, name), member
 
 
 def groups_of(owner: Mapping[str, Any], path: Path = ()) -> Iterator[Placed]:

@@ -64,13 +64,13 @@ def document_of(scores: Scores, names: Mapping[str, str]) -> dict[str, Any]:
 
 def _metrics_of(group: Group) -> dict[str, Any]:
     metrics: dict[str, Any] = {}
-    for each in group.scores:
-        metric = metrics.setdefault(each.metric, {"scores": {}})
-        if each.value is not None:
+    for score in group.scores:
+        metric = metrics.setdefault(score.metric, {"scores": {}})
+        if score.value is not None:
             # The BLEU of a text and itself is a little above its limit in floats.
-            value = min(each.value, 1.0) if each.name in SHARES else each.value
-            stats = stats_of(replace(each, value=value))
-            metric["scores"][each.name] = {"value": value, "stats": stats}
+            value = min(score.value, 1.0) if score.name in SHARES else score.value
+            stats = stats_of(replace(score, value=value))
+            metric["scores"][score.name] = {"value": value, "stats": stats}
     return {"metrics": metrics}
 
 
@@ -111,25 +111,25 @@ def _groups_of(groups: Iterable[Group]) -> dict[str, Any]:
 
 
 def _signatures_of(group: Group) -> dict[str, str]:
-    return {f"{each.metric}.{each.name}": each.signature for each in group.scores}
+    return {f"{score.metric}.{score.name}": score.signature for score in group.scores}
 
 
 def _left_out(scores: Scores) -> Iterable[str]:
-    for each in scores.total.scores:
-        if each.value is None:
-            yield f"{each.metric}.{each.name} has no value: no answer could be scored"
+    for score in scores.total.scores:
+        if score.value is None:
+            yield f"{score.metric}.{score.name} has no value: no answer could be scored"
 
 
 def _writer(files: Files, run: ResultRun) -> _Writer:
     tree = run.names.get("tree", TREES[0])
     if tree not in TREES:
         raise ScoreError(f"a tree is called {' or '.join(TREES)}, not {tree!r}")
-    for each in run.measured:
-        shares = [name for name in each.names if name in SHARES]
-        if shares and each.measure.scale != "0-1":
+    for metric in run.measured:
+        shares = [name for name in metric.names if name in SHARES]
+        if shares and metric.measure.scale != "0-1":
             raise ScoreError(
                 f"{shares[0]} is a share from 0 to 1 in NeMo's results, and was to be "
-                f"from 0 to 100; give --param {each.request.label}.scale=0-1 or "
+                f"from 0 to 100; give --param {metric.request.label}.scale=0-1 or "
                 "another --profile"
             )
     return _Writer(files, run.names)

@@ -28,11 +28,11 @@ def sign_of(row: Mapping[str, Any], *keys: str) -> str:
     An object of lists holds columns and is no record, so one of them must hold
     something else.
     """
-    if _of_others & row.keys() or not all(each in row for each in keys):
+    if _of_others & row.keys() or not all(key in row for key in keys):
         return ""
-    if all(isinstance(row[each], list) for each in keys):
+    if all(isinstance(row[key], list) for key in keys):
         return ""
-    return " and ".join(f"`{each}`" for each in keys)
+    return " and ".join(f"`{key}`" for key in keys)
 
 
 def without_category(question: Mapping[str, Any], path: Path = ()) -> Iterator[Remark]:
@@ -50,12 +50,12 @@ def undocumented(
     owner: Mapping[str, Any], known: frozenset[str], path: Path = ()
 ) -> Iterator[Remark]:
     """Yield each key of the object at `path` that is not among the `known` ones."""
-    for each in owner:
-        if each not in known:
+    for key in owner:
+        if key not in known:
             yield Remark(
                 UNDOCUMENTED_KEY,
-                (*path, each),
-                f"{short_json(each)} is not a key that is known here",
+                (*path, key),
+                f"{short_json(key)} is not a key that is known here",
                 f"use one of {', '.join(sorted(known))}, or remove it",
                 at_key=True,
             )

@@ -35,7 +35,7 @@ def meant_by(template: Any, metric: str) -> str:
     found = _one_field.fullmatch(template) if isinstance(template, str) else None
     if found is not None and found[1] in KNOWN:
         return KNOWN[found[1]]
-    names = ", ".join(each for each in KNOWN if each.startswith(("item.", "sample.")))
+    names = ", ".join(name for name in KNOWN if name.startswith(("item.", "sample.")))
     raise ScoreError(
         f"the template {short_json(template)} of the metric {metric} is none that is "
         f"understood here: one field in {{{{ }}}}, without filters, of {names}"

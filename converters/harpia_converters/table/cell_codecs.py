@@ -28,7 +28,7 @@ def as_json(text: str) -> Any:
 def as_objects(text: str) -> Any:
     """Return an object of objects, `DECLINED` if `text` is something else."""
     value = as_json(text)
-    if type(value) is dict and all(type(each) is dict for each in value.values()):
+    if type(value) is dict and all(type(member) is dict for member in value.values()):
         return value
     return DECLINED
 

@@ -74,11 +74,11 @@ _all = (
         (_extra,), _extra, OBJECTS, note="a text that is unknown has its own column"
     ),
 )
-_known = frozenset(each.name for each in _all)
+_known = frozenset(mapping.name for mapping in _all)
 
 
 def _read(row: Row) -> Record:
-    record = _table.read({key: each for key, each in row.items() if key != _extra})
+    record = _table.read({key: value for key, value in row.items() if key != _extra})
     if _extra not in row:
         return record
     own = {} if record.extra is UNSET else record.extra[_vendor]
@@ -92,7 +92,7 @@ def _read(row: Row) -> Record:
 
 def _write(record: Record, fates: FieldFates) -> Row:
     row = _table.write(replace(record, extra=UNSET), fates)
-    if record.outputs and not any(each.name in row for each in _of_output):
+    if record.outputs and not any(mapping.name in row for mapping in _of_output):
         fates.dropped("outputs", "without anything that is known of it")
     if record.extra is not UNSET:
         _put_back(record.extra, row)
@@ -105,9 +105,9 @@ def _write(record: Record, fates: FieldFates) -> Row:
 def _put_back(extra: dict[str, Row], row: Row) -> None:
     """Put texts of unknown columns into columns, and the rest into one."""
     own = extra.get(_vendor, {})
-    columns = {key: each for key, each in own.items() if _is_column(key, each, row)}
-    packed = {vendor: each for vendor, each in extra.items() if vendor != _vendor}
-    rest = {key: each for key, each in own.items() if key not in columns}
+    columns = {key: value for key, value in own.items() if _is_column(key, value, row)}
+    packed = {vendor: members for vendor, members in extra.items() if vendor != _vendor}
+    rest = {key: value for key, value in own.items() if key not in columns}
     if rest or (_vendor in extra and not own):
         packed[_vendor] = rest
     if packed == {_vendor: {_extra: rest.get(_extra)}} and _is_strange(rest[_extra]):
@@ -143,5 +143,5 @@ TABLE = FormatAdapter(
     blank_is_absent=True,
     # Without it a table of answers looks like one of expected answers.
     implied_columns={"response": "model"},
-    columns=tuple(each.name for each in _all),
+    columns=tuple(mapping.name for mapping in _all),
 )

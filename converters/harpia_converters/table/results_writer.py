@@ -67,11 +67,11 @@ def _text(value: Any) -> str:
 
 def _writer(files: Files, run: ResultRun) -> _Lines:
     columns = columns_of(run.measured)
-    names = (*_named, *(each.label for each in columns))
-    for each in columns:
-        if names.count(each.label) > 1:
+    names = (*_named, *(column.label for column in columns))
+    for column in columns:
+        if names.count(column.label) > 1:
             raise ScoreError(
-                f"a score is called {each.label!r}, as is another column of the table"
+                f"a score is called {column.label!r}, as is another column of the table"
             )
     try:
         constants = constants_by_path(TABLE, run.constants)

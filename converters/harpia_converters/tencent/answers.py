@@ -20,7 +20,7 @@ _extra = "outputs.extra"
 
 def read_answers(entries: list[Row]) -> list[Output]:
     """Return an output for each response, with its place among those of its model."""
-    pairs = ((entry, each) for entry in entries for each in entry["responses"])
+    pairs = ((entry, answer) for entry in entries for answer in entry["responses"])
     outputs: list[Output] = []
     for _, run in groupby(pairs, key=lambda pair: pair[0]["model_name"]):
         answers = list(run)
@@ -65,10 +65,10 @@ def write_answers(outputs: list[Output], fates: FieldFates) -> list[Row]:
 
 
 def _note_places(answers: list[Output], fates: FieldFates) -> None:
-    for index, each in zip(_places(answers), answers, strict=True):
-        if each.index == index:
+    for index, answer in zip(_places(answers), answers, strict=True):
+        if answer.index == index:
             continue
-        if each.index is UNSET:
+        if answer.index is UNSET:
             fates.defaulted("outputs.index", "the place among answers of the model")
         elif index is UNSET:
             fates.dropped("outputs.index", "the only answer of the model there")
@@ -78,7 +78,7 @@ def _note_places(answers: list[Output], fates: FieldFates) -> None:
 
 def _entries(model: str, answers: list[Output], fates: FieldFates) -> Iterator[Row]:
     """Yield an entry for answers that have the same beside their responses."""
-    parts = [_parted(each, fates) for each in answers]
+    parts = [_parted(answer, fates) for answer in answers]
     for _, run in groupby(parts, key=lambda part: encode(part[0])):
         members = list(run)
         responses = [response for _, response in members]

@@ -28,10 +28,10 @@ def read_chat(messages: list[Row]) -> tuple[Row, Row]:
 
 
 def _question(messages: list[Row]) -> Row:
-    names = _plain.get(tuple(each["role"] for each in messages))
-    if names is None or any(len(each) > len(MESSAGE_KEYS) for each in messages):
+    names = _plain.get(tuple(message["role"] for message in messages))
+    if names is None or any(len(message) > len(MESSAGE_KEYS) for message in messages):
         return {"messages": messages}
-    texts = (each["content"] for each in messages)
+    texts = (message["content"] for message in messages)
     return dict(zip(names, texts, strict=True))
 
 
@@ -63,9 +63,9 @@ def _asked(record: Record) -> tuple[list[Row], list[str]]:
         return [*start, {"role": "user", "content": record.prompt}], []
     if record.messages is UNSET:
         raise nothing_asked()
-    chat = [with_text(each) for each in record.messages]
+    chat = [with_text(message) for message in record.messages]
     done = [EMPTIED] if chat != record.messages else []
-    if not start or any(each["role"] == "system" for each in chat):
+    if not start or any(message["role"] == "system" for message in chat):
         return chat, done
     return [*start, *chat], [*done, "with the system message"]
 

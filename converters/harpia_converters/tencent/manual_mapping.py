@@ -26,7 +26,7 @@ def read_turns(row: Row) -> Record:
     """Return the record that a row is: what the last turn asks, and expects."""
     turns = row["conversation"]
     rest = without(row, _of_row)
-    others = [without(each, _of_turn) for each in turns]
+    others = [without(turn, _of_turn) for turn in turns]
     if any(others):
         rest["conversation"] = others
     return Record(
@@ -42,9 +42,9 @@ def _asked(system: str | UnsetType, turns: list[Row]) -> Row:
         asked: Row = {"prompt": turns[0]["prompt"]}
         return asked if system is UNSET else {**asked, "system": system}
     messages = [] if system is UNSET else [{"role": "system", "content": system}]
-    for each in turns:
-        messages.append({"role": "user", "content": each["prompt"]})
-        messages.append({"role": "assistant", "content": each["response"]})
+    for turn in turns:
+        messages.append({"role": "user", "content": turn["prompt"]})
+        messages.append({"role": "assistant", "content": turn["response"]})
     return {"messages": messages[:-1]}
 
 
@@ -54,7 +54,7 @@ def write_turns(record: Record, fates: FieldFates) -> Row:
     Raises `Unconvertible` where nothing is asked, or no answer is expected.
     """
     system, chat, done = _parted(record)
-    texts: list[str] = [each["content"] for each in chat]
+    texts: list[str] = [message["content"] for message in chat]
     texts.append(expected_answer(record, "response", fates))
     turns: list[Row] = [
         {"prompt": prompt, "response": response}
@@ -73,7 +73,7 @@ def _parted(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:
         if record.prompt is UNSET:
             raise nothing_asked()
         return record.system, [_of_user(record.prompt)], []
-    chat = [with_text(each) for each in record.messages]
+    chat = [with_text(message) for message in record.messages]
     done = [EMPTIED] if chat != record.messages else []
     system = record.system
     if chat[0]["role"] == "system" and len(chat) > 1:
@@ -82,7 +82,7 @@ def _parted(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:
         done.append("with the system message")
     if not _alternates(chat):
         return system, [_last(chat, record)], [CUT]
-    if any(tuple(each) != MESSAGE_KEYS for each in record.messages):
+    if any(tuple(message) != MESSAGE_KEYS for message in record.messages):
         done.append("as role and content")
     return system, chat, done
 
@@ -93,7 +93,7 @@ def _of_user(text: str) -> Row:
 
 def _alternates(chat: list[Row]) -> bool:
     """Tell whether user and assistant take turns, and the user is the last."""
-    roles = [each["role"] for each in chat]
+    roles = [message["role"] for message in chat]
     return len(roles) % 2 == 1 and all(
         role == ("user", "assistant")[place % 2] for place, role in enumerate(roles)
     )
@@ -101,9 +101,9 @@ def _alternates(chat: list[Row]) -> bool:
 
 def _last(chat: list[Row], record: Record) -> Row:
     """Return what the user said last, or else what is asked or said at all."""
-    for each in reversed(chat):
-        if each["role"] == "user":
-            return each
+    for message in reversed(chat):
+        if message["role"] == "user":
+            return message
     return chat[-1] if record.prompt is UNSET else _of_user(record.prompt)
 
 
@@ -120,4 +120,6 @@ def _suits(others: Any, turns: list[Row]) -> bool:
     """Tell whether `others` is what such turns may have had beside what we know."""
     if not isinstance(others, list) or len(others) != len(turns) or not any(others):
         return False
-    return all(isinstance(each, dict) and not each.keys() & _of_turn for each in others)
+    return all(
+        isinstance(other, dict) and not other.keys() & _of_turn for other in others
+    )

@@ -135,7 +135,7 @@ def _settled(record: Record) -> Row:
     """Return the id and the settings, in the order that they have in the record."""
     fields: Row = {} if record.id is UNSET else {"id": record.id}
     settings: Any = record.params or {}
-    return fields | {key: each for key, each in settings.items() if key in _settings}
+    return fields | {key: value for key, value in settings.items() if key in _settings}
 
 
 def _note_taken(row: Row, rest: Row, fates: FieldFates) -> None:

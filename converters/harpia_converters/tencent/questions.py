@@ -69,7 +69,9 @@ def _note_text(name: str, record: Record, back: Row, fates: FieldFates) -> None:
 
 
 def _is_said(text: str, role: str, messages: list[Row]) -> bool:
-    return any(each["role"] == role and each["content"] == text for each in messages)
+    return any(
+        message["role"] == role and message["content"] == text for message in messages
+    )
 
 
 def _note_messages(

@@ -47,8 +47,8 @@ def on_outputs(row: Any) -> Iterator[Remark]:
 def _texts(row: Any, key: str, name: str) -> Iterator[tuple[Path, str]]:
     """Yield the text called `name` of each item in the list under `key`, and where."""
     items = row.get(key) if isinstance(row, Mapping) else None
-    for index, each in enumerate(items if isinstance(items, list) else ()):
-        value = each.get(name) if isinstance(each, Mapping) else None
+    for index, item in enumerate(items if isinstance(items, list) else ()):
+        value = item.get(name) if isinstance(item, Mapping) else None
         if isinstance(value, str):
             yield (key, index, name), value
 

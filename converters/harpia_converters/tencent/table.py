@@ -25,7 +25,7 @@ def sign_of(row: Mapping[str, Any], answers: str) -> str:
     # There a response is what a model answered, and not what is expected.
     if _of_answers & row.keys():
         return ""
-    known = [f"`{each}`" for each in ("system", "prompt", answers) if each in row]
+    known = [f"`{column}`" for column in ("system", "prompt", answers) if column in row]
     if len(known) < _enough or len(row) > len(known) + _most_others:
         return ""
     return f"{', '.join(known[:-1])} and {known[-1]}"
@@ -46,11 +46,11 @@ def remarks_of(row: Any, answers: str) -> Iterator[Remark]:
             "the table has no column system",
             "add the column, blank where there is no system input",
         )
-    for each in row:
-        if each not in {"system", "prompt", answers}:
+    for column in row:
+        if column not in {"system", "prompt", answers}:
             yield Remark(
                 OTHER_COLUMN,
-                (each,),
+                (column,),
                 f"the column is none of system, prompt and {answers}",
                 "remove the column; such a table has these three only",
                 at_key=True,

@@ -56,4 +56,4 @@ def _texts_of(record: Record, fates: FieldFates) -> Row:
 
 def with_response(row: Row) -> Row:
     """Return a row with the column `answer` as one with the column `response`."""
-    return {"response" if key == "answer" else key: each for key, each in row.items()}
+    return {"response" if key == "answer" else key: value for key, value in row.items()}
