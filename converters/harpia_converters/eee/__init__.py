@@ -1,4 +1,4 @@
-"""EvalEval "Every Eval Ever": instance-level records, and their aggregates."""
+"""EvalEval "Every Eval Ever": three versions of its samples, and its aggregates."""
 
 from harpia_converters.eee import (
     aggregate,

@@ -1,4 +1,4 @@
-"""eee-aggregate: one document of the scores of one model in one run."""
+"""The format eee-aggregate: one document with the scores of one model in one run."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,28 +11,28 @@ from harpia_formats.model.problem import Path
 
 OLD, NEW = "eee-aggregate@0.2.0", "eee-aggregate@0.3.0"
 
-#: The last label whose documents may have the old shape.
+#: The last `schema_version` of documents that may be of the old version.
 _last_old = (0, 2, 0)
-#: Keys of a metric that the old shape does not know.
+#: Keys of a metric that the old version does not have.
 _metric_keys = tuple(
-    f"metric_{each}" for each in ("id", "name", "kind", "unit", "parameters")
+    f"metric_{name}" for name in ("id", "name", "kind", "unit", "parameters")
 )
-#: Keys that say how a model is run; the old shape does not know them.
+#: Keys that say how a model is run; the old version does not have them.
 _deployment_keys = ("deployment_type", "model_availability")
 _version = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})$")
 
 
-def sign_of(document: Mapping[str, Any], shape: str) -> str:
-    """Return the sign that `document` is an aggregate of `shape`, or ""."""
+def sign_of(document: Mapping[str, Any], version: str) -> str:
+    """Return by which keys `document` is an aggregate of `version`, or ""."""
     kind = _kind_of(document)
     if not kind or is_record(document):
         return ""
-    found, sign = _shape_of(document)
-    return f"{kind} {sign}" if found == shape else ""
+    found, sign = _version_of(document)
+    return f"{kind} {sign}" if found == version else ""
 
 
 def _kind_of(document: Mapping[str, Any]) -> str:
-    """Return what shows that `document` is an aggregate, or ""."""
+    """Return by which keys `document` is an aggregate, or ""."""
     if "evaluation_results" in document:
         return "`evaluation_results`"
     if {"source_metadata", "model_info"} <= document.keys():
@@ -40,8 +40,8 @@ def _kind_of(document: Mapping[str, Any]) -> str:
     return ""
 
 
-def _shape_of(document: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the shape of an aggregate and what tells it."""
+def _version_of(document: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the schema id of an aggregate's version, and what it is detected by."""
     key = next(_new_keys_in(document), "")
     if key:
         return NEW, f"with `{key}`"
@@ -52,7 +52,7 @@ def _shape_of(document: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _new_keys_in(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the keys of `document` that only the new shape has."""
+    """Yield the keys of `document` that only the new version has."""
     if "eval_library" in document:
         yield "eval_library"
     details = _object_in(_object_in(document, "model_info"), "additional_details")
@@ -67,22 +67,22 @@ def _new_keys_in(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _object_in(owner: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return the object at `key` of `owner`, an empty one if there is none."""
+    """Return the object at `key` of `owner`, or an empty one."""
     value = owner.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
 def _label_of(document: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the numbers of the version label, none if it is not one."""
+    """Return the numbers of `schema_version`, empty if it is no version."""
     label = document.get("schema_version")
     found = _version.search(label) if isinstance(label, str) else None
     return tuple(map(int, found.groups())) if found else ()
 
 
-def advise(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: ARG001 - the shape of `Advise`
-    """Return the help for a metric that is taken for levels only by its silence.
+def advise(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: ARG001 - the signature of `Advise`
+    """Return the help for a metric at `path` that has no score_type.
 
-    The condition of 0.2.0 holds for a metric that gives no score_type at all.
+    The condition of 0.2.0 that asks for levels also holds for such a metric.
     """
     owner = record
     for step in path:
@@ -91,14 +91,14 @@ def advise(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: ARG0
         return Advice(
             "C101",
             'give score_type "binary" or "continuous" if the score has no levels: '
-            "without score_type this shape takes it for levels",
+            "without score_type this version of the schema requires levels",
         )
     return None
 
 
-def _dialect(shape: str, name: str) -> Dialect:
-    sniff = partial(sign_of, shape=shape)
-    return Dialect(shape, sniff, name=name, container=Container.DOCUMENT)
+def _dialect(version: str, name: str) -> Dialect:
+    sniff = partial(sign_of, version=version)
+    return Dialect(version, sniff, name=name, container=Container.DOCUMENT)
 
 
 FORMAT = Format(

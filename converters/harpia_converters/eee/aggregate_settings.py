@@ -1,4 +1,4 @@
-"""What an aggregate says of a run beside its scores: given by `--set`, or usual."""
+"""The members of an aggregate beside its scores: given by `--set`, or defaults."""
 
 import os
 import re
@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harpia_converters.eee.versions import Form
+from harpia_converters.eee.versions import Version
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.metric_profile import ScoreError
 
-#: Places in an aggregate that can be given, in both shapes.
+#: Places in an aggregate that can be given, in both versions.
 _places = (
     "retrieved_timestamp",
     "evaluation_timestamp",
     *(
-        f"source_metadata.{each}"
-        for each in (
+        f"source_metadata.{key}"
+        for key in (
             "source_name",
             "source_type",
             "source_organization_name",
@@ -29,10 +29,10 @@ _places = (
             "evaluator_relationship",
         )
     ),
-    *(f"model_info.{each}" for each in ("name", "developer", "inference_platform")),
+    *(f"model_info.{key}" for key in ("name", "developer", "inference_platform")),
     *(
-        f"source_data.{each}"
-        for each in (
+        f"source_data.{key}"
+        for key in (
             "dataset_name",
             "source_type",
             "url",
@@ -43,44 +43,44 @@ _places = (
     ),
     "detailed_evaluation_results.file_path",
 )
-#: Places that only the shape 0.3.0 has.
+#: Places that only version 0.3.0 has.
 _new_places = tuple(
-    f"model_info.additional_details.{each}"
-    for each in ("deployment_type", "model_availability")
+    f"model_info.additional_details.{key}"
+    for key in ("deployment_type", "model_availability")
 )
 #: Places whose values are not text.
-_as_json = frozenset({"source_data.url", "source_data.samples_number"})
-#: What is worked out, and so not given.
-_worked_out = ("value", "is_correct", "metric", "signature", "result_id")
+_json_places = frozenset({"source_data.url", "source_data.samples_number"})
+#: Fields of a score that are computed, and so cannot be given.
+_computed = ("value", "is_correct", "metric", "signature", "result_id")
 _seconds = re.compile(r"(?:^|/)([0-9]{9,12})$")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What was given for a run."""
+class AggregateSettings:
+    """The values that `--set` gives for a run."""
 
-    #: What records lack, by the path of the field.
+    #: Values of fields that records lack, by the path of the field.
     constants: Mapping[str, Any]
-    #: What an aggregate says, by its place.
-    told: Mapping[str, Any] = field(default_factory=dict)
+    #: Values in the aggregate, by their place in it.
+    values: Mapping[str, Any] = field(default_factory=dict)
 
-    def of(self, owner: str) -> dict[str, Any]:
-        """Return what was given for the members of an object of an aggregate."""
+    def members_of(self, owner: str) -> dict[str, Any]:
+        """Return the values given for members of the object at the place `owner`."""
         start = f"{owner}."
         own = {
             key.removeprefix(start): value
-            for key, value in self.told.items()
+            for key, value in self.values.items()
             if key.startswith(start)
         }
         return {key: value for key, value in own.items() if "." not in key}
 
     def retrieved(self, evaluation_id: str) -> str:
-        """Return when the run was written down, in seconds since 1970.
+        """Return when the run was recorded, as text of seconds since 1970.
 
-        The ids of runs mostly end with it. SOURCE_DATE_EPOCH is what builds that can
-        be repeated take for the time.
+        The value given, else the number at the end of `evaluation_id`, else
+        SOURCE_DATE_EPOCH (the variable for reproducible builds), else now.
         """
-        given = self.told.get("retrieved_timestamp")
+        given = self.values.get("retrieved_timestamp")
         found = _seconds.search(evaluation_id)
         fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
         if given is not None:
@@ -91,30 +91,36 @@ class Settings:
 
 
 def settings_of(
-    given: Mapping[str, Any], adapter: FormatAdapter, form: Form
-) -> Settings:
-    """Return what was given, for rows and for their aggregate; raises `ScoreError`."""
-    known = (*_places, *_new_places) if form.is_closed else _places
-    told: dict[str, Any] = {}
+    given: Mapping[str, Any], adapter: FormatAdapter, version: Version
+) -> AggregateSettings:
+    """Return `given`, parted into values for rows and for their aggregate.
+
+    Raises `ScoreError` for a name that neither has, and for one that is computed.
+    """
+    known = (*_places, *_new_places) if version.is_closed else _places
+    values: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for name, value in given.items():
         place = _place_of(name, known, adapter)
         if place:
-            told[place] = _value(place, value)
+            values[place] = _value(place, value)
         else:
             rest[name] = value
     try:
         constants = constants_by_path(adapter, rest)
     except ConversionError as error:
-        raise ScoreError(f"{error}; of an aggregate: {', '.join(known)}") from error
-    for each in _worked_out:
-        if f"outputs.scores.{each}" in constants:
-            raise ScoreError(f"{each} of a score is worked out, and not given")
-    return Settings(constants, told)
+        raise ScoreError(f"{error}; in an aggregate: {', '.join(known)}") from error
+    for computed in _computed:
+        if f"outputs.scores.{computed}" in constants:
+            raise ScoreError(f"{computed} of a score is computed, and cannot be given")
+    return AggregateSettings(constants, values)
 
 
 def _place_of(name: str, known: tuple[str, ...], adapter: FormatAdapter) -> str:
-    """Return the place in an aggregate that a name means, "" if it means none."""
+    """Return the place in an aggregate that `name` is, in full or by its last key.
+
+    "" if it is a field of the rows or unknown. Raises `ScoreError` if it is ambiguous.
+    """
     if name in known:
         return name
     if find_field_path(name, adapter) is not None:
@@ -126,11 +132,11 @@ def _place_of(name: str, known: tuple[str, ...], adapter: FormatAdapter) -> str:
 
 
 def _value(place: str, value: Any) -> Any:
-    if place not in _as_json or not isinstance(value, str):
+    if place not in _json_places or not isinstance(value, str):
         return value
     try:
         value = decode(value.encode())
     except ValueError:
-        # An address alone is no JSON.
+        # A URL without quotes is not JSON.
         return [value] if place.endswith("url") else value
     return value

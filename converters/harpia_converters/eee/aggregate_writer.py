@@ -1,7 +1,7 @@
-"""The aggregate of scores: one document beside the samples, in either shape.
+"""The aggregate of scores, one document beside the samples, in either version.
 
-The signature of a score is in `score_details.details`, and in the shape 0.3.0 in
-`metric_config.metric_parameters`, too.
+The signature of a score is in `score_details.details`, and in version 0.3.0 also in
+`metric_config.metric_parameters`.
 """
 
 import math
@@ -9,47 +9,48 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_converters.eee.aggregate_settings import Settings
-from harpia_converters.eee.versions import Form
+from harpia_converters.eee.aggregate_settings import AggregateSettings
+from harpia_converters.eee.versions import Version
 from harpia_formats._version import __version__
 from harpia_formats.metrics import METRICS
 from harpia_formats.scoring.results.columns import ScoreColumn
 from harpia_formats.scoring.scores import MetricScore, Scores
 
-#: What is not known of a model or of who asked it.
+#: Written for what is not known of the model or of the organization.
 _unknown = "unknown"
 _library = {"name": "harpia-formats", "version": __version__}
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What is known of the samples."""
+class SamplesFile:
+    """The samples file that an aggregate belongs to."""
 
     evaluation_id: str
     model_id: str
     rows: int
-    #: The sha256 of their bytes.
+    #: The sha256 of its bytes.
     checksum: str
-    #: Their file from the root of the collection, "" where it is in none.
+    #: Its path from the root of the collection, "" if it is in none.
     file_path: str
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What is said of all scores alike."""
+class ResultContext:
+    """What the results of all evaluations are written from."""
 
     columns: tuple[ScoreColumn, ...]
     scores: Scores
-    settings: Settings
-    form: Form
+    settings: AggregateSettings
+    version: Version
 
 
-def name_of(name: str, column: ScoreColumn, form: Form, *, is_only: bool) -> str:
-    """Return the `evaluation_name` of a score, which rows and results have alike.
+def name_of(name: str, column: ScoreColumn, version: Version, *, is_only: bool) -> str:
+    """Return the `evaluation_name` of a score, in its row and in the aggregate.
 
-    Where a row can name its result otherwise, it is that of the evaluation.
+    It is `name`, the evaluation's, if rows have an `evaluation_result_id` or if the
+    score is the only one; else the metric is added.
     """
-    return name if form.is_closed or is_only else f"{name}/{column.label}"
+    return name if version.is_closed or is_only else f"{name}/{column.label}"
 
 
 def result_id_of(name: str, column: ScoreColumn) -> str:
@@ -58,105 +59,116 @@ def result_id_of(name: str, column: ScoreColumn) -> str:
 
 
 def aggregate_of(
-    run: Run, results: Mapping[str, tuple[MetricScore, ...]], told: Told
+    samples: SamplesFile,
+    results: Mapping[str, tuple[MetricScore, ...]],
+    context: ResultContext,
 ) -> dict[str, Any]:
-    """Return the aggregate of the scores of each evaluation, by the name of that."""
+    """Return the aggregate with `results`, the scores of each evaluation by name."""
     found = [
-        _result(name, column, score, told)
+        _result(name, column, score, context)
         for name, scored in results.items()
-        for column, score in zip(told.columns, scored, strict=True)
+        for column, score in zip(context.columns, scored, strict=True)
         if score.value is not None
     ]
-    return _around(found, run, told.settings, told.form)
+    return _around(found, samples, context.settings, context.version)
 
 
-def empty_aggregate(settings: Settings, form: Form) -> dict[str, Any]:
-    """Return an aggregate with all that was given for it, and with no real score."""
+def empty_aggregate(settings: AggregateSettings, version: Version) -> dict[str, Any]:
+    """Return an aggregate with the values given by `--set` and a placeholder score."""
     result = {
         "evaluation_name": "",
         "source_data": _source("", settings),
         "metric_config": {"lower_is_better": False, "score_type": "binary"},
         "score_details": {"score": 0},
     }
-    path = settings.told.get("detailed_evaluation_results.file_path", "")
-    return _around([result], Run("", "", 0, "", path), settings, form)
+    path = settings.values.get("detailed_evaluation_results.file_path", "")
+    return _around([result], SamplesFile("", "", 0, "", path), settings, version)
 
 
 def _around(
-    results: list[dict[str, Any]], run: Run, settings: Settings, form: Form
+    results: list[dict[str, Any]],
+    samples: SamplesFile,
+    settings: AggregateSettings,
+    version: Version,
 ) -> dict[str, Any]:
     document: dict[str, Any] = {
-        "schema_version": form.label,
-        "evaluation_id": run.evaluation_id,
-        "retrieved_timestamp": settings.retrieved(run.evaluation_id),
+        "schema_version": version.label,
+        "evaluation_id": samples.evaluation_id,
+        "retrieved_timestamp": settings.retrieved(samples.evaluation_id),
     }
-    if "evaluation_timestamp" in settings.told:
-        document["evaluation_timestamp"] = settings.told["evaluation_timestamp"]
+    if "evaluation_timestamp" in settings.values:
+        document["evaluation_timestamp"] = settings.values["evaluation_timestamp"]
     document["source_metadata"] = {
         "source_type": "evaluation_run",
         "source_organization_name": _unknown,
         "evaluator_relationship": "other",
-        **settings.of("source_metadata"),
+        **settings.members_of("source_metadata"),
     }
-    if form.is_closed:
+    if version.is_closed:
         document["eval_library"] = _library
-    document["model_info"] = _model_info(run, settings, form)
+    document["model_info"] = _model_info(samples, settings, version)
     document["evaluation_results"] = results
-    if run.file_path:
+    if samples.file_path:
         document["detailed_evaluation_results"] = {
             "format": "jsonl",
-            "file_path": run.file_path,
+            "file_path": samples.file_path,
             "hash_algorithm": "sha256",
-            "checksum": run.checksum,
-            "total_rows": run.rows,
+            "checksum": samples.checksum,
+            "total_rows": samples.rows,
         }
     return document
 
 
-def _source(name: str, settings: Settings) -> dict[str, Any]:
+def _source(name: str, settings: AggregateSettings) -> dict[str, Any]:
     return {
         "dataset_name": name,
         "source_type": "other",
-        **settings.of("source_data"),
+        **settings.members_of("source_data"),
     }
 
 
-def _model_info(run: Run, settings: Settings, form: Form) -> dict[str, Any]:
+def _model_info(
+    samples: SamplesFile, settings: AggregateSettings, version: Version
+) -> dict[str, Any]:
     info: dict[str, Any] = {
-        "name": run.model_id.rpartition("/")[2] or run.model_id,
-        "id": run.model_id,
-        **settings.of("model_info"),
+        "name": samples.model_id.rpartition("/")[2] or samples.model_id,
+        "id": samples.model_id,
+        **settings.members_of("model_info"),
     }
-    if form.is_closed:
+    if version.is_closed:
         info["additional_details"] = {
             "deployment_type": _unknown,
             "model_availability": _unknown,
-            **settings.of("model_info.additional_details"),
+            **settings.members_of("model_info.additional_details"),
         }
     return info
 
 
 def _result(
-    name: str, column: ScoreColumn, score: MetricScore, told: Told
+    name: str, column: ScoreColumn, score: MetricScore, context: ResultContext
 ) -> dict[str, Any]:
-    form = told.form
+    version = context.version
     own: dict[str, Any] = {}
-    if form.is_closed:
+    if version.is_closed:
         own["evaluation_result_id"] = result_id_of(name, column)
     return {
         **own,
-        "evaluation_name": name_of(name, column, form, is_only=len(told.columns) == 1),
-        "source_data": _source(name, told.settings),
-        "metric_config": _metric(column, score, form),
-        "score_details": _details(column, score, told.scores),
+        "evaluation_name": name_of(
+            name, column, version, is_only=len(context.columns) == 1
+        ),
+        "source_data": _source(name, context.settings),
+        "metric_config": _metric(column, score, version),
+        "score_details": _details(column, score, context.scores),
     }
 
 
-def _metric(column: ScoreColumn, score: MetricScore, form: Form) -> dict[str, Any]:
+def _metric(
+    column: ScoreColumn, score: MetricScore, version: Version
+) -> dict[str, Any]:
     config: dict[str, Any] = {
         "evaluation_description": METRICS[column.metric].summary,
     }
-    if form.is_closed:
+    if version.is_closed:
         config |= {
             "metric_id": column.label,
             "metric_name": column.label,
@@ -166,7 +178,7 @@ def _metric(column: ScoreColumn, score: MetricScore, form: Form) -> dict[str, An
             },
         }
     least, most = _bounds(column, score)
-    unbounded = form.is_closed and column.lower_is_better
+    unbounded = version.is_closed and column.lower_is_better
     return config | {
         "lower_is_better": column.lower_is_better,
         "score_type": "continuous",
@@ -176,7 +188,7 @@ def _metric(column: ScoreColumn, score: MetricScore, form: Form) -> dict[str, An
 
 
 def _bounds(column: ScoreColumn, score: MetricScore) -> tuple[float, float]:
-    """Return the ends of the scale, and beyond them where scores are there."""
+    """Return the ends of the scale, widened to include every score."""
     spread = score.spread
     found = [
         column.bounded(value)

@@ -1,7 +1,7 @@
-"""The answers of a model: one text, several, or a conversation.
+"""The `output` of a row and the outputs of a record, converted both ways.
 
-A row that is `single_turn` has an output and no turns, any other one has turns and no
-output. A list of several texts is several answers; all else in the row is of the first.
+A `single_turn` row has an output and no turns; any other row has turns and no output.
+A list of several texts is several outputs; all other fields belong to the first.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.eee.versions import Form
+from harpia_converters.eee.versions import Version
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, field_paths
@@ -17,12 +17,12 @@ from harpia_formats.model.record import Output, Record, field_paths
 SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
 
 _trace = "reasoning_trace"
-#: What each of several answers has of its own.
-_own = frozenset(f"outputs.{each}" for each in ("model", "index", "text", "reasoning"))
+#: Fields that each of several outputs has of its own.
+_own = frozenset(f"outputs.{name}" for name in ("model", "index", "text", "reasoning"))
 
 
 def answers_in(output: Row) -> tuple[list[dict[str, Any]], Row]:
-    """Return the fields of each answer in the output of a row, and what is left."""
+    """Return the fields of each answer in a row's `output`, and its other members."""
     left = {key: output[key] for key in sorted(output) if key not in {"raw", _trace}}
     raw, trace = output["raw"], output.get(_trace, UNSET)
     texts = raw if type(raw) is list else [raw]
@@ -40,11 +40,11 @@ def answers_in(output: Row) -> tuple[list[dict[str, Any]], Row]:
     return answers, left
 
 
-def output_of(outputs: list[Output], form: Form) -> Row:
-    """Return the output of a row, of answers that were made to fit."""
+def output_of(outputs: list[Output], version: Version) -> Row:
+    """Return a row's `output` from the outputs that `fitting_answers` returned."""
     texts = [output.text for output in outputs]
     traces = [output.reasoning for output in outputs if output.reasoning is not UNSET]
-    if not form.has_lists:
+    if not version.has_lists:
         return {"raw": texts[0], **({_trace: traces[0]} if traces else {})}
     row: Row = {"raw": [] if texts == [None] else texts}
     if traces:
@@ -52,37 +52,40 @@ def output_of(outputs: list[Output], form: Form) -> Row:
     return row
 
 
-def fitting_answers(record: Record, form: Form, fates: FieldFates) -> Record:
-    """Return `record` with answers that a row can hold exactly."""
+def fitting_answers(record: Record, version: Version, fates: FieldFates) -> Record:
+    """Return `record` with outputs that a row can hold; losses go to `fates`."""
     if not record.outputs:
         return record
     if len(record.outputs) > 1:
-        outputs = _fitting_several(record.outputs, form, fates)
+        outputs = _fitting_several(record.outputs, version, fates)
     else:
-        outputs = [_fitting_one(record.outputs[0], form, fates)]
+        outputs = [_fitting_one(record.outputs[0], version, fates)]
     return replace(record, outputs=outputs)
 
 
-def _fitting_one(output: Output, form: Form, fates: FieldFates) -> Output:
+def _fitting_one(output: Output, version: Version, fates: FieldFates) -> Output:
     kind = _kind_of(output)
     _note_kind(output, kind, fates)
-    if output.index is not UNSET and form.has_lists:
+    if output.index is not UNSET and version.has_lists:
         fates.dropped("outputs.index")
     if kind == SINGLE:
-        return _as_text(output, form, fates)
+        return _as_text(output, version, fates)
     _note_text(output, fates)
     return replace(output, interaction_type=kind, text=UNSET, reasoning=UNSET)
 
 
 def _kind_of(output: Output) -> str:
-    """Return the kind of interaction that an output is, whatever it is said to be."""
-    said, turns = output.interaction_type, output.turns
+    """Return the `interaction_type` that an output's text and turns can be written as.
+
+    The output's own `interaction_type` is kept where it fits.
+    """
+    declared, turns = output.interaction_type, output.turns
     is_answered = type(output.text) is str
     if turns is UNSET or (is_answered and not turns):
         return SINGLE
-    if said in {MULTI, AGENTIC}:
-        return str(said)
-    if not turns or (is_answered and said == SINGLE):
+    if declared in {MULTI, AGENTIC}:
+        return str(declared)
+    if not turns or (is_answered and declared == SINGLE):
         return SINGLE
     has_tools = any(
         turn.get("tool_calls") or turn.get("role") == "tool" for turn in turns
@@ -99,7 +102,7 @@ def _note_kind(output: Output, kind: str, fates: FieldFates) -> None:
 
 
 def _note_text(output: Output, fates: FieldFates) -> None:
-    """Note that a conversation leaves no room for the text of an answer."""
+    """Record in `fates` what becomes of an output's text beside its conversation."""
     answers = [turn for turn in output.turns or () if turn.get("role") == "assistant"]
     last = answers[-1] if answers else {}
     for name, key in (("text", "content"), ("reasoning", "reasoning")):
@@ -112,8 +115,8 @@ def _note_text(output: Output, fates: FieldFates) -> None:
             fates.dropped(f"outputs.{name}", "a conversation has only turns")
 
 
-def _as_text(output: Output, form: Form, fates: FieldFates) -> Output:
-    """Return an output that is one text, and no conversation."""
+def _as_text(output: Output, version: Version, fates: FieldFates) -> Output:
+    """Return `output` as one text without turns; raises `Unconvertible` without one."""
     text, reasoning = output.text, output.reasoning
     if text is UNSET:
         reason = "the record has nothing for `output.raw`"
@@ -122,10 +125,10 @@ def _as_text(output: Output, form: Form, fates: FieldFates) -> Output:
         )
     if output.turns is not UNSET:
         fates.dropped("outputs.turns", f"{SINGLE} has none")
-    if text is None and not form.has_lists:
+    if text is None and not version.has_lists:
         fates.changed("outputs.text", "empty text for null")
         text = ""
-    if reasoning is None and form.has_lists and not form.is_closed:
+    if reasoning is None and version.has_lists and not version.is_closed:
         fates.changed("outputs.reasoning", "left out for null")
         reasoning = UNSET
     return replace(
@@ -134,12 +137,15 @@ def _as_text(output: Output, form: Form, fates: FieldFates) -> Output:
 
 
 def _fitting_several(
-    outputs: list[Output], form: Form, fates: FieldFates
+    outputs: list[Output], version: Version, fates: FieldFates
 ) -> list[Output]:
-    """Return several answers of one model as a row can list them."""
+    """Return several outputs of one model as a row can list them.
+
+    Raises `Unconvertible` if one of them has no text.
+    """
     if any(output.text is UNSET for output in outputs):
-        reason = "one of several answers has no text, so they are no list"
-        raise Unconvertible("outputs.text", reason, "take --responses expand")
+        reason = "one of several answers has no text, so they cannot be one list"
+        raise Unconvertible("outputs.text", reason, "use --responses expand")
     first = outputs[0]
     _note_kind(first, SINGLE, fates)
     if first.turns is not UNSET:
@@ -157,13 +163,13 @@ def _fitting_several(
     return [
         replace(output, text=text, reasoning=reasoning, **own)
         for output, text, reasoning in zip(
-            outputs, texts, _reasonings(outputs, form, fates), strict=True
+            outputs, texts, _reasonings(outputs, version, fates), strict=True
         )
     ]
 
 
 def _note_places(outputs: list[Output], fates: FieldFates) -> None:
-    """Note where answers get another index than they have: their place."""
+    """Record in `fates` that an output's index becomes its place in the list."""
     given = [output.index for output in outputs]
     if all(index is UNSET for index in given):
         fates.defaulted("outputs.index", "their place in the list")
@@ -171,11 +177,13 @@ def _note_places(outputs: list[Output], fates: FieldFates) -> None:
         fates.changed("outputs.index", "their place in the list")
 
 
-def _reasonings(outputs: list[Output], form: Form, fates: FieldFates) -> list[Any]:
-    """Return the reasoning of each answer, without gaps between them."""
+def _reasonings(
+    outputs: list[Output], version: Version, fates: FieldFates
+) -> list[Any]:
+    """Return the reasoning of each output, with empty text for gaps before the last."""
     given: list[Any] = [output.reasoning for output in outputs]
     nothing: list[Any] = [UNSET] * len(given)
-    if given == nothing or (form.is_closed and given == [None, *nothing[1:]]):
+    if given == nothing or (version.is_closed and given == [None, *nothing[1:]]):
         return given
     count = max(
         (n for n, reasoning in enumerate(given, 1) if isinstance(reasoning, str)),
@@ -186,5 +194,7 @@ def _reasonings(outputs: list[Output], form: Form, fates: FieldFates) -> list[An
     ]
     mended += nothing[count:]
     if mended != given:
-        fates.changed("outputs.reasoning", "empty text for none, left out behind all")
+        fates.changed(
+            "outputs.reasoning", "empty text where missing, left out behind the last"
+        )
     return mended

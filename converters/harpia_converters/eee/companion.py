@@ -1,4 +1,4 @@
-"""An aggregate and its samples: which belong together, and where they disagree."""
+"""Check a samples file against the aggregate that it belongs to (rules E201-E205)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from harpia_formats.model.format import Companion, FileSummary, Remark
 
 EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
 
-#: The member of an aggregate that speaks of its samples.
+#: The member of an aggregate that describes its samples file.
 _details = "detailed_evaluation_results"
 #: What follows the stem in the name of a samples file.
 _samples_end = "_samples.jsonl"
@@ -19,7 +19,7 @@ _digits = {"md5": 32, "sha256": 64}
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an aggregate says of its samples; empty or None where it does not."""
+    """What an aggregate says of its samples; empty or None where it says nothing."""
 
     evaluation_id: str
     model_ids: frozenset[str]
@@ -30,9 +30,9 @@ class Expected:
     total_rows: int | float | None
     #: Digest of the bytes of the samples file, in lower-case hexadecimal.
     checksum: str
-    #: "sha256" or "md5", given or told by the length of the checksum, else empty.
+    #: "sha256" or "md5", as given or by the length of the checksum, else empty.
     hash_algorithm: str
-    #: Whether it speaks of a samples file at all.
+    #: Whether it describes a samples file at all.
     has_details: bool
 
 
@@ -56,9 +56,9 @@ def expectations_of(aggregate: Mapping[str, Any]) -> Expected:
 
 
 def row_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
-    """Yield where a row of the samples disagrees with its aggregate.
+    """Yield a remark for each key of a samples row that differs from the aggregate.
 
-    What either of the two does not say is not compared.
+    Keys that either of the two lacks are not compared.
     """
     run = _text_in(row, "evaluation_id")
     if run and run != (expected.evaluation_id or run):
@@ -70,11 +70,11 @@ def row_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
 
 
 def file_remarks(expected: Expected, rows: int, digest: str | None) -> Iterator[Remark]:
-    """Yield where a samples file as a whole disagrees with its aggregate.
+    """Yield a remark for a row count or checksum that differs from the aggregate.
 
-    `rows` is the number of its rows, `digest` that of its bytes by the expected
-    algorithm, in hexadecimal, None if it was not worked out. The paths are places
-    in the aggregate.
+    `rows` is the number of rows in the samples file, `digest` the digest of its bytes
+    by the expected algorithm in hexadecimal, None if it was not computed. The paths are
+    places in the aggregate.
     """
     if expected.total_rows is not None and expected.total_rows != rows:
         yield Remark(
@@ -82,21 +82,22 @@ def file_remarks(expected: Expected, rows: int, digest: str | None) -> Iterator[
             (_details, "total_rows"),
             f"the samples file has {rows} rows, total_rows says "
             f"{_shown(expected.total_rows)}",
-            "one of the two files was changed or cut: export both again",
+            "one of the two files was changed or cut off: export both again",
         )
     if expected.checksum and digest and expected.checksum != digest.lower():
         yield Remark(
             CHECKSUM,
             (_details, "checksum"),
             f"the samples file has another checksum: {_shown(digest.lower())}",
-            "it was changed after the aggregate was written, or belongs to another",
+            "it was changed after the aggregate was written, or belongs to another "
+            "aggregate: export both again",
         )
 
 
 def stem_of(name: str) -> str:
-    """Return what the names of an aggregate and of its samples share, or "".
+    """Return the part that the file names of an aggregate and its samples share, or "".
 
-    `X` is that of `X.json`, `X_aggregate.json` and `X_samples.jsonl`.
+    It is `X` for `X.json`, `X_aggregate.json` and `X_samples.jsonl`.
     """
     if name.endswith(_samples_end):
         return name.removesuffix(_samples_end)
@@ -105,10 +106,10 @@ def stem_of(name: str) -> str:
 
 
 def samples_names(aggregate_name: str, expected: Expected) -> tuple[str, ...]:
-    """Return what the samples file of an aggregate may be called, likeliest first.
+    """Return the possible names of an aggregate's samples file, likeliest first.
 
-    It is looked for beside the aggregate: the folders of `file_path` are those of
-    the collection.
+    They are names only: the folders in `file_path` are those of the collection, and
+    the file is looked for beside the aggregate.
     """
     given = re.split(r"[/\\]", expected.file_path)[-1]
     stem = stem_of(aggregate_name)
@@ -129,7 +130,7 @@ def _result_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Rema
             RESULT,
             (key,),
             f"no result of the aggregate has the {key} {_shown(name)}",
-            "give the evaluation_result_id of the result that the row counts for",
+            "give the evaluation_result_id of the result that the row belongs to",
         )
 
 
@@ -138,19 +139,19 @@ def _differs(code: str, key: str, wanted: list[str]) -> Remark:
         code,
         (key,),
         f"{key} is not that of the aggregate, {' or '.join(map(_shown, wanted))}",
-        "give both files the same, or check each with its own companion",
+        "give both files the same value, or check the samples with their own aggregate",
     )
 
 
 def _shown(value: Any) -> str:
     """Return `value` as short JSON text."""
-    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - for what disagrees only
+    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
 
     return short_json(value)
 
 
 def _algorithm_of(given: str, checksum: str) -> str:
-    """Return the algorithm that is given, else the one of so long a digest."""
+    """Return `given` if it is a known algorithm, else the one for the checksum's length."""
     if given in _digits:
         return given
     fitting = (
@@ -180,7 +181,7 @@ def _algorithm(expected: Expected) -> str:
     return expected.hash_algorithm if expected.checksum else ""
 
 
-#: Samples belong to an aggregate.
+#: How the samples formats are checked against their aggregate.
 COMPANION = Companion(
     format="eee-aggregate",
     expect=expectations_of,

@@ -1,4 +1,4 @@
-"""What to advise where a record's parts do not suit its interaction_type."""
+"""Help for rows whose output or turns do not fit interaction_type (C201, C202)."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ TURNS, METRICS = "C201", "C202"
 
 
 def advise(branch: str, path: Path, record: Any, turns: str) -> Advice | None:
-    """Return the rule and the help for what `record` breaks at `path`.
+    """Return the rule and the help for the branch that `record` breaks at `path`.
 
-    `turns` is what the shape calls its list of turns. A branch of the schema is
-    known by its number: the first is single_turn, the second the other two.
+    `turns` is the key of the list of turns. The first branch of the schema's allOf is
+    the condition for single_turn, the second for multi_turn and agentic.
     """
     if path[:1] == ("metrics",):
         help_ = "move num_turns to evaluation.num_turns, and remove metrics"

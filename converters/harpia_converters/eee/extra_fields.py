@@ -1,8 +1,8 @@
-"""What a row has beside the fields of a record, and how it comes back into a row.
+"""Put the keys of a row that are no fields of a record back into a row.
 
-It is kept in the place that it had. A place that is a field's takes back only what is
-not read as that field, which mostly is null; any other key is taken back unless the
-root is closed.
+They are kept in the record's `extra` at their own place. A place that belongs to a
+field takes back only values that are not read as that field (mostly null). Any other
+key goes back unless the version allows no unknown keys (`Version.is_closed`).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,12 +12,12 @@ from msgspec import UNSET
 
 from harpia_converters.eee.answers import SINGLE
 from harpia_converters.eee.sample_hash import RECIPES, recipe_of
-from harpia_converters.eee.versions import Form, is_count, is_texts
+from harpia_converters.eee.versions import Version, is_count, is_texts
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 
 VENDOR = "eee"
-#: The key under which it is kept that the turns are null, whatever rows call them.
+#: The key that keeps null turns, for every version's key of turns.
 TURNS = "interactions"
 
 Check = Callable[[Any], bool]
@@ -40,7 +40,7 @@ def _is_turn_count(value: Any) -> bool:
     return is_count(value, 1)
 
 
-def _never(value: Any) -> bool:  # noqa: ARG001 - as the others
+def _never(value: Any) -> bool:  # noqa: ARG001 - the signature of `Check`
     return False
 
 
@@ -48,7 +48,7 @@ def _or_null(check: Check) -> Check:
     return lambda value: value is None or check(value)
 
 
-#: What may stand beside the fields at places that are known, by owner and key.
+#: Which values may go back at known places, by owner and key.
 _open: Mapping[str, Mapping[str, Check]] = {
     "": {
         **dict.fromkeys(("evaluation_id", "model_id", "evaluation_name"), _never),
@@ -85,39 +85,39 @@ _closed: Mapping[str, Mapping[str, Check]] = {
 }
 
 
-def put_back(row: Row, kept: Row, form: Form, fates: FieldFates) -> None:
-    """Put what was kept of a row back into it, and note what has no place."""
+def put_back(row: Row, kept: Row, version: Version, fates: FieldFates) -> None:
+    """Put `kept`, extra fields of a read row, into `row`; record losses in `fates`."""
     for key, value in kept.items():
         path = f"extra.{VENDOR}.{key}"
         if key == _VERSION:
-            _put_version(row, value, form, fates, path)
-        elif not _is_put(row, key, value, form):
-            fates.dropped(path, "no place for it in this shape")
+            _put_version(row, value, version, fates, path)
+        elif not _is_put(row, key, value, version):
+            fates.dropped(path, "no place for it in this version")
     if _HASH in kept and row.get(_HASH) is not None:
-        _renew_hash(row, form, fates)
+        _renew_hash(row, version, fates)
 
 
 def _put_version(
-    row: Row, value: Any, form: Form, fates: FieldFates, path: str
+    row: Row, value: Any, version: Version, fates: FieldFates, path: str
 ) -> None:
-    if value != form.label and type(value) is str and value in form.labels:
+    if value != version.label and type(value) is str and value in version.labels:
         row[_VERSION] = value
     else:
-        fates.changed(path, f"is {form.label}")
+        fates.changed(path, f"is {version.label}")
 
 
-def _is_put(row: Row, key: str, value: Any, form: Form) -> bool:
-    """Put one of the keys that were kept back into `row`, and tell whether all went."""
+def _is_put(row: Row, key: str, value: Any, version: Version) -> bool:
+    """Put one kept key into `row`; return whether all of its value could be put."""
     if key == TURNS:
-        return _is_null_put(row, form.turns, value)
+        return _is_null_put(row, version.turns, value)
     if key == "output" and value is None:
         return _is_null_put(row, key, value)
-    known = _closed if form.is_closed else _open
+    known = _closed if version.is_closed else _open
     if key in known and key and type(value) is dict:
-        return _is_merged(row.get(key), key, value, form)
+        return _is_merged(row.get(key), key, value, version)
     check = known[""].get(key)
     if check is None:
-        return not form.is_closed and _is_new_put(row, key, value)
+        return not version.is_closed and _is_new_put(row, key, value)
     if key in row or not check(value):
         return False
     row[key] = value
@@ -125,7 +125,7 @@ def _is_put(row: Row, key: str, value: Any, form: Form) -> bool:
 
 
 def _is_null_put(row: Row, key: str, value: Any) -> bool:
-    """Say in `row` that it has none of what the other kind of row has."""
+    """Put null at `key` (output or turns) unless `row` has it; return whether put."""
     if value is not None or key in row:
         return False
     row[key] = None
@@ -133,8 +133,8 @@ def _is_null_put(row: Row, key: str, value: Any) -> bool:
 
 
 def _is_new_put(row: Row, key: str, value: Any) -> bool:
-    """Put a key that the schema does not know into an open root."""
-    # The schema kept a condition on a key of an earlier version.
+    """Put a key that the schema does not have into `row`; return whether it was put."""
+    # The schema still has a condition on `metrics`, a key of an earlier version.
     is_condition = key == "metrics" and row["interaction_type"] != SINGLE
     if is_condition and type(value) is dict and "num_turns" not in value:
         return False
@@ -144,15 +144,15 @@ def _is_new_put(row: Row, key: str, value: Any) -> bool:
     return True
 
 
-def _is_merged(owner: Any, name: str, kept: Row, form: Form) -> bool:
-    """Put what was kept of an object back into it, and tell whether all went."""
+def _is_merged(owner: Any, name: str, kept: Row, version: Version) -> bool:
+    """Put the kept members of the object `name` in `owner`; return whether all fit."""
     if type(owner) is not dict or not kept:
         return False
-    known = (_closed if form.is_closed else _open)[name]
+    known = (_closed if version.is_closed else _open)[name]
     is_whole = True
     for key, value in kept.items():
         if name == "output" and key == "reasoning_trace":
-            is_whole &= _is_trace_put(owner, value, form)
+            is_whole &= _is_trace_put(owner, value, version)
         elif key not in owner and known.get(key, _anything)(value):
             owner[key] = value
         else:
@@ -160,14 +160,14 @@ def _is_merged(owner: Any, name: str, kept: Row, form: Form) -> bool:
     return is_whole
 
 
-def _anything(value: Any) -> bool:  # noqa: ARG001 - as the others
+def _anything(value: Any) -> bool:  # noqa: ARG001 - the signature of `Check`
     return True
 
 
-def _is_trace_put(output: Row, surplus: Any, form: Form) -> bool:
-    """Put back the reasoning behind that of the last answer, or that there is none."""
+def _is_trace_put(output: Row, surplus: Any, version: Version) -> bool:
+    """Put back `surplus`, reasoning beyond the last answer; return whether it fits."""
     trace = output.get("reasoning_trace", [])
-    if not form.has_lists or not is_texts(surplus) or trace is None:
+    if not version.has_lists or not is_texts(surplus) or trace is None:
         return False
     answers = max(1, len(output["raw"]))
     if len(trace) != (answers if surplus else 0):
@@ -176,18 +176,18 @@ def _is_trace_put(output: Row, surplus: Any, form: Form) -> bool:
     return True
 
 
-def _renew_hash(row: Row, form: Form, fates: FieldFates) -> None:
-    """Work out a hash again that was one of references that were left behind."""
+def _renew_hash(row: Row, version: Version, fates: FieldFates) -> None:
+    """Compute `sample_hash` again if references or the prompt were changed."""
     if not any(entry.path in {"references", "prompt"} for entry in fates.entries):
         return
     raw, references = row["input"]["raw"], row["input"]["reference"]
-    listed = references if form.has_lists else [references]
-    if recipe_of(row[_HASH], raw, listed) or not (listed or form.is_closed):
+    listed = references if version.has_lists else [references]
+    if recipe_of(row[_HASH], raw, listed) or not (listed or version.is_closed):
         return
-    row[_HASH] = RECIPES["A" if form.is_closed else "C"](raw, listed)
-    fates.changed(f"extra.{VENDOR}.{_HASH}", "worked out again, of what is written")
+    row[_HASH] = RECIPES["A" if version.is_closed else "C"](raw, listed)
+    fates.changed(f"extra.{VENDOR}.{_HASH}", "computed again from the written row")
 
 
 def kept_of(extra: Any) -> Row:
-    """Return what was kept of a row, from the `extra` of its record."""
+    """Return EvalEval's own members in a record's `extra`, or an empty object."""
     return {} if extra is UNSET else extra.get(VENDOR, {})

@@ -1,4 +1,4 @@
-"""Which field of a record each key of the three shapes is."""
+"""The tables of row keys and record fields, for each of the three versions."""
 
 from functools import partial
 from typing import Any
@@ -8,7 +8,7 @@ from msgspec import UNSET
 from harpia_converters.eee.attribution import read_attribution, write_attribution
 from harpia_converters.eee.turns import read_turns, write_turns
 from harpia_converters.eee.usage import write_performance, write_usage
-from harpia_converters.eee.versions import Form, as_text
+from harpia_converters.eee.versions import Version, as_text
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     ChangedValue,
@@ -30,7 +30,7 @@ def _write_id(value: Any) -> Any:
 
 
 def _write_score(value: Any) -> Any:
-    """Return a score, which a row does not have at all where it would be null."""
+    """Return a score, or `UNSET` for null: a row then leaves the key out."""
     return UNSET if value is None else value
 
 
@@ -47,37 +47,39 @@ _references = ValueCodec(_as_list, _as_is, "text alone is a list of one")
 _usage = ValueCodec(_as_is, write_usage, "left out if one of the three counts lacks")
 
 
-def _conversation(form: Form) -> ValueCodec:
-    write = partial(write_turns, form=form)
-    return ValueCodec(read_turns, write, "without turn_idx where it is the place")
+def _conversation(version: Version) -> ValueCodec:
+    write = partial(write_turns, version=version)
+    return ValueCodec(read_turns, write, "without turn_idx where it equals the place")
 
 
-def _attribution(form: Form) -> ValueCodec:
-    read = partial(read_attribution, form=form)
-    write = partial(write_attribution, form=form)
-    return ValueCodec(read, write, f"a source in {form.turns}[N] is one in turns[N]")
+def _attribution(version: Version) -> ValueCodec:
+    read = partial(read_attribution, version=version)
+    write = partial(write_attribution, version=version)
+    return ValueCodec(read, write, f"a source in {version.turns}[N] is one in turns[N]")
 
 
-def _times(form: Form) -> ValueCodec:
-    write = partial(write_performance, form=form)
+def _times(version: Version) -> ValueCodec:
+    write = partial(write_performance, version=version)
     return ValueCodec(_as_is, write, "only numbers from 0")
 
 
-def answer_fields(form: Form) -> tuple[FieldMapping, ...]:
-    """Return the fields of the answer of a row that is `single_turn`."""
-    note = "a list of several is several answers of the model" if form.has_lists else ""
+def answer_fields(version: Version) -> tuple[FieldMapping, ...]:
+    """Return the fields of the `output` of a `single_turn` row."""
+    note = (
+        "a list of several is several answers of the model" if version.has_lists else ""
+    )
     return (
         FieldMapping(("output", "raw"), "outputs.text", note=note),
         FieldMapping(("output", "reasoning_trace"), "outputs.reasoning", note=note),
     )
 
 
-def question_fields(form: Form) -> tuple[FieldMapping, ...]:
-    """Return the fields of what is asked, and of where it is from."""
+def question_fields(version: Version) -> tuple[FieldMapping, ...]:
+    """Return the fields of the input, and of the evaluation that it is from."""
     reference = FieldMapping(
         ("input", "reference"), "references", LIST_OF_ONE, required=True
     )
-    if form.has_lists:
+    if version.has_lists:
         reference = FieldMapping(
             ("input", "reference"), "references", _references, default=[]
         )
@@ -89,12 +91,12 @@ def question_fields(form: Form) -> tuple[FieldMapping, ...]:
         ),
         FieldMapping(("evaluation_result_id",), "outputs.scores.result_id"),
         FieldMapping(
-            ("sample_id",), "id", _text_id if form.is_closed else None, required=True
+            ("sample_id",), "id", _text_id if version.is_closed else None, required=True
         ),
         FieldMapping(
             ("interaction_type",),
             "outputs.interaction_type",
-            note="told by the turns where a record does not say it",
+            note="by the turns where a record has none",
         ),
         FieldMapping(("input", "raw"), "prompt", required=True),
         FieldMapping(("input", "formatted"), "outputs.formatted_prompt"),
@@ -103,15 +105,15 @@ def question_fields(form: Form) -> tuple[FieldMapping, ...]:
     )
 
 
-def other_fields(form: Form) -> tuple[FieldMapping, ...]:
-    """Return the fields of the conversation, and of what is said of the answer."""
-    score = _number if form.is_closed else _score
+def other_fields(version: Version) -> tuple[FieldMapping, ...]:
+    """Return the fields of the conversation, the scores and the measurements."""
+    score = _number if version.is_closed else _score
     return (
-        FieldMapping((form.turns,), "outputs.turns", _conversation(form)),
+        FieldMapping((version.turns,), "outputs.turns", _conversation(version)),
         FieldMapping(
             ("answer_attribution",),
             "outputs.attribution",
-            _attribution(form),
+            _attribution(version),
             default=[],
         ),
         FieldMapping(
@@ -121,11 +123,13 @@ def other_fields(form: Form) -> tuple[FieldMapping, ...]:
             ("evaluation", "is_correct"), "outputs.scores.is_correct", required=True
         ),
         FieldMapping(("token_usage",), "outputs.token_usage", _usage),
-        FieldMapping(("performance",), "outputs.performance", _times(form)),
+        FieldMapping(("performance",), "outputs.performance", _times(version)),
         FieldMapping(("error",), "outputs.error"),
         FieldMapping(
             ("metadata",),
             "metadata",
-            note="values that are not text become JSON text" if form.is_closed else "",
+            note="values that are not text become JSON text"
+            if version.is_closed
+            else "",
         ),
     )

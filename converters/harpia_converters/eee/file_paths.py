@@ -1,62 +1,64 @@
-"""Where samples and their aggregate lie, so that they are found to belong together."""
+"""Names and paths of a samples file and of its aggregate."""
 
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harpia_converters.eee.aggregate_settings import Settings
+from harpia_converters.eee.aggregate_settings import AggregateSettings
 from harpia_converters.eee.companion import stem_of
-from harpia_converters.eee.versions import Form
+from harpia_converters.eee.versions import Version
 from harpia_formats.detection.file_name import without_compression
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 
-#: What the names of samples end with.
-_end = "_samples.jsonl"
-#: Where upstream's collection keeps samples, as its schema has it.
+#: The end of the name of a samples file.
+_samples_end = "_samples.jsonl"
+#: The path of a samples file in EvalEval's collection, as its schema requires.
 _uuid = (
     "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-4[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-"
-    f"[0-9A-Fa-f]{{12}}{re.escape(_end)}"
+    f"[0-9A-Fa-f]{{12}}{re.escape(_samples_end)}"
 )
 _in_collection = re.compile(f"(?:^|/)(data/[^/]+/[^/]+/[^/]+/{_uuid})$")
 _is_uuid = re.compile(_uuid).fullmatch
-#: What is told of an aggregate.
-_told = "detailed_evaluation_results.file_path"
+#: The place in an aggregate of the path of its samples file.
+_path_key = "detailed_evaluation_results.file_path"
 
 
-def aggregate_name(name: str | None, settings: Settings, format_: str) -> str:
-    """Return what the aggregate of samples is called; raises `ScoreError`.
+def aggregate_name(name: str | None, settings: AggregateSettings, format_: str) -> str:
+    """Return the name of the aggregate for the samples file `name`.
 
-    Its name tells that they belong together, so not every one will do.
+    Raises `ScoreError` if `name` does not end with `_samples.jsonl`, or differs from
+    the file name that `--set` gives.
     """
     plain = without_compression(Path(name or "").name)
-    if not plain.endswith(_end) or plain == _end:
+    if not plain.endswith(_samples_end) or plain == _samples_end:
         raise ScoreError(
-            f"{format_} is written with its aggregate beside it: name the output with "
-            f"--output NAME{_end}, and that is NAME.json"
+            f"{format_} is written with its aggregate NAME.json beside it: give "
+            f"--output NAME{_samples_end}"
         )
-    given = settings.told.get(_told)
+    given = settings.values.get(_path_key)
     if given is not None and re.split(r"[/\\]", str(given))[-1] != plain:
-        raise ScoreError(f"{_told} ends with {given!r}, but the output is {plain!r}")
+        raise ScoreError(
+            f"{_path_key} ends with {given!r}, but the output is {plain!r}"
+        )
     return f"{stem_of(plain)}.json"
 
 
 def file_path_of(
-    name: str, settings: Settings, form: Form, evaluated: tuple[str, str]
+    name: str, settings: AggregateSettings, version: Version, evaluated: tuple[str, str]
 ) -> str:
-    """Return where samples lie in their collection, "" if they are in none.
+    """Return the path of the samples file `name` in its collection, "" if in none.
 
-    In the shape 0.3.0 only a file with a UUID for its name can be in one; a file that
-    is not there yet is placed by what was `evaluated`: the evaluation
-    and the model.
+    In version 0.3.0 only a file whose name is a UUID can be in a collection; outside of
+    one its path is made of `evaluated`, the names of the evaluation and of the model.
     """
-    given = settings.told.get(_told)
+    given = settings.values.get(_path_key)
     path = Path(without_compression(name))
     if given is not None:
         return str(given)
-    if not form.is_closed:
+    if not version.is_closed:
         return path.name
     found = _in_collection.search(path.absolute().as_posix())
     if found:
@@ -70,7 +72,7 @@ def file_path_of(
 
 
 def _folder(name: str) -> str:
-    """Return a name as that of one folder."""
+    """Return `name` as the name of one folder, without separators."""
     return re.sub(r"[^\w.-]+", "_", name).strip(".") or "unknown"
 
 

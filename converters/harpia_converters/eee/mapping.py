@@ -1,4 +1,4 @@
-"""How EvalEval's records and ours become each other, in three shapes."""
+"""The adapters of EvalEval's samples: rows of three versions to records and back."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.eee import versions as forms
+from harpia_converters.eee import versions
 from harpia_converters.eee.answers import answers_in, fitting_answers, output_of
 from harpia_converters.eee.extra_fields import TURNS, VENDOR, kept_of, put_back
 from harpia_converters.eee.fields import (
@@ -16,7 +16,7 @@ from harpia_converters.eee.fields import (
     question_fields,
 )
 from harpia_converters.eee.usage import written_metadata
-from harpia_converters.eee.versions import Form, is_whole_float
+from harpia_converters.eee.versions import Version, is_whole_float
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, RowCapacity
 from harpia_formats.model.field_fates import FieldFates
@@ -31,19 +31,19 @@ _in_closed_only = frozenset({"evaluation_result_id"})
 _input = ("raw", "formatted", "reference", "choices")
 
 
-def _read(row: Row, table: FieldTable, form: Form) -> Record:
+def _read(row: Row, table: FieldTable, version: Version) -> Record:
     row = dict(row)
     output = row.pop("output", UNSET)
-    if row.get("schema_version") == form.label:
+    if row.get("schema_version") == version.label:
         del row["schema_version"]
-    if row.get(form.turns, UNSET) is None:
-        del row[form.turns]
+    if row.get(version.turns, UNSET) is None:
+        del row[version.turns]
         row[TURNS] = None
     return _with_answers(table.read(row), output)
 
 
 def _with_answers(record: Record, output: Any) -> Record:
-    """Return `record` with the answers in the output of its row."""
+    """Return `record` with an output for each answer in `output`, its row's member."""
     if output is UNSET:
         return record
     answers, left = ([{}], None) if output is None else answers_in(output)
@@ -62,28 +62,28 @@ def _write(
     record: Record,
     fates: FieldFates,
     table: FieldTable,
-    form: Form,
+    version: Version,
     order: Sequence[str],
 ) -> Row:
-    record, kept = _with_own_id(record, kept_of(record.extra), form)
-    record = fitting_answers(record, form, fates)
-    metadata = written_metadata(record.metadata, form, fates)
+    record, kept = _with_own_id(record, kept_of(record.extra), version)
+    record = fitting_answers(record, version, fates)
+    metadata = written_metadata(record.metadata, version, fates)
     bare = replace(record, metadata=metadata, extra=UNSET)
-    row = {"schema_version": form.label, **table.write(bare, fates)}
-    if form.turns not in row:
-        row["output"] = output_of(record.outputs, form)
-    put_back(row, kept, form, fates)
+    row = {"schema_version": version.label, **table.write(bare, fates)}
+    if version.turns not in row:
+        row["output"] = output_of(record.outputs, version)
+    put_back(row, kept, version, fates)
     row["input"] = _ordered(row["input"], _input)
     return _ordered(row, order)
 
 
-def _with_own_id(record: Record, kept: Row, form: Form) -> tuple[Record, Row]:
-    """Return a record with the id of its row, and what else was kept of that.
+def _with_own_id(record: Record, kept: Row, version: Version) -> tuple[Record, Row]:
+    """Return `record` with the id that was kept for it, and the rest of `kept`.
 
-    An id such as 3.0 is valid in an open shape, but no id of a record.
+    An id such as 3.0 is valid in the open versions, but cannot be a record's id.
     """
     own = kept.get("sample_id")
-    if record.id is not UNSET or form.is_closed or not is_whole_float(own):
+    if record.id is not UNSET or version.is_closed or not is_whole_float(own):
         return record, kept
     rest = {key: value for key, value in kept.items() if key != "sample_id"}
     return replace(record, id=own), rest
@@ -94,32 +94,32 @@ def _ordered(row: Row, keys: Sequence[str]) -> Row:
     return {**{key: row[key] for key in keys if key in row}, **row}
 
 
-def _order_of(form: Form) -> tuple[str, ...]:
-    """Return the keys of a row of a shape, in the order in which it documents them."""
-    turns = {forms.SEED.turns, forms.CURRENT.turns} - {form.turns}
-    unknown = turns if form.is_closed else turns | _in_closed_only
+def _order_of(version: Version) -> tuple[str, ...]:
+    """Return the keys of a row in the order of the version's documentation."""
+    turns = {versions.V0_2_0.turns, versions.V0_3_0.turns} - {version.turns}
+    unknown = turns if version.is_closed else turns | _in_closed_only
     return tuple(key for key in _root if key not in unknown)
 
 
-def _adapter(form: Form, holds: RowCapacity) -> FormatAdapter:
-    question, rest = question_fields(form), other_fields(form)
+def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
+    question, rest = question_fields(version), other_fields(version)
     table = FieldTable(VENDOR, (*question, *rest))
     return FormatAdapter(
         vendor=VENDOR,
-        fields=(*question, *answer_fields(form), *rest),
+        fields=(*question, *answer_fields(version), *rest),
         discriminators=frozenset(
             {
                 ("interaction_type",),
                 ("schema_version",),
-                (form.turns, "*", "role"),
+                (version.turns, "*", "role"),
             }
         ),
-        read=partial(_read, table=table, form=form),
-        write=partial(_write, table=table, form=form, order=_order_of(form)),
-        capacity=holds,
+        read=partial(_read, table=table, version=version),
+        write=partial(_write, table=table, version=version, order=_order_of(version)),
+        capacity=capacity,
         extras_path=("metadata",),
         extras_as_text=True,
-        other_paths=frozenset({"outputs.index"}) if form.has_lists else frozenset(),
+        other_paths=frozenset({"outputs.index"}) if version.has_lists else frozenset(),
     )
 
 
@@ -129,6 +129,6 @@ _lists = RowCapacity(
     scores=Cardinality.ONE,
     turns=True,
 )
-SEED = _adapter(forms.SEED, RowCapacity(scores=Cardinality.ONE, turns=True))
-TAG = _adapter(forms.TAG, _lists)
-CURRENT = _adapter(forms.CURRENT, _lists)
+V0_2_0 = _adapter(versions.V0_2_0, RowCapacity(scores=Cardinality.ONE, turns=True))
+V0_2_0_TAG = _adapter(versions.V0_2_0_TAG, _lists)
+V0_3_0 = _adapter(versions.V0_3_0, _lists)

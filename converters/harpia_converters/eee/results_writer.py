@@ -1,4 +1,4 @@
-"""Scores as EvalEval's samples, a row for each score, and their aggregate beside them.
+"""Write scores as EvalEval's samples, one row for each score, and their aggregate.
 
 The signature of a score is in `metadata.score_signature` of its row.
 """
@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.eee import mapping, v0_2_0, v0_2_0_tag, v0_3_0
-from harpia_converters.eee import versions as forms
-from harpia_converters.eee.aggregate_settings import Settings, settings_of
+from harpia_converters.eee import mapping, v0_2_0, v0_2_0_tag, v0_3_0, versions
+from harpia_converters.eee.aggregate_settings import AggregateSettings, settings_of
 from harpia_converters.eee.aggregate_writer import (
-    Run,
-    Told,
+    ResultContext,
+    SamplesFile,
     aggregate_of,
     empty_aggregate,
     name_of,
     result_id_of,
 )
 from harpia_converters.eee.file_paths import aggregate_name, check_valid, file_path_of
-from harpia_converters.eee.row_consistency import EVALUATION, Alike
-from harpia_converters.eee.versions import Form, as_text
+from harpia_converters.eee.row_consistency import EVALUATION, RowConsistency
+from harpia_converters.eee.versions import Version, as_text
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.requirements import ConversionError, check_requirements
@@ -45,25 +45,25 @@ SIGNATURE = "score_signature"
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
-    """One shape of rows."""
+class _SampleFormat:
+    """The samples format that is written."""
 
     format: Format
     adapter: FormatAdapter
-    form: Form
+    version: Version
 
 
 @dataclass(slots=True)
 class _Samples:
-    """Writes rows as answers come, and their aggregate at the end."""
+    """Writes the rows of each answer as it comes, and the aggregate at the end."""
 
     files: Files
     columns: tuple[ScoreColumn, ...]
-    shape: _Shape
-    settings: Settings
+    sample_format: _SampleFormat
+    settings: AggregateSettings
     mapper: RecordMapper
     beside: Write
-    alike: Alike
+    consistency: RowConsistency
     _digest: Any = field(default_factory=hashlib.sha256)
     _rows: int = 0
     #: The last record, and how many of its answers there were.
@@ -71,20 +71,20 @@ class _Samples:
     _place: int = 0
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Write a row for each score of an answer; raises `ScoreError`."""
+        """Write a row for each score of an answer; raises `ScoreError` if it cannot."""
         self._place = self._place + 1 if scored.record_number == self._last else 1
         self._last = scored.record_number
         values = values_of(scored)
         if all(score is None for score in values):
             return
         row = self._row(scored)
-        self.alike.note(row)
+        self.consistency.add(row)
         for column, value in zip(self.columns, values, strict=True):
             if value is not None:
                 self._write(row, column, value)
 
     def _row(self, scored: ScoredAnswer) -> Row:
-        """Return what the rows of an answer have in common."""
+        """Return the row of an answer without its scores."""
         record, number = scored.record, scored.record_number
         own = score_in(record, scored.output)
         given = self.settings.constants.get
@@ -95,7 +95,7 @@ class _Samples:
             evaluation_name=given(
                 "outputs.scores.evaluation_name", own.evaluation_name
             ),
-            result_id="" if self.shape.form.is_closed else UNSET,
+            result_id="" if self.sample_format.version.is_closed else UNSET,
         )
         if len(record.outputs) > 1:
             named = number if record.id is UNSET else record.id
@@ -115,10 +115,10 @@ class _Samples:
         return row
 
     def _write(self, row: Row, column: ScoreColumn, value: float) -> None:
-        name, form = row["evaluation_name"], self.shape.form
+        name, version = row["evaluation_name"], self.sample_format.version
         only = len(self.columns) == 1
-        own: Row = {"evaluation_name": name_of(name, column, form, is_only=only)}
-        if form.is_closed:
+        own: Row = {"evaluation_name": name_of(name, column, version, is_only=only)}
+        if version.is_closed:
             own["evaluation_result_id"] = result_id_of(name, column)
         own["evaluation"] = {
             **row["evaluation"],
@@ -132,62 +132,64 @@ class _Samples:
         self.files.write(line)
 
     def close(self, scores: Scores) -> None:
-        """Write the aggregate; raises `ScoreError`."""
-        self.alike.check()
+        """Write the aggregate; raises `ScoreError` without scores or with equal ids."""
+        self.consistency.check()
         if not self._rows:
             raise ScoreError(
-                f"no answer could be scored, and {self.shape.format.id} has no place "
-                "for one without a score"
+                "no answer could be scored, and "
+                f"{self.sample_format.format.id} has no place for one without a score"
             )
-        model_id = self.alike.same["model_id"]
+        model_id = self.consistency.run_values["model_id"]
         path = file_path_of(
             self.files.name or "",
             self.settings,
-            self.shape.form,
-            (next(iter(self.alike.names)), model_id),
+            self.sample_format.version,
+            (next(iter(self.consistency.evaluation_names)), model_id),
         )
-        run = Run(
-            self.alike.same["evaluation_id"],
+        run = SamplesFile(
+            self.consistency.run_values["evaluation_id"],
             model_id,
             self._rows,
             self._digest.hexdigest(),
             path,
         )
-        told = Told(self.columns, scores, self.settings, self.shape.form)
-        document = aggregate_of(run, self._results(scores), told)
+        context = ResultContext(
+            self.columns, scores, self.settings, self.sample_format.version
+        )
+        document = aggregate_of(run, self._results(scores), context)
         self.beside(_indented(document))
 
     def _results(self, scores: Scores) -> dict[str, tuple[MetricScore, ...]]:
-        """Return the scores of each evaluation."""
-        names = list(self.alike.names)
+        """Return the scores of each evaluation by its name."""
+        names = list(self.consistency.evaluation_names)
         if len(names) == 1:
             return {names[0]: scores.total.scores}
         groups = {group.key[EVALUATION]: group.scores for group in scores.groups}
         return {name: groups[name] for name in names}
 
     def drop(self) -> None:
-        """Let go of the ids."""
-        self.alike.drop()
+        """Remove the temporary files of the ids."""
+        self.consistency.drop()
 
 
 def _indented(document: Row) -> bytes:
-    import msgspec  # noqa: PLC0415 - for one document
-
     return msgspec.json.format(encode(document), indent=2) + b"\n"
 
 
-def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
-    settings = settings_of(run.constants, shape.adapter, shape.form)
-    name = aggregate_name(files.name, settings, shape.format.id)
-    if settings.told:
-        check_valid(empty_aggregate(settings, shape.form), run.first_problem)
+def _writer(files: Files, run: ResultRun, sample_format: _SampleFormat) -> _Samples:
+    settings = settings_of(run.constants, sample_format.adapter, sample_format.version)
+    name = aggregate_name(files.name, settings, sample_format.format.id)
+    if settings.values:
+        check_valid(
+            empty_aggregate(settings, sample_format.version), run.first_problem
+        )
     if run.source is not None and run.source_adapter is not None:
         try:
             check_requirements(
                 run.source,
                 run.source_adapter,
-                shape.format,
-                shape.adapter,
+                sample_format.format,
+                sample_format.adapter,
                 settings.constants,
                 scored=True,
             )
@@ -196,23 +198,32 @@ def _writer(files: Files, run: ResultRun, shape: _Shape) -> _Samples:
     return _Samples(
         files=files,
         columns=columns_of(run.measured),
-        shape=shape,
+        sample_format=sample_format,
         settings=settings,
-        mapper=RecordMapper(shape.adapter, Choices(constants=settings.constants)),
+        mapper=RecordMapper(
+            sample_format.adapter, Choices(constants=settings.constants)
+        ),
         beside=files.beside(name),
-        alike=Alike(
+        consistency=RowConsistency(
             IdentityReader(
-                shape.format.identity_paths, by_text=shape.format.id_by_text
+                sample_format.format.identity_paths,
+                by_text=sample_format.format.id_by_text,
             ),
             has_groups=run.by == (EVALUATION,),
         ),
     )
 
 
-def _results(shape: _Shape) -> ResultFormat:
-    return ResultFormat(shape.format.id, "default", partial(_writer, shape=shape))
+def _results(sample_format: _SampleFormat) -> ResultFormat:
+    return ResultFormat(
+        sample_format.format.id,
+        "default",
+        partial(_writer, sample_format=sample_format),
+    )
 
 
-SEED = _results(_Shape(v0_2_0.FORMAT, mapping.SEED, forms.SEED))
-TAG = _results(_Shape(v0_2_0_tag.FORMAT, mapping.TAG, forms.TAG))
-CURRENT = _results(_Shape(v0_3_0.FORMAT, mapping.CURRENT, forms.CURRENT))
+V0_2_0 = _results(_SampleFormat(v0_2_0.FORMAT, mapping.V0_2_0, versions.V0_2_0))
+V0_2_0_TAG = _results(
+    _SampleFormat(v0_2_0_tag.FORMAT, mapping.V0_2_0_TAG, versions.V0_2_0_TAG)
+)
+V0_3_0 = _results(_SampleFormat(v0_3_0.FORMAT, mapping.V0_3_0, versions.V0_3_0))

@@ -1,4 +1,4 @@
-"""What all rows of one file must have alike, and what must tell them apart."""
+"""Check that the rows of one file fit one aggregate, and that their ids differ."""
 
 from dataclasses import dataclass, field
 
@@ -8,49 +8,49 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.groups import MOST
 
-#: What an aggregate has results of.
+#: The key of rows by which an aggregate groups its results.
 EVALUATION = "evaluation_name"
-#: What an aggregate has one of, and how to choose where rows have several.
-_same = {
-    "evaluation_id": "--set evaluation_id=NAME gives the scores one of their own",
-    "model_id": "--model NAME takes the answers of one",
+#: Keys that an aggregate has one value of, and what to do if rows have several.
+_shared_keys = {
+    "evaluation_id": "--set evaluation_id=NAME gives all scores one",
+    "model_id": "--model NAME selects the answers of one",
 }
-#: Ids that are looked at together.
-_together = 512
+#: Ids that are digested together.
+_batch_size = 512
 
 
 @dataclass(slots=True)
-class Alike:
-    """What is known of the rows so far."""
+class RowConsistency:
+    """Collects the shared values and the ids of the rows written so far."""
 
     identity: IdentityReader
     #: Whether each evaluation has scores of its own.
     has_groups: bool
-    same: dict[str, str] = field(default_factory=dict)
+    run_values: dict[str, str] = field(default_factory=dict)
     #: Names of evaluations, in the order of their first answer.
-    names: dict[str, None] = field(default_factory=dict)
+    evaluation_names: dict[str, None] = field(default_factory=dict)
     _ids: Digests = field(default_factory=Digests)
     _keys: list[str] = field(default_factory=list)
 
-    def note(self, row: Row) -> None:
-        """Take the row of another answer; raises `ScoreError` if it has no place."""
-        for key, cure in _same.items():
-            before = self.same.setdefault(key, row[key])
+    def add(self, row: Row) -> None:
+        """Add the row of another answer; raises `ScoreError` if no aggregate fits."""
+        for key, fix in _shared_keys.items():
+            before = self.run_values.setdefault(key, row[key])
             if before != row[key]:
                 raise ScoreError(
                     f"an aggregate has one {key}, and answers have {before!r} and "
-                    f"{row[key]!r}: {cure}"
+                    f"{row[key]!r}: {fix}"
                 )
-        self.names[row[EVALUATION]] = None
-        most = MOST if self.has_groups else 1
-        if len(self.names) > most:
+        self.evaluation_names[row[EVALUATION]] = None
+        limit = MOST if self.has_groups else 1
+        if len(self.evaluation_names) > limit:
             raise ScoreError(
-                f"the answers are of more than {most:,} evaluation{'s' * (most > 1)}: "
-                f"--by {EVALUATION} gives each its own scores, --set "
-                f"{EVALUATION}=NAME makes them one"
+                f"the answers are of more than {limit:,} "
+                f"evaluation{'s' * (limit > 1)}: --by {EVALUATION} gives each its "
+                f"own scores, and --set {EVALUATION}=NAME makes them one"
             )
         self._keys += self.identity.keys_of_value(row)
-        if len(self._keys) >= _together:
+        if len(self._keys) >= _batch_size:
             self._flush()
 
     def _flush(self) -> None:
@@ -65,12 +65,12 @@ class Alike:
         if repeated:
             raise ScoreError(
                 f"{repeated:,} answer{'s have' if repeated > 1 else ' has'} the "
-                "sample_id of another one, so that their rows could not be told apart; "
-                "`harpia-formats convert --to record --group id` makes one record of "
-                "them, which can be scored"
+                "sample_id of another answer, and rows need different ids; run "
+                "`harpia-formats convert --to record --group id` first, which makes "
+                "one record of them, and score that"
             )
         self._ids.close()
 
     def drop(self) -> None:
-        """Let go of the ids."""
+        """Remove the temporary files of the ids."""
         self._ids.close()

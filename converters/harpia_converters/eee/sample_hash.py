@@ -1,6 +1,6 @@
-"""The four ways in which converters of EvalEval work out `sample_hash`.
+"""The four recipes by which converters of EvalEval compute `sample_hash`.
 
-None is the documented one everywhere, so each that fits counts as right.
+No recipe is used by all of them, so a hash that any of them gives is accepted.
 """
 
 import json

@@ -1,11 +1,11 @@
-"""Tokens, times and metadata, as a row of a shape may have them."""
+"""Token usage, times and metadata of a record, made valid for a row."""
 
 from typing import Any
 
 from msgspec import UNSET
 
 from harpia_converters.eee.turns import texts_in
-from harpia_converters.eee.versions import Form, as_text, is_amount, is_count
+from harpia_converters.eee.versions import Version, as_text, is_amount, is_count
 from harpia_formats.model.adapter import ChangedValue
 from harpia_formats.model.field_fates import FieldFates
 
@@ -20,7 +20,7 @@ _details = "additional_details"
 
 
 def write_usage(usage: dict[str, Any]) -> Any:
-    """Return the tokens that were used, if all counts are there that must be."""
+    """Return token usage without invalid counts; `UNSET` if it lacks a required one."""
     for key in _counts:
         if not is_count(usage.get(key)):
             return ChangedValue(UNSET, f"left out: it has no count of {key}")
@@ -38,15 +38,15 @@ def _without(members: dict[str, Any], keys: list[str]) -> Any:
     return ChangedValue(left, f"without {', '.join(keys)}")
 
 
-def write_performance(times: dict[str, Any], form: Form) -> Any:
-    """Return the times that were taken, without those that are not numbers."""
+def write_performance(times: dict[str, Any], version: Version) -> Any:
+    """Return the times of an output, in milliseconds, without invalid values."""
     wrong = [
-        each
-        for each in _times
-        if times.get(each) is not None and not is_amount(times[each])
+        name
+        for name in _times
+        if times.get(name) is not None and not is_amount(times[name])
     ]
     details = times.get(_details)
-    if not form.is_closed or details is None:
+    if not version.is_closed or details is None:
         return _without(times, wrong)
     if type(details) is not dict:
         return _without(times, [*wrong, _details])
@@ -59,10 +59,10 @@ def write_performance(times: dict[str, Any], form: Form) -> Any:
     return times
 
 
-def written_metadata(metadata: Any, form: Form, fates: FieldFates) -> Any:
-    """Return the metadata of a record, as text where the shape asks for it."""
-    if metadata is UNSET or not form.is_closed:
-        # A copy, since more may be put into that of the row.
+def written_metadata(metadata: Any, version: Version, fates: FieldFates) -> Any:
+    """Return the metadata of a record, with values as text if the version asks it."""
+    if metadata is UNSET or not version.is_closed:
+        # A copy: extra fields may be added to the row's metadata later.
         return metadata if metadata is UNSET else dict(metadata)
     for key, value in metadata.items():
         if type(value) is not str:

@@ -1,22 +1,22 @@
-"""eee@0.2.0: the schema of February 2026: one reference, `interactions`."""
+"""The format eee@0.2.0: samples of February 2026, one reference, `interactions`."""
 
 from functools import partial
 
 from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.condition_advice import advise
-from harpia_converters.eee.detection import APART, SEED, VENDOR, sign_of
+from harpia_converters.eee.detection import IDENTITY_PATHS, V0_2_0, VENDOR, sign_of
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
-    id=SEED,
+    id=V0_2_0,
     title="The instance-level schema of February 2026: one reference, `interactions`",
     id_key="sample_id",
     vendor=VENDOR,
-    adapter="harpia_converters.eee.mapping:SEED",
-    results="harpia_converters.eee.results_writer:SEED",
+    adapter="harpia_converters.eee.mapping:V0_2_0",
+    results="harpia_converters.eee.results_writer:V0_2_0",
     family="eee",
-    dialects=(Dialect(SEED, partial(sign_of, shape=SEED)),),
-    id_with=APART,
+    dialects=(Dialect(V0_2_0, partial(sign_of, version=V0_2_0)),),
+    id_with=IDENTITY_PATHS,
     companion=COMPANION,
     advise=partial(advise, turns="interactions"),
 )

@@ -1,22 +1,22 @@
-"""eee@0.2.0-tag: the shape under the git tag v0.2.0: text or lists, `interactions`."""
+"""The format eee@0.2.0-tag: samples of the git tag v0.2.0, lists, `interactions`."""
 
 from functools import partial
 
 from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.condition_advice import advise
-from harpia_converters.eee.detection import APART, TAG, VENDOR, sign_of
+from harpia_converters.eee.detection import IDENTITY_PATHS, V0_2_0_TAG, VENDOR, sign_of
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
-    id=TAG,
-    title="The shape under the git tag v0.2.0: text or lists, `interactions`",
+    id=V0_2_0_TAG,
+    title="The schema under the git tag v0.2.0: text or lists, `interactions`",
     id_key="sample_id",
     vendor=VENDOR,
-    adapter="harpia_converters.eee.mapping:TAG",
-    results="harpia_converters.eee.results_writer:TAG",
+    adapter="harpia_converters.eee.mapping:V0_2_0_TAG",
+    results="harpia_converters.eee.results_writer:V0_2_0_TAG",
     family="eee",
-    dialects=(Dialect(TAG, partial(sign_of, shape=TAG)),),
-    id_with=APART,
+    dialects=(Dialect(V0_2_0_TAG, partial(sign_of, version=V0_2_0_TAG)),),
+    id_with=IDENTITY_PATHS,
     companion=COMPANION,
     advise=partial(advise, turns="interactions"),
 )

@@ -1,23 +1,23 @@
-"""eee@0.3.0: the shape of 0.2.1 to 0.3.0: lists, `messages`, a closed root."""
+"""The format eee@0.3.0: samples of 0.2.1 to 0.3.0, lists, `messages`, no other keys."""
 
 from functools import partial
 
 from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.condition_advice import advise
-from harpia_converters.eee.detection import APART, CURRENT, VENDOR, sign_of
+from harpia_converters.eee.detection import IDENTITY_PATHS, V0_3_0, VENDOR, sign_of
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
-    id=CURRENT,
+    id=V0_3_0,
     aliases=("eee@0.2.1", "eee@0.2.2", "eee@0.2.3"),
-    title="The shape of 0.2.1 to 0.3.0: lists, `messages`, a closed root",
+    title="The schema of 0.2.1 to 0.3.0: lists, `messages`, no other keys",
     id_key="sample_id",
     vendor=VENDOR,
-    adapter="harpia_converters.eee.mapping:CURRENT",
-    results="harpia_converters.eee.results_writer:CURRENT",
+    adapter="harpia_converters.eee.mapping:V0_3_0",
+    results="harpia_converters.eee.results_writer:V0_3_0",
     family="eee",
-    dialects=(Dialect(CURRENT, partial(sign_of, shape=CURRENT)),),
-    id_with=APART,
+    dialects=(Dialect(V0_3_0, partial(sign_of, version=V0_3_0)),),
+    id_with=IDENTITY_PATHS,
     companion=COMPANION,
     advise=partial(advise, turns="messages"),
 )
