@@ -151,7 +151,7 @@ def _shown(value: Any) -> str:
 
 
 def _algorithm_of(given: str, checksum: str) -> str:
-    """Return `given` if it is a known algorithm, else the one for the checksum's length."""
+    """Return `given` if it is known, else the algorithm for the checksum's length."""
     if given in _digits:
         return given
     fitting = (

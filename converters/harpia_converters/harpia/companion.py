@@ -1,12 +1,13 @@
-"""An input and its output or log: where they disagree."""
+"""Check an output or a log against the input that it was made from (H201-H206)."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from harpia_converters.harpia.detection import KEYED, sign_of
 from harpia_converters.harpia.keys import METRIC, key_in
-from harpia_formats.model.format import Remark
+from harpia_converters.harpia.metrics import Metric, metric_of, metrics_of, same
+from harpia_formats.model.format import Companion, FileSummary, Remark
 from harpia_formats.model.problem import Path
 
 NO_OUTPUT, DISABLED, UNKNOWN_METRIC = "H201", "H202", "H203"
@@ -16,44 +17,12 @@ PARAMETERS, UNKNOWN_INSTANCE, REPEATED = "H204", "H205", "H206"
 INSTANCE = "instance_id"
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A metric as an input asks for it."""
-
-    id: str
-    enabled: bool
-    parameters: Any
-
-
-def metrics_of(header: Mapping[str, Any]) -> tuple[Metric, ...]:
-    """Return the metrics of an input, valid or not, without those that have no id."""
-    items = header.get("metrics", header.get("metricas"))
-    return tuple(
-        Metric(item["id"], is_enabled(item), item.get("parameters", {}))
-        for item in (items if isinstance(items, list) else ())
-        if isinstance(item, Mapping) and isinstance(item.get("id"), str)
-    )
-
-
-def is_enabled(metric: Mapping[str, Any]) -> bool:
-    """Tell whether an input asks for `metric` to be run; without a word it does."""
-    value = metric.get("enable", metric.get("enabled", True))
-    return value is not False and value != "false"
-
-
-def metric_of(item: Mapping[str, Any]) -> str:
-    """Return the metric that an output item or a log's row names, or ""."""
-    key = key_in(item, METRIC)
-    value = item[key] if key else ""
-    return value if isinstance(value, str) else ""
-
-
 def output_remarks(
     metrics: Iterable[Metric], item: Mapping[str, Any], key: str = ""
 ) -> Iterator[Remark]:
-    """Yield where an output item or a log's row disagrees with the input's `metrics`.
+    """Yield a remark if an output item or a log's row contradicts the `metrics`.
 
-    `key` is the metric's name where the item stands under it. An item that names no
+    `key` is the metric's name if the item stands under it. An item that names no
     metric is not compared.
     """
     name = key or metric_of(item)
@@ -71,7 +40,7 @@ def output_remarks(
 
 
 def missing(metrics: Iterable[Metric], seen_ids: Iterable[str]) -> Iterator[str]:
-    """Yield the id of each metric that is enabled and has no output of its own."""
+    """Yield the id of each enabled metric that is missing in `seen_ids`."""
     seen = Counter(seen_ids)
     for metric in metrics:
         if metric.enabled:
@@ -81,24 +50,24 @@ def missing(metrics: Iterable[Metric], seen_ids: Iterable[str]) -> Iterator[str]
 
 
 def repeated(metrics: Iterable[Metric], seen_ids: Iterable[str]) -> Iterator[str]:
-    """Yield the id of each metric that has more outputs than the input has of it."""
+    """Yield each id that is more often in `seen_ids` than among the input's metrics."""
     asked = Counter(metric.id for metric in metrics)
     seen = Counter(seen_ids)
     yield from (name for name in asked if seen[name] > asked[name])
 
 
 def missing_remark(metric: str) -> Remark:
-    """Return what is to be said of an output as a whole that lacks a metric."""
+    """Return the remark on an output that lacks an enabled metric."""
     return Remark(
         NO_OUTPUT,
         (),
-        f"there is no output of {_shown(metric)}, which the input enables",
+        f"the output lacks the metric {_shown(metric)}, which the input enables",
         "run the evaluation again, or disable the metric in the input",
     )
 
 
 def repeated_remark(metric: str) -> Remark:
-    """Return what is to be said of an output that has a metric too often."""
+    """Return the remark on an output that has a metric more often than the input."""
     return Remark(
         REPEATED,
         (),
@@ -108,31 +77,18 @@ def repeated_remark(metric: str) -> Remark:
 
 
 def unknown_instance_remark() -> Remark:
-    """Return what is to be said of a log's row whose instance the input has not."""
+    """Return the remark on a log's row whose instance is not in the input."""
     return Remark(
         UNKNOWN_INSTANCE,
         (INSTANCE,),
         "no instance of the input has this id",
-        "check the log against the input that it was made from",
+        "check against the input that the log was made from",
     )
-
-
-def same(one: Any, other: Any) -> bool:
-    """Tell whether two decoded JSON values are equal: 1 is 1.0, and true is not 1."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(
-            same(value, other[key]) for key, value in one.items()
-        )
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
 
 
 def _shown(metric: str) -> str:
     """Return a metric's id as short JSON text."""
-    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - for what disagrees only
+    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
 
     return short_json(metric)
 
@@ -145,8 +101,8 @@ def _unknown(path: Path) -> Remark:
     return Remark(
         UNKNOWN_METRIC,
         path,
-        "the input has no such metric",
-        "check it against the input that it was made from",
+        "the input has no metric with this id",
+        "check against the input that the file was made from",
     )
 
 
@@ -155,7 +111,7 @@ def _disabled(path: Path) -> Remark:
         DISABLED,
         path,
         "the input has this metric disabled",
-        "enable it in the input, or check against the input that it was made from",
+        "enable it in the input, or give the input that the file was made from",
     )
 
 
@@ -163,6 +119,71 @@ def _other_parameters(path: Path) -> Remark:
     return Remark(
         PARAMETERS,
         path,
-        "the parameters are not those that the input gives the metric",
-        "check against the input that it was made from",
+        "the parameters differ from those of the metric in the input",
+        "check against the input that the file was made from",
     )
+
+
+#: The metrics of an input, None if it has no list of metrics.
+_Metrics = tuple[Metric, ...] | None
+
+
+def _expected(header: Mapping[str, Any]) -> _Metrics:
+    return metrics_of(header) if {"metrics", "metricas"} & header.keys() else None
+
+
+def _of_output(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield the remarks on a record of an output: of one metric, or of all by name."""
+    if metrics is None:
+        return
+    if not sign_of(record, KEYED):
+        yield from output_remarks(metrics, record)
+        return
+    for key, output in record.items():
+        if isinstance(output, Mapping):
+            for remark in output_remarks(metrics, output, key):
+                path = (key, *remark.path)
+                yield Remark(remark.code, path, remark.message, remark.help)
+
+
+def _of_log(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]:
+    if metrics is not None:
+        yield from output_remarks(metrics, record)
+
+
+def _names(record: Mapping[str, Any]) -> tuple[str, ...]:
+    if sign_of(record, KEYED):
+        return tuple(record)
+    name = metric_of(record)
+    return (name,) if name else ()
+
+
+def _closing(metrics: _Metrics, seen: FileSummary) -> Iterator[Remark]:
+    if metrics is not None:
+        yield from map(missing_remark, missing(metrics, seen.names))
+        yield from map(repeated_remark, repeated(metrics, seen.names))
+
+
+def _nothing(metrics: _Metrics, seen: FileSummary) -> Iterator[Remark]:  # noqa: ARG001 - the signature of `Companion.closing`
+    yield from ()
+
+
+#: How an output is checked: it has one object for each enabled metric.
+OUTPUT = Companion(
+    format="harpia",
+    expect=_expected,
+    remarks=_of_output,
+    closing=_closing,
+    names=_names,
+    counts_names=True,
+)
+#: How a log is checked: its rows are of enabled metrics and known instances. Not every
+#: metric writes a log, so none can be missing.
+LOG = Companion(
+    format="harpia",
+    expect=_expected,
+    remarks=_of_log,
+    closing=_nothing,
+    refers_by=INSTANCE,
+    no_such_record=unknown_instance_remark,
+)

@@ -1,4 +1,4 @@
-"""H2: what is wrong where an output or a log does not belong to its input."""
+"""The rules H201-H206, for an output or a log beside its input."""
 
 from harpia_converters.harpia.rule_examples import (
     ANSWER,

@@ -1,4 +1,4 @@
-"""Which of HarpIA's files an object is from, told by its keys."""
+"""Detect which of HarpIA's files an object is from, by its keys."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,33 +13,33 @@ from harpia_converters.harpia.keys import (
     key_in,
 )
 
-#: What an object can be: a record of an input, an output or a log, or all of one.
+#: Kinds of objects: a record of an input, an output or a log, or the whole document.
 INSTANCE, DOCUMENT = "instance", "document"
 OUTPUT, WRAPPED, KEYED, LOG = "output", "wrapped", "keyed", "log"
 
-#: Keys that no file of HarpIA has, each of them enough to leave it to others.
-_of_others = frozenset(
+#: Keys of other vendors' records; an object with one of them is not HarpIA's.
+_foreign_keys = frozenset(
     "conversation evaluation_results init_parameters model_outputs run_name "
     "sample_id".split()
 )
-#: Keys that others have beside `id` and `input`.
+#: Keys that other vendors' records have beside `id` and `input`.
 _beside_input = frozenset(
     "answer_attribution enable interaction_type llm_name messages metrics output "
     "outputs parameters prompt reference response result score".split()
 )
-#: Members of an output by metric that are something else than a metric's, at most:
-#: one that is broken, and a few that nobody knows.
-_strangers = 3
+#: The most members of an output by metric that may be something else than a metric's
+#: result: one that is broken, and unknown ones.
+_most_others = 3
 
 
 def sign_of(value: Mapping[str, Any], kind: str) -> str:
-    """Return the sign that `value` is of `kind`, or "" if it is not."""
+    """Return by which keys `value` is of `kind`, or "" if it is not."""
     found, sign = kind_of(value)
     return sign if found == kind else ""
 
 
 def kind_of(value: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what `value` is and the sign it is told by, both "" if it is others'."""
+    """Return the kind of `value` and what it is detected by, "" if not HarpIA's."""
     if not _is_foreign(value):
         for kind, sign in _kinds:
             found = sign(value)
@@ -91,18 +91,18 @@ def _wrapped_sign(document: Mapping[str, Any]) -> str:
 
 def _keyed_sign(document: Mapping[str, Any]) -> str:
     signs = list(_outputs_in(document.values()))
-    if not signs or len(document) - len(signs) > _strangers:
+    if not signs or len(document) - len(signs) > _most_others:
         return ""
     return f"{signs[0]} under each metric"
 
 
 def _outputs_in(values: Iterable[Any]) -> Iterator[str]:
-    """Yield the sign of each of the `values` that is an output."""
+    """Yield by which keys each of the `values` is an output, of those that are."""
     signs = (_output_sign(value) for value in values if isinstance(value, Mapping))
     return filter(None, signs)
 
 
-#: What tells each kind; where several do, the first.
+#: How each kind is detected; the first that fits is taken.
 _kinds = (
     (INSTANCE, _instance_sign),
     (DOCUMENT, _document_sign),
@@ -114,8 +114,8 @@ _kinds = (
 
 
 def _is_foreign(row: Mapping[str, Any]) -> bool:
-    """Tell whether `row` has what others' records are told by."""
-    if _of_others & row.keys() or {"input", "reference", "output"} <= row.keys():
+    """Tell whether `row` has the keys of another vendor's records."""
+    if _foreign_keys & row.keys() or {"input", "reference", "output"} <= row.keys():
         return True
     if {"interaction_type", "answer_attribution"} <= row.keys():
         return True
@@ -128,7 +128,7 @@ def _is_foreign(row: Mapping[str, Any]) -> bool:
 
 
 def _has_instances(key: str, value: Any) -> bool:
-    # Of a large file the list may not have been seen, and is null here.
+    # In the beginning of a large file a list that is cut off is null.
     return key.casefold() in INSTANCES and (
         value is None or isinstance(value, list | Mapping)
     )

@@ -1,4 +1,4 @@
-"""What stands around HarpIA's instances: the metrics, and what nobody knows."""
+"""The header of an input, around its instances: its metrics and unknown keys."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ _instances = "instances"
 
 
 def read_header(document: Row) -> Header:
-    """Return what an input says beside its instances."""
+    """Return the header of an input, given as `document` without its instances."""
     name = next(_names_of_metrics(document), "")
     rest = {key: value for key, value in document.items() if key != name}
     return Header(
@@ -27,7 +27,7 @@ def read_header(document: Row) -> Header:
 
 
 def _names_of_metrics(document: Row) -> Iterator[str]:
-    """Yield what an input calls a list of metrics, the documented name first."""
+    """Yield each key of `document` that holds metrics, the documented one first."""
     for wanted in METRICS:
         for key, value in document.items():
             if key.casefold() == wanted and _are_metrics(value):
@@ -39,7 +39,7 @@ def _are_metrics(value: Any) -> bool:
 
 
 def _is_metric(item: Any) -> bool:
-    """Tell whether `item` is a metric as the schema has it."""
+    """Tell whether `item` is a metric that the schema allows."""
     return (
         type(item) is dict
         and type(item.get("id")) is str
@@ -53,7 +53,7 @@ def _is_switch(value: Any) -> bool:
 
 
 def write_header(header: Header, fates: FieldFates) -> Row:
-    """Return what an input says beside its instances."""
+    """Return the members of an input beside its instances; losses go to `fates`."""
     row: Row = {}
     if header.metrics is not UNSET:
         row[_metrics] = [metric for metric in header.metrics if _is_metric(metric)]
@@ -68,7 +68,7 @@ def write_header(header: Header, fates: FieldFates) -> Row:
 
 
 def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
-    """Put what was kept into `row`, but for what would be read as something else."""
+    """Put kept members into `row`, except those that would be read as another field."""
     for key, value in kept.items():
         is_list_of_metrics = key.casefold() in METRICS and _are_metrics(value)
         is_read = is_list_of_metrics and _metrics not in row

@@ -1,4 +1,4 @@
-"""What is to be said of the metrics of an input, and of their parameters."""
+"""Check the metrics of an input and their parameters (H105-H107, H111-H113)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,9 @@ from harpia_formats.model.problem import Path
 ENABLE, LIST_NAME, PARAMETER_LIST = "H105", "H106", "H107"
 BLEU, BERTSCORE, OTHER_METRIC = "H111", "H112", "H113"
 
-#: What NLTK's sentence_bleu and corpus_bleu take beside the texts.
+#: The parameters of NLTK's sentence_bleu and corpus_bleu beside the texts.
 NLTK_BLEU = frozenset("weights smoothing_function auto_reweigh".split())
-#: What the compute of BERTScore in Hugging Face Evaluate takes beside the texts.
+#: The parameters of BERTScore's compute in Hugging Face Evaluate beside the texts.
 HF_BERTSCORE = frozenset(
     "lang model_type num_layers verbose idf device batch_size nthreads all_layers "
     "rescale_with_baseline baseline_path use_fast_tokenizer".split()
@@ -21,7 +21,7 @@ HF_BERTSCORE = frozenset(
 
 
 def header_remarks(document: Any) -> Iterator[Remark]:
-    """Yield what is tolerated or doubtful in an input around its instances."""
+    """Yield remarks on the members of an input around its instances."""
     if not isinstance(document, Mapping):
         return
     for key in document:
@@ -37,12 +37,12 @@ def header_remarks(document: Any) -> Iterator[Remark]:
 
 
 def on_parameters(owner: Mapping[str, Any], path: Path) -> Iterator[Remark]:
-    """Yield what is tolerated in the parameters of `owner`, which is at `path`."""
+    """Yield a remark if the `parameters` of `owner`, at `path`, are no object."""
     if "parameters" not in owner:
         yield Remark(
             PARAMETER_LIST,
             path,
-            "there are no parameters",
+            "the key parameters is missing",
             'give "parameters": {} if the metric takes none',
         )
     elif isinstance(owner["parameters"], list):
@@ -58,8 +58,8 @@ def _other_name(key: str) -> Remark:
     return Remark(
         LIST_NAME,
         (key,),
-        f'"{key}" is not judged: the list of metrics is called "metrics"',
-        'call it "metrics"',
+        f'"{key}" is not validated: the list of metrics is called "metrics"',
+        'rename it to "metrics"',
         at_key=True,
     )
 
@@ -69,14 +69,14 @@ def _on_enable(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
     key = "enable" if "enable" in metric else "enabled"
     if key not in metric:
         yield Remark(
-            ENABLE, path, "enable is missing and taken as true", 'give "enable": true'
+            ENABLE, path, "enable is missing, so it is true", 'give "enable": true'
         )
     elif key == "enabled":
         yield Remark(
             ENABLE,
             (*path, key),
             '"enabled" is not how HarpIA spells "enable"',
-            'call it "enable"',
+            'rename it to "enable"',
             at_key=True,
         )
     elif isinstance(metric[key], str):
@@ -87,34 +87,37 @@ def _on_enable(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
 
 
 def _on_names(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
-    """Yield what is doubtful in the name of `metric` and in those of its parameters."""
+    """Yield remarks on an unknown metric id and on unknown names of parameters."""
     words = re.findall("[a-z]+", str(metric.get("id", "")).casefold())
     if "bleu" in words:
-        yield from _unknown(metric, path, NLTK_BLEU, (BLEU, "NLTK's BLEU"))
+        yield from _unknown_parameters(metric, path, NLTK_BLEU, (BLEU, "NLTK's BLEU"))
     elif "bertscore" in "".join(words):
         source = "BERTScore of Hugging Face Evaluate"
-        yield from _unknown(metric, path, HF_BERTSCORE, (BERTSCORE, source))
+        yield from _unknown_parameters(metric, path, HF_BERTSCORE, (BERTSCORE, source))
     elif "id" in metric:
         yield Remark(
             OTHER_METRIC,
             (*path, "id"),
-            "the metric is neither of the two that HarpIA's pages name",
-            "check the id against the HarpIA Lab Library",
+            "HarpIA's pages name only two metrics, BLEU and BERTScore",
+            "check the id in the HarpIA Lab Library",
         )
 
 
-def _unknown(
-    metric: Mapping[str, Any], path: Path, known: frozenset[str], told: tuple[str, str]
+def _unknown_parameters(
+    metric: Mapping[str, Any],
+    path: Path,
+    known: frozenset[str],
+    source: tuple[str, str],
 ) -> Iterator[Remark]:
     """Yield a remark for each parameter that is not among those `known`."""
-    code, source = told
+    code, function = source
     names = metric.get("parameters")
     for name in names if isinstance(names, Mapping) else ():
         if name not in known:
             yield Remark(
                 code,
                 (*path, "parameters", name),
-                f"{source} takes no such parameter",
-                f"it takes {', '.join(sorted(known))}",
+                f"{function} has no parameter of this name",
+                f"use one of {', '.join(sorted(known))}",
                 at_key=True,
             )

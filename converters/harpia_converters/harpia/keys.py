@@ -1,21 +1,22 @@
-"""The keys of HarpIA's files, in every spelling in which they are seen."""
+"""The keys of HarpIA's files, in every spelling that is read."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 VENDOR = "HarpIA Lab"
 
-#: The keys of a model's answer, that of HarpIA's pages first.
+#: Spellings of the key of a model's answer; HarpIA's pages have the first.
 ANSWER = ("actual-output", "actual_output", "actualOutput")
-#: The keys of the acceptable answers, likewise.
+#: Spellings of the key of the acceptable answers; HarpIA's pages have the first.
 REFERENCES = ("expected-output", "expected_output", "expectedOutput")
-#: The keys of a metric's name in an output or a log, our reading first.
+#: Spellings of the key of a metric's id in an output or a log. HarpIA's pages do not
+#: say; the first is our reading.
 METRIC = ("id", "metric", "metric_id")
-#: The keys of the time that a metric took, that of HarpIA's page first.
+#: Spellings of the key of a metric's time; HarpIA's page has the first.
 TIME = ("elapsed time", "elapsed_time", "elapsed-time", "elapsedTime")
-#: The keys of the list of metrics, in lower case, that of our reading first.
+#: Spellings of the key of the list of metrics, in lower case; the first is our reading.
 METRICS = ("metrics", "metric", "metricas", "métricas")
-#: The same of the list of instances.
+#: Spellings of the key of the list of instances, in lower case.
 INSTANCES = ("instances", "instance", "instancias", "instâncias")
 
 

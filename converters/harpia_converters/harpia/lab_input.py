@@ -1,4 +1,4 @@
-"""harpia: the instances of an evaluation, and the metrics that it runs."""
+"""The format harpia: the instances of an evaluation and the metrics that it runs."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -17,13 +17,13 @@ _portuguese = "instancias"
 
 
 def sniff_document(document: Mapping[str, Any], *, portuguese: bool) -> str:
-    """Return the sign that `document` is an input, with these names around it."""
+    """Return by which keys `document` is an input, with Portuguese names or English."""
     is_portuguese = _portuguese in document and "instances" not in document
     return sign_of(document, DOCUMENT) if is_portuguese is portuguese else ""
 
 
 def remarks(instance: Any) -> Iterator[Remark]:
-    """Yield what is tolerated in an instance, and whether its answer is missing."""
+    """Yield remarks on an instance's answer and references (H101-H104, H108)."""
     if not isinstance(instance, Mapping):
         return
     answer, references = key_in(instance, ANSWER), key_in(instance, REFERENCES)
@@ -37,10 +37,10 @@ def remarks(instance: Any) -> Iterator[Remark]:
             ANSWERS,
             (answer,),
             f"{answer} is a list, not text",
-            "give the one answer as text, or each answer an instance with its own id",
+            "give one answer as text, or give each answer an instance with its own id",
         )
     if references:
-        yield from _on_references(references, instance[references])
+        yield from _reference_remarks(references, instance[references])
 
 
 def _other_spelling(key: str, name: str) -> Remark:
@@ -48,38 +48,39 @@ def _other_spelling(key: str, name: str) -> Remark:
         SPELLING,
         (key,),
         f'"{key}" is not how HarpIA spells "{name}"',
-        f'call it "{name}"',
+        f'rename it to "{name}"',
         at_key=True,
     )
 
 
 def _no_answer(instance: Mapping[str, Any]) -> Remark:
-    """Return what is to be said of an instance without an answer, at a near key."""
-    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+    """Return the remark on an instance without an answer, at a misspelt key if any."""
+    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - start-up: needed for messages only
 
     name = ANSWER[0]
-    key = nearest(name, (each for each in instance if each not in REFERENCES))
+    key = nearest(name, (other for other in instance if other not in REFERENCES))
     if key:
-        message = f'"{name}" is missing, and "{key}" is nearly that'
-        return Remark(NO_ANSWER, (key,), message, f'call it "{name}"', at_key=True)
+        message = f'"{name}" is missing, but there is a similar key "{key}"'
+        help_ = f'rename it to "{name}"'
+        return Remark(NO_ANSWER, (key,), message, help_, at_key=True)
     help_ = f'give the answer of the model in "{name}"'
     return Remark(NO_ANSWER, (), f'"{name}" is missing', help_)
 
 
-def _on_references(key: str, value: Any) -> Iterator[Remark]:
+def _reference_remarks(key: str, value: Any) -> Iterator[Remark]:
     if isinstance(value, str):
         yield Remark(
             BARE_REFERENCE,
             (key,),
             f"{key} is one text, not a list of texts",
-            "put the text into a list",
+            "write a list with the text in it",
         )
     elif value == []:
         yield Remark(
             NO_REFERENCE,
             (key,),
             f"{key} is empty, so there is nothing to compare the answer with",
-            f"give an answer that is acceptable, or leave {key} out",
+            f"give an acceptable answer, or remove {key}",
         )
 
 

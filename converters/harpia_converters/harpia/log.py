@@ -1,10 +1,10 @@
-"""harpia-log: what each metric said of each instance."""
+"""The format harpia-log: the result of each metric on each instance, as lines."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from harpia_converters.harpia import pairing
+from harpia_converters.harpia import companion
 from harpia_converters.harpia.detection import LOG, sign_of
 from harpia_converters.harpia.header_checks import on_parameters
 from harpia_converters.harpia.keys import VENDOR
@@ -13,7 +13,7 @@ from harpia_formats.model.format import Dialect, Format, Remark
 
 
 def remarks(row: Any) -> Iterator[Remark]:
-    """Yield what is tolerated in a line of the log."""
+    """Yield remarks on a line of the log (H107, H122, H123)."""
     if isinstance(row, Mapping):
         yield from on_metric_key(row)
         yield from on_parameters(row, ())
@@ -23,7 +23,7 @@ FORMAT = Format(
     id="harpia-log",
     title="Results of metrics on single instances, the log of HarpIA Lab",
     vendor=VENDOR,
-    companion=pairing.LOG,
+    companion=companion.LOG,
     results="harpia_converters.harpia.results_writer:LOG",
     dialects=(
         Dialect(

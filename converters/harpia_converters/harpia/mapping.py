@@ -1,4 +1,4 @@
-"""Which field of a record each key of HarpIA's instances is."""
+"""The adapter of the format harpia: instances to records and back."""
 
 from typing import Any
 
@@ -23,9 +23,9 @@ from harpia_formats.model.record import Output, Record
 _vendor = "harpia"
 _answer, _references = ANSWER[0], REFERENCES[0]
 _spellings = (ANSWER, REFERENCES)
-#: What fields are read of, in every spelling.
+#: Every spelling of the keys that are read as fields.
 _known = frozenset({"id", "input", *ANSWER, *REFERENCES})
-#: What an answer keeps that stood alone in a list.
+#: The member of an output's extra that says that its text stood alone in a list.
 _in_a_list = "in_a_list"
 
 
@@ -72,7 +72,7 @@ def _read(row: Row) -> Record:
 
 
 def _respelt(row: Row) -> Row:
-    """Return `row` with the documented spelling of what stands first for a field."""
+    """Return `row` with the documented spelling of the first key of each field."""
     names = {key_in(row, keys): keys[0] for keys in _spellings}
     if all(key in ("", name) for key, name in names.items()):
         return row
@@ -84,7 +84,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def kept_of(owner: Record | Output) -> Row:
-    """Return what a record or an answer has of HarpIA beside its fields."""
+    """Return HarpIA's own members in the extra of a record or an output."""
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
@@ -106,12 +106,12 @@ def _write(record: Record, fates: FieldFates) -> Row:
 
 
 def is_whole(value: Any) -> bool:
-    """Tell whether `value` is an integer to the schema and a fraction to Python."""
+    """Tell whether `value` is a float that the schema takes for an integer, as 1.0."""
     return isinstance(value, float) and value.is_integer()
 
 
 def _answers(record: Record, fates: FieldFates) -> list[Output]:
-    """Return the answers that have a text, and note what becomes of their places."""
+    """Return the outputs that have a text; record the fates of their indices."""
     answers = [output for output in record.outputs if output.text is not UNSET]
     if len(answers) < len(record.outputs):
         fates.dropped("outputs", "without a text")
@@ -127,7 +127,7 @@ def _answers(record: Record, fates: FieldFates) -> list[Output]:
 
 
 def _note_kept(answers: list[Output], row: Row, fates: FieldFates) -> None:
-    """Note what answers keep, but for what says that one stands in a list."""
+    """Record as dropped the extra members of outputs that are not written."""
     is_alone = len(answers) == 1 and type(row[_answer]) is list
     for answer in answers:
         for key in kept_of(answer):
@@ -142,7 +142,7 @@ def _texts(answers: list[Output], fates: FieldFates) -> list[str]:
 
 
 def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
-    """Put what was kept into `row`, but for what would be read as a field."""
+    """Put kept members into `row`, except those that would be read as a field."""
     for key, value in kept.items():
         if key not in _known or _is_beside(key, value, row):
             row[key] = value
@@ -151,11 +151,11 @@ def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
 
 
 def _is_beside(key: str, value: Any, row: Row) -> bool:
-    """Tell whether another spelling of a field can stand beside the documented one."""
+    """Tell whether `key`, another spelling of a field, may stand beside the first."""
     for keys in _spellings:
         if key in keys[1:]:
-            is_told = type(value) is str or _are_texts(value)
-            return keys[0] in row and is_told and (keys is REFERENCES or bool(value))
+            is_valid = type(value) is str or _are_texts(value)
+            return keys[0] in row and is_valid and (keys is REFERENCES or bool(value))
     return False
 
 

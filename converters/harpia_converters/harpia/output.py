@@ -1,10 +1,10 @@
-"""harpia-output: what each metric came to over all instances."""
+"""The format harpia-output: the score of each metric over all instances."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from harpia_converters.harpia import pairing
+from harpia_converters.harpia import companion
 from harpia_converters.harpia.detection import KEYED, OUTPUT, WRAPPED, sign_of
 from harpia_converters.harpia.header_checks import on_parameters
 from harpia_converters.harpia.keys import METRIC, TIME, VENDOR, key_in
@@ -15,7 +15,7 @@ TIME_KEY, METRIC_KEY, NO_METRIC = "H121", "H122", "H123"
 
 
 def remarks(item: Any) -> Iterator[Remark]:
-    """Yield what is tolerated in the output of a metric."""
+    """Yield remarks on the output of one metric (H107, H121-H123)."""
     if isinstance(item, Mapping):
         yield from on_metric_key(item)
         yield from on_parameters(item, ())
@@ -23,7 +23,7 @@ def remarks(item: Any) -> Iterator[Remark]:
 
 
 def keyed_remarks(document: Any) -> Iterator[Remark]:
-    """Yield what is tolerated in outputs that stand under their metric's name."""
+    """Yield remarks on outputs that stand under the names of their metrics."""
     for key, output in document.items() if isinstance(document, Mapping) else ():
         if isinstance(output, Mapping):
             yield from on_parameters(output, (key,))
@@ -31,7 +31,7 @@ def keyed_remarks(document: Any) -> Iterator[Remark]:
 
 
 def on_metric_key(item: Mapping[str, Any]) -> Iterator[Remark]:
-    """Yield a remark if `item` names its metric under another key than `id`, or not."""
+    """Yield a remark if `item` has no `id` of its metric, or has it at another key."""
     key = key_in(item, METRIC)
     if not key:
         yield Remark(NO_METRIC, (), "the metric is not named", 'give its name in "id"')
@@ -40,7 +40,7 @@ def on_metric_key(item: Mapping[str, Any]) -> Iterator[Remark]:
             METRIC_KEY,
             (key,),
             f'the metric is named in "{key}", not in "id"',
-            'call it "id"',
+            'rename it to "id"',
             at_key=True,
         )
 
@@ -52,14 +52,14 @@ def _on_time(item: Mapping[str, Any], path: Path) -> Iterator[Remark]:
             TIME_KEY,
             path,
             'there is no "elapsed time"',
-            "give the time that the metric took over all instances",
+            "give the seconds that the metric took over all instances",
         )
     elif key != TIME[0]:
         yield Remark(
             TIME_KEY,
             (*path, key),
             f'"{key}" is not how HarpIA\'s page spells "elapsed time"',
-            'call it "elapsed time"',
+            'rename it to "elapsed time"',
             at_key=True,
         )
 
@@ -68,7 +68,7 @@ FORMAT = Format(
     id="harpia-output",
     title="Scores of metrics over all instances, the output of HarpIA Lab",
     vendor=VENDOR,
-    companion=pairing.OUTPUT,
+    companion=companion.OUTPUT,
     results="harpia_converters.harpia.results_writer:OUTPUT",
     dialects=(
         Dialect(

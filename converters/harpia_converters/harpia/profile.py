@@ -1,8 +1,8 @@
-"""The profile harpia: the metrics that an input enables, with its own parameters.
+"""The metric profile harpia: the metrics that an input enables, with its parameters.
 
 HarpIA's pages name two metrics, BLEU by NLTK and BERTScore by Hugging Face Evaluate,
-and no ids, so an id is told by its words. What they leave open is our reading: BLEU is
-the mean over instances of the sentence's BLEU of words between spaces.
+but no ids, so an id is recognised by its words. What the pages leave open is our
+reading: BLEU is the mean of sentence BLEU over instances, with words split at spaces.
 """
 
 import re
@@ -11,31 +11,31 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.harpia.companion import Metric, metrics_of
 from harpia_converters.harpia.header_checks import HF_BERTSCORE, NLTK_BLEU
+from harpia_converters.harpia.metrics import Metric, metrics_of
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 from harpia_formats.model.record import Header
 
-#: Words in the id of a metric that do not make another metric of it.
+#: Words that the id of the metric may have; with others it is another metric.
 _beside_bleu = frozenset({"bleu", "nltk", "sentence", "score"})
 _beside_bertscore = frozenset(
     "bertscore bert score hf huggingface hugging face evaluate".split()
 )
-#: Every acceptable answer is considered, and the best result counts (documented).
+#: The best result over all acceptable answers counts (documented).
 _best = {"references": "max"}
 _bertscore_names = ("precision", "recall", "f1")
-#: Parameters of BERTScore that change its number, and cannot be followed if true.
+#: Parameters of BERTScore that change its scores, and are not supported if true.
 _not_followed = ("idf", "all_layers", "rescale_with_baseline")
 _unknown_metric = (
-    "is no metric that is known of HarpIA (known: BLEU by NLTK, BERTScore by Hugging "
-    "Face Evaluate)"
+    "is not a known metric of HarpIA (known: BLEU by NLTK, BERTScore by Hugging Face "
+    "Evaluate)"
 )
 
 
 def enabled_in(header: Header) -> Iterator[tuple[Metric, MetricRequest]]:
-    """Yield each metric that an input enables, and what it asks for.
+    """Yield each metric that an input enables, and the request for it.
 
-    A metric that is there twice, with other parameters, is called by a number too.
+    A metric that occurs again, with other parameters, gets a number in its name.
     """
     metrics = [] if header.metrics is UNSET else header.metrics
     seen: set[str] = set()
@@ -43,12 +43,12 @@ def enabled_in(header: Header) -> Iterator[tuple[Metric, MetricRequest]]:
         if metric.enabled:
             key = _unused(metric.id, seen)
             seen.add(key)
-            yield metric, _asked(metric, key)
+            yield metric, _request(metric, key)
 
 
-def asked_by(header: Header) -> Iterable[MetricRequest]:
-    """Return what an input asks for; unknown metrics keep their id as their name."""
-    return [asked for _, asked in enabled_in(header)]
+def requests_of(header: Header) -> Iterable[MetricRequest]:
+    """Return the metric requests of an input; unknown metrics keep their id as name."""
+    return [request for _, request in enabled_in(header)]
 
 
 def _unused(id_: str, seen: set[str]) -> str:
@@ -59,7 +59,7 @@ def _unused(id_: str, seen: set[str]) -> str:
     return key
 
 
-def _asked(metric: Metric, key: str) -> MetricRequest:
+def _request(metric: Metric, key: str) -> MetricRequest:
     words = set(re.findall(r"[^\W\d_]+", metric.id.casefold()))
     parameters = metric.parameters or {}
     if "bleu" in words and words <= _beside_bleu:
@@ -67,29 +67,29 @@ def _asked(metric: Metric, key: str) -> MetricRequest:
     is_whole = "bertscore" in words or {"bert", "score"} <= words
     if is_whole and words <= _beside_bertscore:
         return _bertscore(parameters, key, metric)
-    why = f"{metric.id} {_unknown_metric}"
+    reason = f"{metric.id} {_unknown_metric}"
     return MetricRequest(
-        metric.id, key=key, given=metric.parameters, unavailable_reason=why
+        metric.id, key=key, given=metric.parameters, unavailable_reason=reason
     )
 
 
 def _bleu(parameters: Any, key: str, metric: Metric) -> MetricRequest:
-    why = _why_not(parameters, NLTK_BLEU, metric.id)
+    reason = _invalid_parameters(parameters, NLTK_BLEU, metric.id)
     return MetricRequest(
         "nltk-bleu",
-        {} if why else {**parameters, **_best},
+        {} if reason else {**parameters, **_best},
         key=key,
         names=(key,),
         given=metric.parameters,
-        unavailable_reason=why,
+        unavailable_reason=reason,
     )
 
 
 def _bertscore(parameters: Any, key: str, metric: Metric) -> MetricRequest:
-    why = _why_not(parameters, HF_BERTSCORE, metric.id)
+    reason = _invalid_parameters(parameters, HF_BERTSCORE, metric.id)
     own = {}
-    if not why:
-        why = _not_ours(parameters, metric.id)
+    if not reason:
+        reason = _unsupported(parameters, metric.id)
         names = {"model_type": "model", "num_layers": "layer"}
         own = {
             names.get(name, name): parameters[name]
@@ -102,27 +102,27 @@ def _bertscore(parameters: Any, key: str, metric: Metric) -> MetricRequest:
         key=key,
         names=_bertscore_names,
         given=metric.parameters,
-        unavailable_reason=why,
+        unavailable_reason=reason,
     )
 
 
-def _why_not(parameters: Any, known: frozenset[str], id_: str) -> str:
+def _invalid_parameters(parameters: Any, known: frozenset[str], id_: str) -> str:
     """Return why a metric cannot be computed with these parameters, or ""."""
     if not isinstance(parameters, Mapping):
-        return f"the parameters of {id_} are a list, so nobody knows what they mean"
+        return f"the parameters of {id_} are a list, so their names are not known"
     names = ", ".join(sorted(known))
     for name in parameters:
         if name not in known:
-            return f"{id_} takes no parameter {name!r} (known: {names})"
+            return f"{id_} has no parameter {name!r} (known: {names})"
     return ""
 
 
-def _not_ours(parameters: Mapping[str, Any], id_: str) -> str:
+def _unsupported(parameters: Mapping[str, Any], id_: str) -> str:
     for name in _not_followed:
         if parameters.get(name) not in (None, False):
             return (
-                f"{id_} is not computed with {name}: the parameter must be false or "
-                "left out"
+                f"{id_} cannot be computed with {name}: set the parameter to false or "
+                "remove it"
             )
     return ""
 
@@ -147,5 +147,5 @@ HARPIA = MetricProfile(
         ),
         "bertscore": (MetricRequest("bertscore", _best, names=_bertscore_names),),
     },
-    of_header=asked_by,
+    of_header=requests_of,
 )

@@ -1,9 +1,9 @@
-"""Scores as HarpIA Lab writes them: the output, and the log.
+"""Write scores as HarpIA Lab does: the formats harpia-output and harpia-log.
 
-`score` and `result` are a number, or an object of numbers by name where a metric has
-several; null where there was nothing to score. An output says in `score` which metric
-was left out, and why. Neither file has a place for signatures, since a strict one has
-no other keys than the documented ones, so they are in a text beside it.
+`score` and `result` are a number, or an object of numbers by name if a metric has
+several, or null if there was nothing to score. In an output, `score` of a metric that
+was left out says why. The documented keys have no place for signatures, so these are
+written to a text file beside it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,10 +12,11 @@ from typing import Any
 
 import msgspec
 
-from harpia_converters.harpia.companion import INSTANCE, Metric, same
+from harpia_converters.harpia.companion import INSTANCE
 from harpia_converters.harpia.header_checks import NLTK_BLEU
 from harpia_converters.harpia.keys import METRIC, TIME
 from harpia_converters.harpia.mapping import is_whole, kept_of
+from harpia_converters.harpia.metrics import Metric, same
 from harpia_converters.harpia.profile import HARPIA, enabled_in
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import MetricRequest
@@ -24,83 +25,87 @@ from harpia_formats.scoring.results.columns import columns_of, write_signatures
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
-#: The key of what a metric that is left out has in the place of its score.
+#: The key of the reason that stands in the place of a score that was not computed.
 LEFT_OUT = "left out"
 #: Decimal places of a time in seconds.
 MICROSECONDS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """What one metric is called in an output and a log, and what is computed of it."""
+class _MetricEntry:
+    """One metric as it is written to an output and a log, and its computed scores."""
 
     id: str
     parameters: Any
-    #: What it is called in messages.
+    #: Its name in messages.
     label: str
-    #: The places of what is computed; none if the metric is left out.
-    places: tuple[int, ...]
+    #: Its places among the computed metrics; empty if it is left out.
+    indices: tuple[int, ...]
 
-    def told(self, **members: Any) -> dict[str, Any]:
+    def as_object(self, **members: Any) -> dict[str, Any]:
         """Return the object of the metric with `members` behind its parameters."""
         return {METRIC[0]: self.id, "parameters": self.parameters, **members}
 
 
-def lines_of(run: ResultRun) -> list[_Line]:
-    """Return the metrics that an input enables, or else what is computed."""
-    places: dict[str, list[int]] = {}
-    for place, each in enumerate(run.measured):
-        places.setdefault(each.request.label, []).append(place)
+def entries_of(run: ResultRun) -> list[_MetricEntry]:
+    """Return the metrics that the input enables; without input, the computed ones."""
+    indices: dict[str, list[int]] = {}
+    for index, computed in enumerate(run.measured):
+        indices.setdefault(computed.request.label, []).append(index)
     if run.header is None or run.profile != HARPIA.id:
-        return [_of_places(run.measured, *item) for item in places.items()]
+        return [_computed_entry(run.measured, *item) for item in indices.items()]
     return [
-        _of_input(metric, asked, run.measured, tuple(places.get(asked.label, ())))
-        for metric, asked in enabled_in(run.header)
+        _enabled_entry(
+            metric, request, run.measured, tuple(indices.get(request.label, ()))
+        )
+        for metric, request in enabled_in(run.header)
     ]
 
 
-def _of_places(
-    measured: Sequence[ComputedMetric], label: str, places: Sequence[int]
-) -> _Line:
-    """Return a metric that no input enables, with the parameters that it is given."""
-    asked = [measured[index].request for index in places]
-    parameters: dict[str, Any] = dict(asked[0].parameters)
-    if any(request.parameters != parameters for request in asked):
+def _computed_entry(
+    measured: Sequence[ComputedMetric], label: str, indices: Sequence[int]
+) -> _MetricEntry:
+    """Return the entry of a metric that no input enables, with its parameters."""
+    requests = [measured[index].request for index in indices]
+    parameters: dict[str, Any] = dict(requests[0].parameters)
+    if any(request.parameters != parameters for request in requests):
         parameters = {
             name: dict(request.parameters)
-            for request, place in zip(asked, places, strict=True)
-            for name in measured[place].names
+            for request, index in zip(requests, indices, strict=True)
+            for name in measured[index].names
         }
-    return _Line(label, parameters, label, tuple(places))
+    return _MetricEntry(label, parameters, label, tuple(indices))
 
 
-def _of_input(
+def _enabled_entry(
     metric: Metric,
-    asked: MetricRequest,
+    request: MetricRequest,
     measured: Sequence[ComputedMetric],
-    places: tuple[int, ...],
-) -> _Line:
-    """Return a metric of an input with its own parameters.
+    indices: tuple[int, ...],
+) -> _MetricEntry:
+    """Return the entry of a metric of an input, with the parameters of the input.
 
-    One of its own that the user gives another value is told as it was computed.
+    A parameter that the user overrides has the value that was computed with.
     """
     parameters = metric.parameters
-    if places and asked.metric == "nltk-bleu":
-        used = measured[places[0]].request.parameters
+    if indices and request.metric == "nltk-bleu":
+        used = measured[indices[0]].request.parameters
         changed = {
             name: used[name]
             for name in sorted(NLTK_BLEU & used.keys())
-            if not same(used[name], asked.parameters.get(name))
+            if not same(used[name], request.parameters.get(name))
         }
         parameters = {**(parameters or {}), **changed} if changed else parameters
-    return _Line(metric.id, parameters, asked.label, places)
+    return _MetricEntry(metric.id, parameters, request.label, indices)
 
 
-def _shaped(
-    line: _Line, measured: Sequence[ComputedMetric], values: Iterable[float | None]
+def _as_score(
+    entry: _MetricEntry,
+    measured: Sequence[ComputedMetric],
+    values: Iterable[float | None],
 ) -> Any:
-    """Return the scores of a metric in its shape, None if there are none."""
-    names = [name for place in line.places for name in measured[place].names]
+    """Return a metric's scores: a number, an object by name, or None without scores."""
+    names = [name for index in entry.indices for name in measured[index].names]
     found = list(values)
     if all(value is None for value in found):
         return None
@@ -115,32 +120,32 @@ class _Output:
     run: ResultRun
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Take an answer, which has no place."""
+        """Ignore an answer: only scores over all answers are written."""
 
     def close(self, scores: Scores) -> None:
         """Write the array."""
-        items = [self._item(line, scores) for line in lines_of(self.run)]
+        items = [self._item(entry, scores) for entry in entries_of(self.run)]
         self.files.write(msgspec.json.format(encode(items), indent=2) + b"\n")
 
     def drop(self) -> None:
-        """Hold nothing, and so do nothing."""
+        """Do nothing: no file is held."""
 
-    def _item(self, line: _Line, scores: Scores) -> dict[str, Any]:
-        if not line.places:
-            reason = _reason(line.label, scores.said)
-            return line.told(score={LEFT_OUT: reason}, **{TIME[0]: 0.0})
-        values = _values_by_place(scores)
-        score = _shaped(
-            line,
+    def _item(self, entry: _MetricEntry, scores: Scores) -> dict[str, Any]:
+        if not entry.indices:
+            reason = _reason(entry.label, scores.said)
+            return entry.as_object(score={LEFT_OUT: reason}, **{TIME[0]: 0.0})
+        values = _values_by_metric(scores)
+        score = _as_score(
+            entry,
             self.run.measured,
-            (value for place in line.places for value in values[place]),
+            (value for index in entry.indices for value in values[index]),
         )
-        seconds = sum(scores.seconds[place] for place in line.places)
-        return line.told(score=score, **{TIME[0]: round(seconds, MICROSECONDS)})
+        seconds = sum(scores.seconds[index] for index in entry.indices)
+        return entry.as_object(score=score, **{TIME[0]: round(seconds, MICROSECONDS)})
 
 
 def _reason(label: str, said: Iterable[str]) -> str:
-    """Return why a metric is left out."""
+    """Return why the metric `label` is left out, from the run's messages."""
     start = f"{label} is {LEFT_OUT}: "
     found = (
         statement.removeprefix(start)
@@ -150,8 +155,8 @@ def _reason(label: str, said: Iterable[str]) -> str:
     return next(found, "it cannot be computed")
 
 
-def _values_by_place(scores: Scores) -> list[list[float | None]]:
-    """Return the scores over all answers by each metric that is computed."""
+def _values_by_metric(scores: Scores) -> list[list[float | None]]:
+    """Return the scores over all answers, a list for each computed metric."""
     values = iter(scores.total.scores)
     return [[next(values).value for _ in metric.names] for metric in scores.measured]
 
@@ -162,46 +167,48 @@ class _Log:
 
     files: Files
     run: ResultRun
-    lines: tuple[_Line, ...]
+    entries: tuple[_MetricEntry, ...]
 
     def add(self, scored: ScoredAnswer) -> None:
         """Write the lines of an answer."""
         instance = _id_of(scored.record, scored.record_number)
-        for line in self.lines:
-            values = (value for place in line.places for value in scored.values[place])
-            result = _shaped(line, self.run.measured, values)
-            told = line.told(**{INSTANCE: instance}, result=result)
-            self.files.write(encode(told) + b"\n")
+        for entry in self.entries:
+            values = (
+                value for index in entry.indices for value in scored.values[index]
+            )
+            result = _as_score(entry, self.run.measured, values)
+            line = entry.as_object(**{INSTANCE: instance}, result=result)
+            self.files.write(encode(line) + b"\n")
 
     def close(self, scores: Scores) -> None:
-        """Have written everything."""
+        """Do nothing: every line is written already."""
 
     def drop(self) -> None:
-        """Hold nothing, and so do nothing."""
+        """Do nothing: no file is held."""
 
 
 def _id_of(record: Record, number: int) -> Any:
-    """Return the id of an instance as the input has it, else the record's number."""
+    """Return the instance's id as in the input, else the record's number as text."""
     if record.id is not msgspec.UNSET:
         return record.id
     kept = kept_of(record).get("id")
     return kept if is_whole(kept) else str(number)
 
 
-def _sign(files: Files, run: ResultRun) -> None:
-    """Write the signatures beside, if there is a score to have one."""
+def _write_signatures(files: Files, run: ResultRun) -> None:
+    """Write the signatures to a file beside the results, if a metric is computed."""
     if run.measured:
         write_signatures(files, columns_of(run.measured))
 
 
 def _output(files: Files, run: ResultRun) -> _Output:
-    _sign(files, run)
+    _write_signatures(files, run)
     return _Output(files, run)
 
 
 def _log(files: Files, run: ResultRun) -> _Log:
-    _sign(files, run)
-    return _Log(files, run, tuple(line for line in lines_of(run) if line.places))
+    _write_signatures(files, run)
+    return _Log(files, run, tuple(entry for entry in entries_of(run) if entry.indices))
 
 
 OUTPUT = ResultFormat(id="harpia-output", profile=HARPIA.id, writer=_output)

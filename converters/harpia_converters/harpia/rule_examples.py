@@ -1,4 +1,4 @@
-"""The pieces that the examples of HarpIA's rules are made of."""
+"""Builders of the examples of HarpIA's rules."""
 
 BLEU = (
     b'"parameters": {"weights": [0.5, 0.5], "smoothing_function": "method1", '

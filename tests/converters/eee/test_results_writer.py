@@ -282,8 +282,8 @@ def test_what_an_aggregate_says_can_be_given(tmp_path: Path) -> None:
         (SET | {"source_data.source_type": "url"}, "source_data"),
         (SET | {"file_path": "data/other_samples.jsonl"}, "but the output is"),
         (SET | {"file_path": "out_samples.jsonl"}, "file_path"),
-        (SET | {"score": "1"}, "worked out"),
-        (SET | {"evaluation_result_id": "r"}, "worked out"),
+        (SET | {"score": "1"}, "is computed"),
+        (SET | {"evaluation_result_id": "r"}, "is computed"),
         (SET | {"evaluation_nam": "x"}, "did you mean"),
     ],
 )
@@ -405,7 +405,7 @@ def test_equal_ids_are_refused(tmp_path: Path) -> None:
         "outputs": [{"model": "org/m", "text": "4"}],
     }
 
-    with pytest.raises(ScoreError, match="1 answer has the sample_id of another one"):
+    with pytest.raises(ScoreError, match="1 answer has the sample_id of another answer"):
         written(lines(row, row), "eee@0.2.0", tmp_path)
     assert not list(tmp_path.iterdir())
 

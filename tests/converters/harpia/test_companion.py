@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_converters.harpia import companion
-from harpia_converters.harpia.companion import Metric
+from harpia_converters.harpia.metrics import Metric, is_enabled, metrics_of, same
 from harpia_converters.harpia.rules import RULES
 
 BLEU = Metric("BLEU", enabled=True, parameters={"weights": [0.5, 0.5]})
@@ -48,7 +48,7 @@ def findings(item: dict[str, Any], key: str = "") -> list[tuple[str, Any]]:
 )
 def test_metric_is_enabled(metric: Any, enabled: bool) -> None:
     """A metric is run unless its input says that it is not, in any spelling."""
-    assert companion.is_enabled(metric) is enabled
+    assert is_enabled(metric) is enabled
 
 
 def test_metrics_of_an_input() -> None:
@@ -59,9 +59,9 @@ def test_metrics_of_an_input() -> None:
         Metric("é", enabled=True, parameters={}),
     )
 
-    assert companion.metrics_of({"metrics": items}) == expected
-    assert companion.metrics_of({"metricas": items}) == expected
-    assert companion.metrics_of({"": items}) == ()
+    assert metrics_of({"metrics": items}) == expected
+    assert metrics_of({"metricas": items}) == expected
+    assert metrics_of({"": items}) == ()
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_output_as_a_whole(
 )
 def test_json_values_are_compared_as_such(one: Any, other: Any, expected: bool) -> None:
     """Numbers are equal by value, and true is not a number."""
-    assert companion.same(one, other) is expected
-    assert companion.same(other, one) is expected
+    assert same(one, other) is expected
+    assert same(other, one) is expected
 
 
 @settings(max_examples=100, deadline=None)
@@ -153,14 +153,14 @@ def test_a_value_is_the_same_as_its_copy(value: Any) -> None:
     """A value equals what is written and read again, with its keys sorted."""
     copy = json.loads(json.dumps(value, sort_keys=True))
 
-    assert companion.same(value, copy)
+    assert same(value, copy)
 
 
 @settings(max_examples=100, deadline=None)
 @given(OBJECTS, OBJECTS)
 def test_comparison_never_raises(header: dict[str, Any], item: dict[str, Any]) -> None:
     """Any two objects can be compared, each disagreement by a rule and at a place."""
-    metrics = companion.metrics_of(header)
+    metrics = metrics_of(header)
 
     for each in companion.output_remarks(metrics, item):
         assert each.code in {rule.code for rule in RULES}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harpia_converters.harpia.profile import asked_by
+from harpia_converters.harpia.profile import requests_of
 from harpia_formats import score, validate
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.model.metric_profile import ScoreError
@@ -118,7 +118,7 @@ def problems_of(
 
 def settled_of(*metrics: Any) -> Any:
     """Return what an input asks for that has these metrics."""
-    return list(asked_by(Header(metrics=list(metrics))))
+    return list(requests_of(Header(metrics=list(metrics))))
 
 
 # -- which metrics --------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_other_metrics_are_unknown(id_: str) -> None:
     (found,) = settled_of(bleu(id_))
 
     assert found.metric == id_
-    assert f"{id_} is no metric that is known of HarpIA" in found.unavailable_reason
+    assert f"{id_} is not a known metric of HarpIA" in found.unavailable_reason
 
 
 @pytest.mark.parametrize("id_", ["BERTScore", "BERTScore-HF", "bert_score"])
@@ -159,8 +159,8 @@ def test_parameters_of_bertscore(id_: str) -> None:
     expected = {"model": "a/folder", "layer": 9, "references": "max"}
     assert (found.metric, found.parameters) == ("bertscore", expected)
     assert found.names == ("precision", "recall", "f1")
-    assert all("must be false or left out" in each for each in refused)
-    assert "takes no parameter" in settled_of(bleu(id_, layers=3))[0].unavailable_reason
+    assert all("set the parameter to false or remove it" in each for each in refused)
+    assert "has no parameter" in settled_of(bleu(id_, layers=3))[0].unavailable_reason
 
 
 def test_enabled_metrics_only() -> None:
@@ -174,7 +174,7 @@ def test_enabled_metrics_only() -> None:
 
     assert [each.key for each in found] == ["BLEU", "nltk-bleu"]
     assert settled_of() == []
-    assert list(asked_by(Header())) == []
+    assert list(requests_of(Header())) == []
 
 
 @pytest.mark.parametrize("method", SMOOTHED)
@@ -216,11 +216,11 @@ def test_weights_for_short_answers() -> None:
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ([bleu("METEOR")], "METEOR is no metric that is known of HarpIA"),
+        ([bleu("METEOR")], "METEOR is not a known metric of HarpIA"),
         ([bleu(weights=[0.5])], "weights"),
         ([bleu(smoothing_function="method9")], "smoothing_function"),
-        ([bleu(n=4)], "BLEU-NLTK takes no parameter 'n'"),
-        ([bleu(references="clip")], "takes no parameter 'references'"),
+        ([bleu(n=4)], "BLEU-NLTK has no parameter 'n'"),
+        ([bleu(references="clip")], "has no parameter 'references'"),
         ([{"id": "BLEU", "parameters": [1]}], "parameters of BLEU are a list"),
         ([bleu("BERTScore", rescale_with_baseline=True)], "rescale_with_baseline"),
         ([], "enables no metric"),
