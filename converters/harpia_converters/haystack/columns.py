@@ -1,4 +1,4 @@
-"""haystack: what an evaluator is run on: one list for each input."""
+"""The format haystack: the inputs of an evaluator, one column (list) for each."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,8 @@ from harpia_converters.haystack.detection import (
     columns_below_sign,
     columns_sign,
 )
-from harpia_converters.haystack.phrases import counted, object_in, quoted, usual_of
+from harpia_converters.haystack.phrases import counted, quoted
+from harpia_converters.haystack.values import first_of_usual_length, object_in
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
 
@@ -26,29 +27,31 @@ _types = {
 
 
 def lengths(items: Mapping[Path, int]) -> Iterator[Remark]:
-    """Say which columns of a component are not as long as most of its columns.
+    """Yield a remark for each column whose length is not the usual one (K101).
 
-    `items` says how many items there are in the column at a path.
+    `items` has the number of items in the column at each path.
     """
     components: dict[Path, dict[Path, int]] = {}
     for path, count in items.items():
         components.setdefault(path[:-1], {})[path] = count
     for columns in components.values():
-        usual = usual_of(columns)
+        usual = first_of_usual_length(columns)
         for path, count in columns.items():
             if count != columns[usual]:
                 message = (
                     f"the column {quoted(str(path[-1]))} has {counted(count, 'item')}, "
                     f"but {quoted(str(usual[-1]))} has {columns[usual]:,}"
                 )
-                help_ = "Haystack asks for columns of one length, an item for each row"
+                help_ = (
+                    "give one item for each row: Haystack needs columns of one length"
+                )
                 yield Remark("K101", path, message, help_)
 
 
 def remarks(row: Any) -> Iterator[Remark]:
-    """Say of the items of a row which are not what Haystack's evaluators expect.
+    """Yield a remark for each item that is not of the type evaluators expect (K102).
 
-    A row is an object with the item of each column, or of one of them.
+    `row` is an object with the item of each column, or of some columns.
     """
     for column, item in object_in(row).items():
         if column in TEXT_COLUMNS and not isinstance(item, str):
@@ -78,13 +81,13 @@ def _unexpected(path: Path, value: Any, expected: str) -> Remark:
         "K102",
         path,
         message,
-        f"Haystack does not check it, but its evaluators expect {expected} here",
+        f"give {expected}: Haystack does not check it, but its evaluators expect it",
     )
 
 
 FORMAT = Format(
     id="haystack",
-    title="What an evaluator is run on: one list for each input",
+    title="The inputs of an evaluator: one list for each input",
     vendor=VENDOR,
     adapter="harpia_converters.haystack.mapping:COLUMNS",
     general=True,

@@ -1,6 +1,6 @@
-"""A component for Haystack's pipelines in the place of its LLMEvaluator.
+"""A component for Haystack's pipelines that replaces its LLMEvaluator.
 
-It needs haystack-ai (the extra `haystack`), so nothing imports it but who asks for it.
+It needs haystack-ai (the extra `haystack`), so no other module imports it.
 """
 
 import asyncio
@@ -8,19 +8,19 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from haystack import (  # type: ignore[import-not-found, unused-ignore]  # an extra
+from haystack import (  # type: ignore[import-not-found, unused-ignore]  # in an extra
     component,
     default_from_dict,
     default_to_dict,
 )
-from haystack.components.generators.chat.openai import (  # type: ignore[import-not-found, unused-ignore]  # likewise
+from haystack.components.generators.chat.openai import (  # type: ignore[import-not-found, unused-ignore]  # in an extra
     OpenAIChatGenerator,
 )
-from haystack.core.serialization import (  # type: ignore[import-not-found, unused-ignore]  # likewise
+from haystack.core.serialization import (  # type: ignore[import-not-found, unused-ignore]  # in an extra
     component_to_dict,
 )
-from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, unused-ignore]  # likewise
-from haystack.utils import (  # type: ignore[import-not-found, unused-ignore]  # likewise
+from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, unused-ignore]  # in an extra
+from haystack.utils import (  # type: ignore[import-not-found, unused-ignore]  # in an extra
     Secret,
     deserialize_chatgenerator_inplace,
     deserialize_type,
@@ -34,9 +34,9 @@ from harpia_formats.llm_judge.run.llm_judge import LLMJudge
 from harpia_formats.text.sanitize import safe
 
 _log = logging.getLogger(__name__)
-#: What an evaluator asks for unless it is given its own generator.
+#: The parameters of the default generator, as in Haystack's evaluator.
 _json_mode = {"response_format": {"type": "json_object"}, "seed": 42}
-#: Our own parameters, and what they are where nothing is said.
+#: Our own parameters and their defaults.
 _more: dict[str, Any] = {
     "guarded": False,
     "cache": None,
@@ -45,20 +45,21 @@ _more: dict[str, Any] = {
     "max_tokens": None,
     "ask_again": False,
 }
-#: Parameters of Haystack before 2.20.
+#: Parameters that Haystack has no more since 2.20.
 _old = ("api", "api_key", "api_params")
-#: Generates replies to messages, as a chat generator's `run` does.
+#: Returns replies to messages, as a chat generator's `run` does.
 _Generate = Callable[[list[Any]], Mapping[str, Any]]
 
 
 @component
 class LLMEvaluator:
-    """Has a model judge rows, with the parameters and results of Haystack's evaluator.
+    """Has an LLM judge rows, with the parameters and results of Haystack's evaluator.
 
-    What it adds: `meta` has an entry or None for each result, a reply that has no text
-    or is not there fails its row instead of the run, and the further parameters are
-    those of `harpia_formats.llm_judge.LLMJudge`. A cache is of one chat generator with
-    its parameters. Raises `ValueError` where Haystack's does, mostly in other words.
+    It differs in that `meta` has an entry or None for each result, that a missing reply
+    or one without text fails its row and not the run, and in further parameters, which
+    are those of `harpia_formats.llm_judge.LLMJudge`. Cached replies belong to one chat
+    generator with its parameters. Raises `ValueError` where Haystack's evaluator does,
+    with other messages.
     """
 
     def __init__(  # noqa: PLR0913 - seven of Haystack's, and ours
@@ -92,7 +93,7 @@ class LLMEvaluator:
             "max_tokens": max_tokens,
             "ask_again": ask_again,
         }
-        # What cannot be judged is told before a generator is made.
+        # Invalid parameters raise before a generator is made.
         self._judge_with(_nothing)
         component.set_input_types(self, **dict(inputs))
         self._chat_generator = chat_generator or OpenAIChatGenerator(
@@ -100,7 +101,7 @@ class LLMEvaluator:
         )
 
     def _judge_with(self, generate: _Generate) -> LLMJudge:
-        """Return the judge that asks `generate`."""
+        """Return the LLM judge that gets its replies from `generate`."""
         return LLMJudge(
             self.instructions,
             self.inputs,
@@ -108,13 +109,13 @@ class LLMEvaluator:
             self.examples,
             self.progress_bar,
             raise_on_failure=self.raise_on_failure,
-            api_params=self._told_apart(),
+            api_params=self._cache_identity(),
             ask=lambda prompt, budget: _reply(generate, prompt, budget),
             **self._more,
         )
 
-    def _told_apart(self) -> dict[str, Any]:
-        """Return what tells the replies of this generator apart in a cache."""
+    def _cache_identity(self) -> dict[str, Any]:
+        """Return the parameters by which a cache separates this generator's replies."""
         generator = getattr(self, "_chat_generator", None)
         if generator is None or self._more["cache"] is None:
             return {}
@@ -122,29 +123,29 @@ class LLMEvaluator:
         return {"generation_kwargs": {"chat_generator": dumped}}
 
     def warm_up(self) -> None:
-        """Warm the chat generator up, if it can be."""
+        """Warm up the chat generator, if it has `warm_up`."""
         _call(self._chat_generator, "warm_up")
 
     async def warm_up_async(self) -> None:
-        """Warm the chat generator up on this event loop, if it can be."""
+        """Warm up the chat generator on this event loop, if it has `warm_up_async`."""
         await _call_async(self._chat_generator, "warm_up")
 
     def close(self) -> None:
-        """Let go what the chat generator holds, if it can be told to."""
+        """Release the resources of the chat generator, if it has `close`."""
         _call(self._chat_generator, "close")
 
     async def close_async(self) -> None:
-        """Let go what the chat generator holds for async calls, likewise."""
+        """Release the chat generator's resources on this loop, if it has a method."""
         await _call_async(self._chat_generator, "close")
 
-    @component.output_types(  # type: ignore[untyped-decorator, unused-ignore]  # as above
+    @component.output_types(  # type: ignore[untyped-decorator, unused-ignore]  # in an extra
         results=list[dict[str, Any]], meta=list[dict[str, Any]] | None
     )
     def run(self, **inputs: Any) -> dict[str, Any]:
-        """Return `results`, with None for a row that failed, and `meta` beside them.
+        """Return `results`, with None for a row that failed, and `meta`.
 
-        Raises `ValueError` for inputs that are not lists of one length, one for each
-        declared name, and for the first row that fails unless `raise_on_failure` is
+        `inputs` has a list for each declared input, all of one length; `ValueError` is
+        raised if not, and for the first row that fails unless `raise_on_failure` is
         False.
         """
         self.warm_up()
@@ -153,35 +154,35 @@ class LLMEvaluator:
         )
         return _as_haystack(judge.run(**inputs))
 
-    @component.output_types(  # type: ignore[untyped-decorator, unused-ignore]  # as above
+    @component.output_types(  # type: ignore[untyped-decorator, unused-ignore]  # in an extra
         results=list[dict[str, Any]], meta=list[dict[str, Any]] | None
     )
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
-        """Return what `run` does, without keeping the event loop waiting.
+        """Return what `run` returns, without blocking the event loop.
 
-        A generator that can be asked asynchronously is asked on this loop.
+        A chat generator that has `run_async` is called on this loop.
         """
         await self.warm_up_async()
         judge = self._judge_with(self._generate_from_thread())
         return _as_haystack(await judge.run_async(**inputs))
 
     def _generate_from_thread(self) -> _Generate:
-        """Return what a thread may call to have this loop's generator reply."""
+        """Return a function that a thread may call to get replies from this loop."""
         generator = self._chat_generator
         if not hasattr(generator, "run_async"):
-            return lambda each: generator.run(messages=each)
+            return lambda asked: generator.run(messages=asked)
         loop = asyncio.get_running_loop()
 
         def generate(messages: list[Any]) -> Mapping[str, Any]:
-            asked = generator.run_async(messages=messages)
-            found: Mapping[str, Any]
-            found = asyncio.run_coroutine_threadsafe(asked, loop).result()
-            return found
+            running = generator.run_async(messages=messages)
+            replies: Mapping[str, Any]
+            replies = asyncio.run_coroutine_threadsafe(running, loop).result()
+            return replies
 
         return generate
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the component as Haystack dumps it; ours only where it is unusual."""
+        """Return the component as Haystack dumps it; our own defaults are left out."""
         ours = {key: value for key, value in self._more.items() if value != _more[key]}
         dumped: dict[str, Any] = default_to_dict(
             self,
@@ -198,7 +199,7 @@ class LLMEvaluator:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Return the component that was dumped, also by Haystack's own evaluator."""
+        """Return the component from `to_dict`, also of Haystack's own evaluator."""
         parameters = dict(data["init_parameters"])
         parameters["inputs"] = [
             (name, deserialize_type(kind)) for name, kind in parameters["inputs"]
@@ -217,10 +218,13 @@ class LLMEvaluator:
 
 
 def _generator_of_old(parameters: Mapping[str, Any]) -> Any:
-    """Return the generator that the parameters before Haystack 2.20 ask for."""
+    """Return the generator for the parameters of Haystack before 2.20.
+
+    Raises `ValueError` for an api other than OpenAI's.
+    """
     if parameters.get("api", "openai") not in ("openai", None):
         raise ValueError(
-            f"the api {parameters['api']!r} went in Haystack 2.20; give a "
+            f"Haystack has no api {parameters['api']!r} since 2.20: give a "
             "chat_generator for it"
         )
     given = dict(parameters.get("api_params") or {})
@@ -236,11 +240,14 @@ def _nothing(_messages: list[Any]) -> Mapping[str, Any]:
 
 
 def _reply(generate: _Generate, prompt: str, budget: Budget) -> Reply:
-    """Return what a chat generator replies; raises `Unanswered` and `Spent`."""
+    """Return the reply of a chat generator to `prompt`.
+
+    Raises `Unanswered` if there is none, and `Spent` if `budget` is.
+    """
     budget.take()
     try:
         replies = generate([ChatMessage.from_user(prompt)])["replies"]
-    except Exception as error:  # whatever a generator raises
+    except Exception as error:  # generators raise their clients' own errors
         raise NoReplyError(safe(f"{type(error).__name__}: {error}", 300), 1) from error
     if not replies:
         raise NoReplyError("the chat generator gave no reply", 1)
@@ -248,13 +255,13 @@ def _reply(generate: _Generate, prompt: str, budget: Budget) -> Reply:
 
 
 def _as_haystack(found: dict[str, Any]) -> dict[str, Any]:
-    """Return results with what the generator says of each, None if it says nothing."""
+    """Return results with `meta` as Haystack has it: None without any entry."""
     metas = found["meta"] or []
     failed = sum(result is None for result in found["results"])
     if failed:
         _log.warning("%d of %d rows have no result", failed, len(metas))
-    told = [_entry(meta) for meta in metas]
-    return {**found, "meta": told if any(told) else None}
+    entries = [_entry(meta) for meta in metas]
+    return {**found, "meta": entries if any(entries) else None}
 
 
 def _entry(meta: dict[str, Any]) -> dict[str, Any] | None:

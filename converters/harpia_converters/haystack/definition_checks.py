@@ -1,21 +1,22 @@
-"""What Haystack tolerates in an LLMEvaluator's definition, or finds out too late."""
+"""Check the definition of an LLMEvaluator (K301-K307)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from harpia_converters.haystack.phrases import list_in, listed, object_in, quoted
+from harpia_converters.haystack.phrases import listed, quoted
+from harpia_converters.haystack.values import list_in, object_in
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
 
-#: Parameters that went in 2.20.
+#: Parameters that Haystack has no more since 2.20.
 _old = ("api", "api_key", "api_params")
 _list_type = re.compile(r"((typing\.)?List|list)(\[.+\])?", re.DOTALL)
 _template = re.compile(r"\{\{[-+]?\s*(?P<variable>[^\W\d]\w*)?|\{[%#]")
 
 
 def remarks(document: Any) -> Iterator[Remark]:
-    """Say what in a definition is doubtful, or stops Haystack where no schema can."""
+    """Yield remarks on a definition that its schema allows."""
     parts = object_in(document)
     inputs = [
         (("inputs", number, 0), declared[0])
@@ -23,9 +24,9 @@ def remarks(document: Any) -> Iterator[Remark]:
         if isinstance(declared, list) and declared and isinstance(declared[0], str)
     ]
     outputs = [
-        (("outputs", number), each)
-        for number, each in enumerate(list_in(parts.get("outputs")))
-        if isinstance(each, str)
+        (("outputs", number), output)
+        for number, output in enumerate(list_in(parts.get("outputs")))
+        if isinstance(output, str)
     ]
     yield from _of_nothing(parts)
     yield from _of_names(inputs)
@@ -39,18 +40,18 @@ def remarks(document: Any) -> Iterator[Remark]:
 
 
 def _of_nothing(parts: Mapping[str, Any]) -> Iterator[Remark]:
-    for key, why in (("inputs", "a run fails"), ("outputs", "any answer will do")):
+    for key, why in (("inputs", "a run fails"), ("outputs", "every reply is accepted")):
         if parts.get(key) == []:
-            help_ = f"Haystack accepts it, but {why}: declare at least one"
+            help_ = f"declare at least one: Haystack accepts none, but {why}"
             yield Remark("K304", (key,), f"no {key} are declared", help_)
 
 
 def _of_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
     for path, name in inputs:
-        # Of all identifiers this one alone cannot stand for a variable in Jinja.
+        # `not` is the only identifier that is no variable in Jinja.
         if not name.isidentifier() or name == "not":
             message = f"the input name {quoted(name)} cannot be a variable's name"
-            help_ = "Jinja fails on it; use letters, digits and underscores"
+            help_ = "rename it: Jinja takes letters, digits and underscores only"
             yield Remark("K301", path, message, help_)
 
 
@@ -59,7 +60,7 @@ def _of_types(parts: Mapping[str, Any]) -> Iterator[Remark]:
         kind = declared[1] if isinstance(declared, list) and declared[1:] else None
         if isinstance(kind, str) and not _list_type.fullmatch(kind):
             message = f"the input type {quoted(kind)} is not a list type"
-            help_ = f"every input is a list of values: write {quoted(f'list[{kind}]')}"
+            help_ = f"write {quoted(f'list[{kind}]')}: every input is a list of values"
             yield Remark("K305", ("inputs", number, 1), message, help_)
 
 
@@ -68,14 +69,14 @@ def _of_repeated(names: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
     for path, name in names:
         if name in known:
             message = f"the name {quoted(name)} is declared twice"
-            yield Remark("K303", path, message, "remove one of them")
+            yield Remark("K303", path, message, "remove one of the two")
         known.add(name)
 
 
 def _of_examples(
     parts: Mapping[str, Any], inputs: set[str], outputs: set[str]
 ) -> Iterator[Remark]:
-    """Say where the keys of an example are not the names that are declared."""
+    """Yield a remark for each example whose keys differ from the declared names."""
     for number, example in enumerate(list_in(parts.get("examples"))):
         for key, names in (("inputs", inputs), ("outputs", outputs)):
             given = object_in(example).get(key)
@@ -83,14 +84,14 @@ def _of_examples(
                 continue
             message = (
                 f"the {key} of an example have the keys {listed(sorted(given))}, "
-                f"but declared as {key}: {listed(sorted(names))}"
+                f"but the declared {key} are {listed(sorted(names))}"
             )
-            help_ = "the keys of an example must be the declared names: rename them"
+            help_ = "rename the keys of the example to the declared names"
             yield Remark("K306", ("examples", number, key), message, help_)
 
 
 def _of_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Remark]:
-    """Say where Jinja reads a text as a template."""
+    """Yield a remark for each text that Jinja reads as a template."""
     for path, text, at_key in _texts(parts):
         found = (
             match[0]
@@ -99,16 +100,16 @@ def _of_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Remark]
         )
         begin = next(found, "")
         if begin:
-            message = f"Jinja takes what begins with {quoted(begin)} for a template"
+            message = f"Jinja reads {quoted(begin)} as the start of a template"
             help_ = (
-                "instructions and examples go into the template of the prompt, where "
-                "it asks for a variable that is not there; write it in another way"
+                "write it in another way: instructions and examples become a part of "
+                "the prompt's template, and a run fails on an unknown variable"
             )
             yield Remark("K302", path, message, help_, at_key)
 
 
 def _texts(parts: Mapping[str, Any]) -> Iterator[tuple[Path, str, bool]]:
-    """Yield the texts and keys that go into the template, and where they are."""
+    """Yield each text and key of the template, its path, and whether it is a key."""
     pending: list[tuple[Path, Any]] = [
         ((key,), parts[key]) for key in ("examples", "instructions") if key in parts
     ]
@@ -126,6 +127,6 @@ def _texts(parts: Mapping[str, Any]) -> Iterator[tuple[Path, str, bool]]:
 def _of_old(parts: Mapping[str, Any]) -> Iterator[Remark]:
     for key in _old:
         if key in parts:
-            message = f"the parameter {key} went in Haystack 2.20"
-            help_ = "give a chat_generator instead, with its model and its key"
+            message = f"Haystack has no parameter {key} since 2.20"
+            help_ = "give a chat_generator instead, with its model and API key"
             yield Remark("K307", (key,), message, help_, at_key=True)

@@ -1,4 +1,4 @@
-"""K3: the rules of what an LLMEvaluator is made from."""
+"""The rules K301-K307, for the definition of an LLMEvaluator."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule

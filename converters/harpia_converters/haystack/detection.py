@@ -1,71 +1,72 @@
-"""What tells Haystack's documents from each other and from those of others."""
+"""Detect Haystack's documents by their keys, apart from each other and from others."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_converters.haystack.phrases import joined, object_in
+from harpia_converters.haystack.phrases import joined
+from harpia_converters.haystack.values import object_in
 from harpia_formats.model.format import Sniff
 
 VENDOR = "Haystack"
 
-#: Columns that Haystack's evaluators expect: each item is a text, ...
+#: Columns that Haystack's evaluators expect, of which each item is a text.
 TEXT_COLUMNS = frozenset(
     "questions responses predicted_answers ground_truth_answers".split()
 )
-#: ... a list of texts, ...
+#: Such columns of which each item is a list of texts.
 CONTEXT_COLUMNS = frozenset({"contexts"})
-#: ... or a list of documents.
+#: Such columns of which each item is a list of documents.
 DOCUMENT_COLUMNS = frozenset("ground_truth_documents retrieved_documents".split())
 _columns = TEXT_COLUMNS | CONTEXT_COLUMNS | DOCUMENT_COLUMNS
 
-#: Keys of other vendors' records and documents, and of the hub's.
-_others = frozenset(
+#: Keys of records and documents of other vendors, and of the hub.
+_foreign_keys = frozenset(
     "actual-output actual_response conversation evaluation_results expected-output "
     "header ideal_response instance_id instances messages model_outputs prompt "
     "references source_metadata".split()
 )
-#: What other documents and our more particular ones keep in arrays and objects.
-_particular = frozenset(
+#: Arrays and objects of other documents and of Haystack's other formats.
+_other_containers = frozenset(
     "components conversation evaluation_results groups individual_scores "
     "init_parameters inputs instances messages metrics model_outputs params results "
     "run_name target tasks".split()
 )
-#: What a field of a single row may be called, against the plural of a column.
+#: Keys of a single row; the keys of columns are in the plural.
 _row_keys = frozenset(
     "answer category id input instruction model output prompt query question "
     "reference response text".split()
 )
-#: What HarpIA's files call their two lists, in lower case.
+#: Keys of the two lists in HarpIA's files, in lower case.
 _harpia_lists = frozenset(
     "instance instances instancias instâncias metric metrics metricas métricas".split()
 )
-#: What HarpIA says of each metric in a list of results; two of them tell it.
+#: Spellings of three keys of a metric in HarpIA's results; two of them detect it.
 _harpia_results = (
     frozenset({"score"}),
     frozenset({"parameters"}),
     frozenset({"elapsed time", "elapsed_time", "elapsed-time", "elapsedTime"}),
 )
-#: What stands beside `instructions` in a definition.
+#: Keys beside `instructions` in a definition.
 _declared = ("inputs", "outputs", "examples")
-#: Members that may be amiss before a document is no longer what it looked like.
-_strays = 2
+#: The most members of a wrong type that a document may have and still be detected.
+_most_strays = 2
 _in_all = "an array in every member"
 
 
 def definition_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that `value` is what an LLMEvaluator is made from."""
-    there = [key for key in _declared if key in value]
+    """Return by which keys `value` is the definition of an LLMEvaluator, or ""."""
+    present = [key for key in _declared if key in value]
     if _is_of_others(value) or "init_parameters" in value:
         return ""
     if "instructions" in value:
-        return f"`instructions` and `{there[0]}`" if there else ""
+        return f"`instructions` and `{present[0]}`" if present else ""
     is_run = value.keys() & {"run_name", "results"}
-    is_whole = len(there) == len(_declared) and not is_run
+    is_whole = len(present) == len(_declared) and not is_run
     return "`inputs`, `outputs` and `examples`" if is_whole else ""
 
 
 def dumped_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that `value` is an evaluator's `to_dict`."""
+    """Return by which keys `value` is the `to_dict` of an evaluator, or ""."""
     kind = value.get("type")
     named = is_evaluator(kind)
     if "init_parameters" not in value:
@@ -78,19 +79,19 @@ def dumped_sign(value: Mapping[str, Any]) -> str:
 
 
 def is_evaluator(kind: Any) -> bool:
-    """Tell whether `kind` is the name of an evaluator's class."""
+    """Tell whether `kind` is the name of the class of an evaluator."""
     return isinstance(kind, str) and kind.endswith("Evaluator")
 
 
 def evaluator_below_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that components of `value` are evaluators."""
+    """Return by which keys components of `value` are evaluators, or ""."""
     return _sign_below(
         value, lambda member: dumped_sign(member) or definition_sign(member)
     )
 
 
 def pipeline_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that `value` is a dumped pipeline with an evaluator in it."""
+    """Return by which keys `value` is a dumped pipeline with an evaluator, or ""."""
     members = object_in(value.get("components")).values()
     signs = (dumped_sign(member) for member in members if isinstance(member, Mapping))
     sign = next(filter(None, signs), "")
@@ -98,7 +99,7 @@ def pipeline_sign(value: Mapping[str, Any]) -> str:
 
 
 def run_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that `value` is an EvaluationRunResult."""
+    """Return by which keys `value` is an EvaluationRunResult, or ""."""
     if _is_of_others(value) or value.keys() & {"init_parameters", "instructions"}:
         return ""
     if "run_name" in value and value.keys() & {"inputs", "results"}:
@@ -108,7 +109,7 @@ def run_sign(value: Mapping[str, Any]) -> str:
 
 
 def results_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that `value` is what an evaluator returned."""
+    """Return by which keys `value` is what an evaluator returned, or ""."""
     is_other = run_sign(value) or definition_sign(value) or dumped_sign(value)
     if is_other or _is_of_others(value):
         return ""
@@ -125,26 +126,26 @@ def results_sign(value: Mapping[str, Any]) -> str:
 
 
 def results_below_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that `value` is what a pipeline of evaluators returned."""
+    """Return by which keys `value` holds results of components, or ""."""
     return "" if evaluator_below_sign(value) else _sign_below(value, results_sign)
 
 
 def columns_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that `value` holds one list for each input."""
-    particular = value.keys() & _particular or definition_sign(value)
-    if particular or _is_record(value) or _is_of_harpia(value):
+    """Return by which keys `value` has one list for each input, or ""."""
+    is_other = value.keys() & _other_containers or definition_sign(value)
+    if is_other or _is_record(value) or _is_of_harpia(value):
         return ""
     lists = [key for key, items in value.items() if isinstance(items, list)]
-    known = [f"`{each}`" for each in lists if each in _columns]
-    # A value that is cut off is null here, and so tells nothing.
+    known = [f"`{name}`" for name in lists if name in _columns]
+    # In the beginning of a large file a value that is cut off is null.
     rest = [key for key, items in value.items() if not isinstance(items, list | None)]
-    if not lists or not _may_be_strays(rest, told=bool(known)):
+    if not lists or not _may_be_strays(rest, is_known=bool(known)):
         return ""
     if results_below_sign(value) or evaluator_below_sign(value):
         return ""
     if known:
         return joined(known, len(known))
-    # An array of objects holds somebody's records, and not a column.
+    # An array of objects holds records of another format, and not a column.
     return "" if any(_has_objects(value[each]) for each in lists) else _in_all
 
 
@@ -153,52 +154,55 @@ def _has_objects(items: list[Any]) -> bool:
 
 
 def columns_below_sign(value: Mapping[str, Any]) -> str:
-    """Return the sign that `value` holds the columns of components by their names."""
+    """Return by which keys `value` holds columns under names of components, or ""."""
     if evaluator_below_sign(value) or results_below_sign(value):
         return ""
     return _sign_below(value, columns_sign)
 
 
 def _sign_below(value: Mapping[str, Any], sign: Sniff) -> str:
-    """Return the sign that members of `value` have, and that the rest allows."""
-    if value.keys() & _particular:
+    """Return what `sign` returns for members of `value`, or "" if the rest differs."""
+    if value.keys() & _other_containers:
         return ""
     members = {key: member for key, member in value.items() if member is not None}
     objects = [member for member in members.values() if isinstance(member, Mapping)]
     signs = [found for member in objects if (found := sign(member))]
-    telling = [each for each in signs if each != _in_all]
+    known = [text for text in signs if text != _in_all]
     rest = [key for key, member in members.items() if not isinstance(member, Mapping)]
-    if not signs or not _may_be_strays(rest, told=bool(telling)):
+    if not signs or not _may_be_strays(rest, is_known=bool(known)):
         return ""
-    if not telling and len(signs) < len(members):
+    if not known and len(signs) < len(members):
         return ""
-    return f"{(telling or signs)[0]} under a component's name"
+    return f"{(known or signs)[0]} under a component's name"
 
 
-def _may_be_strays(keys: list[str], *, told: bool) -> bool:
-    """Tell whether members of another type are a mistake in what else is told."""
-    few = told and len(keys) <= _strays
+def _may_be_strays(keys: list[str], *, is_known: bool) -> bool:
+    """Tell whether members of another type are few enough to be mistakes.
+
+    `is_known` tells whether other members have known keys.
+    """
+    few = is_known and len(keys) <= _most_strays
     return not keys or (few and _row_keys.isdisjoint(keys))
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:
-    """Tell whether `value` is a record of the hub's own format."""
+    """Tell whether `value` is a record of the format `record`."""
     beside = value.keys() & {"prompt", "messages", "references", "header"}
     return bool(beside) and isinstance(value.get("outputs"), list)
 
 
 def _is_of_others(value: Mapping[str, Any]) -> bool:
-    """Tell whether `value` has a key that another vendor's data is told by."""
+    """Tell whether `value` has a key by which another vendor's data is detected."""
     is_eee = {"interaction_type", "answer_attribution"} <= value.keys()
     is_nemo = any(isinstance(value.get(key), Mapping) for key in ("tasks", "groups"))
-    return is_eee or is_nemo or bool(value.keys() & _others)
+    return is_eee or is_nemo or bool(value.keys() & _foreign_keys)
 
 
 def _is_of_harpia(value: Mapping[str, Any]) -> bool:
-    """Tell whether `value` has a list of HarpIA's, in whatever case."""
+    """Tell whether `value` has the key of one of HarpIA's lists, in any case."""
     return any(key.casefold() in _harpia_lists for key in value)
 
 
 def _is_of_metric(item: Mapping[str, Any]) -> bool:
-    """Tell whether `item` is what HarpIA says of one metric."""
+    """Tell whether `item` is the result of one metric in a file of HarpIA."""
     return sum(not spellings.isdisjoint(item) for spellings in _harpia_results) > 1

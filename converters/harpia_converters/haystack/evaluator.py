@@ -1,10 +1,11 @@
-"""haystack-evaluator: what an LLMEvaluator is made from."""
+"""The format haystack-evaluator: the definition of an LLMEvaluator."""
 
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from harpia_converters.haystack import definition_checks
+from harpia_converters.haystack.components import below, of_components
 from harpia_converters.haystack.detection import (
     VENDOR,
     definition_sign,
@@ -12,12 +13,12 @@ from harpia_converters.haystack.detection import (
     evaluator_below_sign,
     pipeline_sign,
 )
-from harpia_converters.haystack.phrases import below, object_in, of_components
+from harpia_converters.haystack.values import object_in
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 
 def dumped_remarks(document: Any) -> Iterator[Remark]:
-    """Yield the remarks on the parameters of an LLMEvaluator's `to_dict`."""
+    """Yield remarks on the parameters in an LLMEvaluator's `to_dict`."""
     component = object_in(document)
     if str(component.get("type")).rpartition(".")[2] == "LLMEvaluator":
         inner = definition_checks.remarks(component.get("init_parameters"))
@@ -25,7 +26,7 @@ def dumped_remarks(document: Any) -> Iterator[Remark]:
 
 
 def component_remarks(document: Any) -> Iterator[Remark]:
-    """Yield the remarks on a component, dumped or as it is made."""
+    """Yield remarks on a component, which is dumped or only its parameters."""
     is_dumped = not object_in(document).keys().isdisjoint({"type", "init_parameters"})
     return (
         dumped_remarks(document) if is_dumped else definition_checks.remarks(document)
@@ -33,14 +34,14 @@ def component_remarks(document: Any) -> Iterator[Remark]:
 
 
 def pipeline_remarks(document: Any) -> Iterator[Remark]:
-    """Yield the remarks on the evaluators of a dumped pipeline."""
+    """Yield remarks on the evaluators of a dumped pipeline."""
     components = object_in(document).get("components")
     return below(("components",), of_components(components, dumped_remarks))
 
 
 FORMAT = Format(
     id="haystack-evaluator",
-    title="What an LLMEvaluator is made from",
+    title="The definition of an LLMEvaluator",
     vendor=VENDOR,
     dialects=(
         Dialect(

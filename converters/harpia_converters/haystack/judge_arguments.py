@@ -1,26 +1,28 @@
-"""The LLMEvaluators in a dumped component or pipeline, as a judge is made from them."""
+"""Read the arguments of an LLM judge from dumped Haystack components and pipelines."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.haystack.phrases import object_in
+from harpia_converters.haystack.values import object_in
 
-#: Parameters of a chat generator that a judge takes as they are.
-_taken = "model api_base_url generation_kwargs organization timeout max_retries".split()
-#: Those that would change what is sent, or need more than an address.
+#: Parameters of a chat generator that a judge takes unchanged.
+_accepted = (
+    "model api_base_url generation_kwargs organization timeout max_retries".split()
+)
+#: Parameters of a chat generator that a judge does not support.
 _refused = "streaming_callback tools tools_strict http_client_kwargs".split()
 _ours = (
     "instructions inputs outputs examples progress_bar raise_on_failure api_key_env"
 ).split()
-#: What an evaluator without a generator of its own sends besides, and one with it not.
+#: Generation parameters of the default generator, which a given one does not have.
 _of_default = ("response_format", "seed")
 
 
 def definitions_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the arguments of a judge for each LLMEvaluator in `document`, by its name.
+    """Return the arguments of a judge for each LLMEvaluator in `document`, by name.
 
-    The name of one that stands alone is empty. Other components are left out. Raises
-    `ValueError` for what a judge cannot do as the evaluator does it.
+    The name of a component that stands alone is empty. Other components are left out.
+    Raises `ValueError` for parameters that a judge does not support.
     """
     return {name: _arguments(evaluator) for name, evaluator in _parameters_in(document)}
 
@@ -40,7 +42,7 @@ def _parameters_in(
 
 
 def _of_component(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the parameters of an LLMEvaluator, dumped or as it is made."""
+    """Return the parameters of an LLMEvaluator, dumped or not; None for others."""
     if "init_parameters" in value:
         is_judge = str(value.get("type")).rpartition(".")[2] == "LLMEvaluator"
         return object_in(value["init_parameters"]) if is_judge else None
@@ -58,8 +60,8 @@ def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
     }
     if parameters.get("api", "openai") not in ("openai", None):
         raise ValueError(
-            f"the definition asks for the api {parameters['api']!r}; only OpenAI's is "
-            "spoken: remove it and name an endpoint that is compatible"
+            f"the definition asks for the api {parameters['api']!r}, but only OpenAI's "
+            "is supported: remove it, and give the URL of a compatible endpoint"
         )
     generator = parameters.get("chat_generator")
     if generator is not None:
@@ -71,22 +73,22 @@ def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_generator(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments for an evaluator that has its own generator."""
+    """Return the arguments for an evaluator that has a chat generator."""
     kind = str(generator.get("type")).rpartition(".")[2]
     if kind != "OpenAIChatGenerator":
         raise ValueError(
-            f"the definition has a chat_generator of the type {kind}; only "
-            "OpenAIChatGenerator is read: give a definition without it, and api_params"
+            f"the definition has a chat_generator of the type {kind}, but only "
+            "OpenAIChatGenerator is supported: remove it, and give api_params"
         )
     given = object_in(generator.get("init_parameters"))
     for key in _refused:
         if given.get(key):
             raise ValueError(
                 f"the chat_generator of the definition has {key}, which a judge does "
-                "not have: remove it"
+                "not support: remove it"
             )
-    params = {key: given[key] for key in _taken if given.get(key) is not None}
-    # Such a generator is used as it is: what it does not ask for is not sent.
+    params = {key: given[key] for key in _accepted if given.get(key) is not None}
+    # Haystack sends only what such a generator asks for, without the defaults.
     own = params.get("generation_kwargs", {})
     params["generation_kwargs"] = {**dict.fromkeys(_of_default), **object_in(own)}
     names = _variables(given.get("api_key"))
@@ -94,13 +96,13 @@ def _of_generator(generator: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _variables(secret: Any) -> list[str]:
-    """Return the variables that hold a key, as Haystack writes its secrets."""
+    """Return the environment variables of a dumped secret; raises `ValueError`."""
     if secret is None:
         return []
     names = object_in(secret).get("env_vars")
     if not isinstance(names, list) or not names:
         raise ValueError(
-            "the api_key of the definition is no variable of the environment: a file "
-            "must not hold a key; remove it, and set OPENAI_API_KEY"
+            "the api_key of the definition is not an environment variable: remove it, "
+            "and set OPENAI_API_KEY, because a file must not hold a key"
         )
     return names

@@ -1,4 +1,4 @@
-"""Which field of a record each of Haystack's columns is; a row has an item of each."""
+"""The adapter of the format haystack: rows, with an item of each column, to records."""
 
 from typing import Any
 
@@ -22,19 +22,21 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 
 _vendor = "haystack"
-#: The two names of the column of answers; the first is written for other vendors.
+#: The two names of the column of answers; the first is written for records of others.
 _predicted, _responses = "predicted_answers", "responses"
-#: What an answer keeps that stood in the column of the second name.
+#: The member of an output's extra that says that it stood in the second column.
 _column = "column"
 
 
 def _first(texts: list[str]) -> Any:
     return (
-        LIST_OF_ONE.write(texts) if texts else ChangedValue(UNSET, "left out for none")
+        LIST_OF_ONE.write(texts)
+        if texts
+        else ChangedValue(UNSET, "left out for no text")
     )
 
 
-_asked = (
+_question_fields = (
     FieldMapping(("query_id",), "id"),
     FieldMapping(("questions",), "prompt"),
     FieldMapping(("contexts",), "contexts"),
@@ -50,12 +52,12 @@ def _answered(column: str, note: str) -> FieldMapping:
     return FieldMapping((column,), "outputs.text", NOTHING_FOR_NULL, note=note)
 
 
-_of_predicted = _answered(_predicted, "unless `responses` is a text, too")
-_of_responses = _answered(_responses, "where the file had it so")
-_in_predicted = FieldTable(_vendor, (*_asked, _of_predicted))
-_in_responses = FieldTable(_vendor, (*_asked, _of_responses))
-_fields = (*_asked, _of_predicted, _of_responses)
-#: Columns in which null says no more than that other rows have an item there.
+_of_predicted = _answered(_predicted, "unless `responses` is text as well")
+_of_responses = _answered(_responses, "if the file had it there")
+_in_predicted = FieldTable(_vendor, (*_question_fields, _of_predicted))
+_in_responses = FieldTable(_vendor, (*_question_fields, _of_responses))
+_fields = (*_question_fields, _of_predicted, _of_responses)
+#: Columns in which null only means that other rows have an item there.
 _known = frozenset({EXTRAS_KEY, *(mapping.name for mapping in _fields)})
 
 
@@ -75,13 +77,13 @@ def _read(row: Row) -> Record:
 
 
 def _of_nulls(row: Row) -> Record:
-    """Return the record of a row that has nothing else, so that it comes back."""
+    """Return the record of a row that has only nulls, which are kept in its extra."""
     nulls = {key: None for key in sorted(row) if key != EXTRAS_KEY}
     return Record(extra={_vendor: nulls}) if nulls else Record()
 
 
 def _kept_of(owner: Record | Output | Header) -> Row:
-    """Return what a record, an answer or a header has of Haystack beside its fields."""
+    """Return Haystack's own members in the extra of a record, an output or a header."""
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
@@ -103,7 +105,7 @@ def _write(record: Record, fates: FieldFates) -> Row:
 
 
 def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
-    """Put what was kept into `row`, but for what would be read as a field."""
+    """Put kept members into `row`, except those that would be read as a field."""
     nulls = [key for key, item in kept.items() if item is None and key in _known]
     for key, value in kept.items():
         if key in nulls:
@@ -120,7 +122,7 @@ def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
 
 
 def _stays(key: str, value: Any, row: Row) -> bool:
-    """Tell whether `value` is not taken for a field when it is read."""
+    """Tell whether `value` at `key` is not read as a field."""
     has_first = type(row.get(_responses)) is str
     if key not in _known or (key == _predicted and has_first):
         return True
@@ -128,7 +130,7 @@ def _stays(key: str, value: Any, row: Row) -> bool:
 
 
 def _read_header(document: Row) -> Header:
-    """Return the name of the component that the columns are of."""
+    """Return the header: the name of the component that the columns belong to."""
     return Header(extra={_vendor: document} if document else UNSET)
 
 

@@ -1,4 +1,4 @@
-"""What Haystack means by the names of metrics."""
+"""The metric profile haystack: the metrics of its evaluators."""
 
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 

@@ -1,27 +1,23 @@
-"""haystack-results: what an evaluator returned."""
+"""The format haystack-results: what an evaluator returned."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from harpia_converters.haystack.components import of_components
 from harpia_converters.haystack.detection import (
     VENDOR,
     results_below_sign,
     results_sign,
 )
-from harpia_converters.haystack.phrases import (
-    counted,
-    list_in,
-    listed,
-    object_in,
-    of_components,
-)
+from harpia_converters.haystack.phrases import counted, listed
+from harpia_converters.haystack.values import list_in, object_in
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 
 def remarks(document: Any) -> Iterator[Remark]:
-    """Say what in one evaluator's results does not belong together."""
+    """Yield remarks on parts of results that do not match (K401-K404)."""
     parts = object_in(document)
     yield from _of_meta(parts)
     yield from _of_scores(parts)
@@ -38,7 +34,7 @@ def _of_meta(parts: Mapping[str, Any]) -> Iterator[Remark]:
             f"meta has {counted(len(meta), 'item')} "
             f"for {counted(len(results), 'result')}"
         )
-        help_ = "a row that failed has none, so nothing says which row an item is of"
+        help_ = "no change is needed; a failed row has no item, so items have no row"
         yield Remark("K401", ("meta",), message, help_)
 
 
@@ -50,27 +46,27 @@ def _of_scores(parts: Mapping[str, Any]) -> Iterator[Remark]:
             f"{counted(len(list_in(scores)), 'individual score')} "
             f"for {counted(len(list_in(results)), 'result')}"
         )
-        help_ = "an evaluator gives one score for each result; was one of them edited?"
+        help_ = "give one score for each result; check whether the file was edited"
         yield Remark("K404", ("individual_scores",), message, help_)
 
 
 def _of_keys(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
-    """Say which results have other keys than most."""
+    """Yield a remark for each result that has other keys than most (K402)."""
     if not results:
         return
     ((usual, _),) = Counter(map(frozenset, results.values())).most_common(1)
     for number, result in results.items():
         lacking, more = sorted(usual - result.keys()), sorted(result.keys() - usual)
-        told = [f"lacks {listed(lacking)}"] if lacking else []
-        told += [f"has {listed(more)}"] if more else []
-        if told:
-            message = f"this result {' and '.join(told)}, unlike most others"
-            help_ = "the judge's answer is kept as it is; look whether it was meant so"
+        differences = [f"lacks {listed(lacking)}"] if lacking else []
+        differences += [f"has {listed(more)}"] if more else []
+        if differences:
+            message = f"this result {' and '.join(differences)}, unlike most others"
+            help_ = "Haystack keeps the judge's reply unchanged: check the reply"
             yield Remark("K402", ("results", number), message, help_)
 
 
 def _of_statements(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
-    """Say where the statements of an answer are not scored one by one."""
+    """Yield a remark for each result without one score per statement (K403)."""
     for number, result in results.items():
         statements, scores = result.get("statements"), result.get("statement_scores")
         if not isinstance(statements, list) or not isinstance(scores, list):
@@ -80,7 +76,7 @@ def _of_statements(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]
                 f"{counted(len(statements), 'statement')} with "
                 f"{counted(len(scores), 'score')}"
             )
-            help_ = "Haystack takes the mean of the scores there are; judge it again"
+            help_ = "judge it again: Haystack takes the mean of the given scores"
             path = ("results", number, "statement_scores")
             yield Remark("K403", path, message, help_)
 

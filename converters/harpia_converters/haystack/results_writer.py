@@ -1,7 +1,7 @@
-"""Scores as Haystack's evaluators return them, and as an EvaluationRunResult.
+"""Write scores as Haystack's evaluators return them, or as an EvaluationRunResult.
 
-Neither has room for signatures where it is held to what Haystack documents, so they
-are in a text beside it.
+Haystack's documented keys have no place for signatures, so these are written to a text
+file beside the results.
 """
 
 from collections.abc import Callable
@@ -39,20 +39,20 @@ def _held() -> IO[bytes]:
 
 @dataclass(slots=True)
 class _Individual:
-    """The scores of single answers by one metric, in a temporary file."""
+    """Collects the scores of single answers by one metric in a temporary file."""
 
     column: ScoreColumn
     file: IO[bytes] = field(default_factory=_held)
 
     def add(self, value: float | None) -> None:
-        """Take the score of the next answer, None where it has none."""
-        # Haystack's exact match is an integer, which its reports keep beside None.
+        """Add the score of the next answer, None if it has none."""
+        # Haystack's exact match is an integer, and its reports show it as one.
         is_whole = value is not None and self.column.is_binary
         shown = int(value) if is_whole and value is not None else value
         self.file.write((b", " if self.file.tell() else b"") + encode(shown))
 
     def write(self, write: Write, score: float | None) -> None:
-        """Write the scores as the result of an evaluator."""
+        """Write the scores and `score`, the total, as an evaluator's result."""
         write(b'{"individual_scores": [')
         self.file.seek(0)
         for block in iter(lambda: self.file.read(BLOCK), b""):
@@ -63,18 +63,18 @@ class _Individual:
 
 @dataclass(slots=True)
 class _Results:
-    """Writes what an evaluator of each metric would return."""
+    """Writes the results of an evaluator for each metric."""
 
     files: Files
     individual: tuple[_Individual, ...]
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Take the scores of an answer."""
+        """Add the scores of an answer."""
         for individual, value in zip(self.individual, values_of(scored), strict=True):
             individual.add(value)
 
     def close(self, scores: Scores) -> None:
-        """Write the results: of one metric alone, of several by their names."""
+        """Write the results: of one metric as they are, of several by their names."""
         if len(self.individual) == 1:
             self.individual[0].write(self.files.write, scores.total.scores[0].value)
         else:
@@ -82,7 +82,7 @@ class _Results:
         self.files.write(b"\n")
 
     def write_all(self, scores: Scores, name_of: Callable[[str], str]) -> None:
-        """Write an object with the result of each metric."""
+        """Write an object with the result of each metric at `name_of` its label."""
         write = self.files.write
         start = b"{\n"
         for individual, score in zip(self.individual, scores.total.scores, strict=True):
@@ -92,7 +92,7 @@ class _Results:
         write(b"\n}")
 
     def drop(self) -> None:
-        """Let go of all scores."""
+        """Remove the temporary files of the scores."""
         for individual in self.individual:
             individual.file.close()
 
@@ -108,13 +108,13 @@ class _Run:
     _names: dict[str, None] = field(default_factory=dict)
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Take an answer with what was asked, and its scores."""
+        """Add the inputs and the scores of an answer."""
         self.results.add(scored)
         record = replace(scored.record, outputs=[scored.output])
         try:
             (row,) = self.mapper.map(record).rows
         except Unconvertible:
-            # It has nothing for any column, but its place in all of them.
+            # It has nothing for any column, but needs its place in all of them.
             row = {}
         self._names.update(dict.fromkeys(row))
         self.inputs.block([encode(row)])
@@ -122,9 +122,11 @@ class _Run:
     def close(self, scores: Scores) -> None:
         """Write the run; raises `ScoreError` if there is no input."""
         if not self._names:
-            raise ScoreError("no record has anything that an input could be")
+            raise ScoreError(
+                "no record has a field that could be an input: give one with --set"
+            )
         write = self.results.files.write
-        name = self.run_name or _usual_name(scores)
+        name = self.run_name or _default_name(scores)
         write(b'{"run_name": ' + encode(name) + b',\n"inputs": ')
         self.inputs.close({})
         write(b',"results": ')
@@ -132,19 +134,19 @@ class _Run:
         write(b"}\n")
 
     def _free(self, name: str) -> str:
-        """Return the name of a metric that is not that of an input, too."""
+        """Return `name`, with a suffix if an input has it."""
         while name in self._names:
             name += "_score"
         return name
 
     def drop(self) -> None:
-        """Let go of the inputs and of all scores."""
+        """Remove the temporary files of the inputs and the scores."""
         self.inputs.discard()
         self.results.drop()
 
 
-def _usual_name(scores: Scores) -> str:
-    """Return the model that answered, or the name of the file if that is not one."""
+def _default_name(scores: Scores) -> str:
+    """Return the model that answered, or the input's file name if there are several."""
     if len(scores.models) == 1 and scores.models[0]:
         return scores.models[0]
     files = scores.report.files
@@ -178,5 +180,5 @@ RUN = ResultFormat(
     "haystack-run",
     "haystack",
     _run,
-    {"run_name": "What the run is called; its model or its input if not given."},
+    {"run_name": "the name of the run; by default its model or its input file"},
 )

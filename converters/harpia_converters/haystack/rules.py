@@ -1,4 +1,4 @@
-"""K: the rules of Haystack: columns (1), runs (2), definitions (3), results (4)."""
+"""The rules K1 (columns), K2 (runs), K3 (definitions) and K4 (results) of Haystack."""
 
 from harpia_converters.haystack.definition_rules import DEFINITION_RULES
 from harpia_formats.model.problem import Severity

@@ -1,15 +1,16 @@
-"""haystack-run: an EvaluationRunResult: its name, the inputs and the scores."""
+"""The format haystack-run: an EvaluationRunResult, with its inputs and scores."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harpia_converters.haystack.detection import VENDOR, run_sign
-from harpia_converters.haystack.phrases import counted, object_in, quoted, usual_of
+from harpia_converters.haystack.phrases import counted, quoted
+from harpia_converters.haystack.values import first_of_usual_length, object_in
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 
 def remarks(document: Any) -> Iterator[Remark]:
-    """Say what Haystack would refuse, or take for something else."""
+    """Yield remarks on a run that Haystack refuses or misreads (K201-K204)."""
     inputs = object_in(object_in(document).get("inputs"))
     results = object_in(object_in(document).get("results"))
     lengths = {
@@ -19,12 +20,12 @@ def remarks(document: Any) -> Iterator[Remark]:
     }
     yield from _of_texts(inputs)
     if lengths:
-        usual = usual_of(lengths)
+        usual = first_of_usual_length(lengths)
         yield from _of_lengths(lengths, usual)
         yield from _of_scores(results, lengths[usual], usual)
     for metric in filter(inputs.__contains__, results):
         message = f"the metric {quoted(metric)} is named like an input"
-        help_ = "in a detailed report its scores overwrite that column; rename it"
+        help_ = "rename it: in a detailed report its scores overwrite the input"
         yield Remark("K203", ("results", metric), message, help_, at_key=True)
 
 
@@ -32,7 +33,7 @@ def _of_texts(inputs: Mapping[str, Any]) -> Iterator[Remark]:
     for name, column in inputs.items():
         if isinstance(column, str):
             message = f"the input {quoted(name)} is a text and not a list"
-            help_ = "Haystack takes each character for a row; give a list of texts"
+            help_ = "give a list of texts: Haystack takes each character for a row"
             yield Remark("K204", ("inputs", name), message, help_)
 
 
@@ -43,7 +44,7 @@ def _of_lengths(lengths: Mapping[str, int], usual: str) -> Iterator[Remark]:
                 f"the input {quoted(name)} has {counted(length, 'item')}, "
                 f"but {quoted(usual)} has {lengths[usual]:,}"
             )
-            help_ = "Haystack asks for inputs of one length; give one item for each row"
+            help_ = "give one item for each row: Haystack needs inputs of one length"
             yield Remark("K201", ("inputs", name), message, help_)
 
 
@@ -56,7 +57,7 @@ def _of_scores(results: Mapping[str, Any], wanted: int, usual: str) -> Iterator[
                 f"{counted(len(scores), 'individual score')}, "
                 f"but the input {quoted(usual)} has {counted(wanted, 'item')}"
             )
-            help_ = "Haystack asks for one score for each row of the inputs"
+            help_ = "give one score for each row of the inputs"
             path = ("results", name, "individual_scores")
             yield Remark("K202", path, message, help_)
 

@@ -226,7 +226,7 @@ def test_old_dumps_are_read() -> None:
         "seed": 1,
     }
     assert given["api_key"]["env_vars"] == ["OTHER"]
-    with pytest.raises(ValueError, match="went in Haystack"):
+    with pytest.raises(ValueError, match="since 2"):
         Ours.from_dict({**dumped, "init_parameters": {**parameters, "api": "other"}})
 
 
