@@ -180,9 +180,7 @@ def _writer(files: Files, run: ResultRun, sample_format: _SampleFormat) -> _Samp
     settings = settings_of(run.constants, sample_format.adapter, sample_format.version)
     name = aggregate_name(files.name, settings, sample_format.format.id)
     if settings.values:
-        check_valid(
-            empty_aggregate(settings, sample_format.version), run.first_problem
-        )
+        check_valid(empty_aggregate(settings, sample_format.version), run.first_problem)
     if run.source is not None and run.source_adapter is not None:
         try:
             check_requirements(
