@@ -1,12 +1,12 @@
-"""nemo-config: what is evaluated and how, with tasks by name or in a list."""
+"""The format nemo-config: an evaluation, with tasks by name or in a list."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, TypeGuard
 
 from harpia_converters.nemo import results
+from harpia_converters.nemo.detection import VENDOR
 from harpia_converters.nemo.results_tree import members_of
-from harpia_converters.nemo.row_checks import VENDOR
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
 from harpia_formats.text.describe import short_json
@@ -14,20 +14,20 @@ from harpia_formats.text.describe import short_json
 UNKNOWN_METRIC, PARAMETER_RANGE = "N301", "N302"
 #: The metrics of similarity_metrics, a closed list.
 METRICS = ("accuracy", "bleu", "rouge", "em", "f1")
-#: Those that configurations with a list of tasks have besides.
+#: Further metrics of configurations with a list of tasks.
 OLDER_METRICS = ("bert",)
-#: Texts that end the generation, at most.
+#: The most texts in `stop`.
 STOPS = 4
 
 _bodies = ("tasks", "params", "groups", "target")
-#: Keys of records, which a configuration has not.
+#: Keys of records; a document with any of them is no configuration.
 _of_records = frozenset("prompt input messages outputs model_outputs instances".split())
 
 
 def sniff(document: Mapping[str, Any], *, listed: bool) -> str:
-    """Return the sign that `document` is a configuration, or "" if it is none.
+    """Return by which keys `document` is a configuration, or "".
 
-    `listed` tells the dialect: tasks in a list, or by name.
+    `listed` selects the dialect: tasks in a list, or tasks by name.
     """
     tasks = document.get("tasks")
     if isinstance(tasks, list) != listed or _of_records & document.keys():
@@ -44,7 +44,7 @@ def sniff(document: Mapping[str, Any], *, listed: bool) -> str:
 
 
 def tasks_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the tasks, whether they are in a list or by name, and where they are."""
+    """Yield the path and the content of each task, in a list or by name."""
     tasks = document.get("tasks")
     if not isinstance(tasks, list):
         yield from members_of(document, (), "tasks")
@@ -55,7 +55,7 @@ def tasks_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, A
 
 
 def remarks(document: Any) -> Iterator[Remark]:
-    """Yield what the service is not known to take."""
+    """Yield remarks on metrics and parameters that the service may refuse (N3)."""
     if not isinstance(document, Mapping):
         return
     if document.get("type") == "similarity_metrics":
@@ -74,13 +74,13 @@ def _unknown_metrics(task: Mapping[str, Any], path: Path) -> Iterator[Remark]:
             yield Remark(
                 UNKNOWN_METRIC,
                 place,
-                f"{short_json(kind)} is not known as a metric of similarity_metrics",
+                f"{short_json(kind)} is not a known metric of similarity_metrics",
                 f"use one of {', '.join(known)}",
             )
 
 
 def _kinds_of(task: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield which metrics a task names, and where."""
+    """Yield the path and the value of the kind of each metric of a task."""
     metrics = task.get("metrics")
     if isinstance(metrics, list):
         for index, item in enumerate(metrics):
@@ -93,12 +93,12 @@ def _kinds_of(task: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Any]]
 def _out_of_range(params: Mapping[str, Any]) -> Iterator[Remark]:
     temperature, top_p = params.get("temperature"), params.get("top_p")
     if _is_number(temperature) and not 0 < temperature <= 1:
-        yield _beyond("temperature", "is to be above 0 and at most 1")
+        yield _beyond("temperature", "must be above 0 and at most 1")
     if _is_number(top_p) and not 0 <= top_p <= 1:
-        yield _beyond("top_p", "is to be from 0 to 1")
+        yield _beyond("top_p", "must be from 0 to 1")
     stop = params.get("stop")
     if isinstance(stop, list) and len(stop) > STOPS:
-        yield _beyond("stop", f"is to hold at most {STOPS} texts")
+        yield _beyond("stop", f"must have at most {STOPS} texts")
 
 
 def _is_number(value: Any) -> TypeGuard[int | float]:
@@ -109,14 +109,14 @@ def _beyond(key: str, bounds: str) -> Remark:
     return Remark(
         PARAMETER_RANGE,
         ("params", key),
-        f"params.{key} {bounds}, as NVIDIA's client describes it",
-        f"give another {key}, or none; the service may refuse this one",
+        f"params.{key} {bounds}, according to NVIDIA's client",
+        f"change or remove {key}: the service may refuse it",
     )
 
 
 FORMAT = Format(
     id="nemo-config",
-    title="What is evaluated and how, with tasks and metrics",
+    title="The configuration of an evaluation, with tasks and metrics",
     vendor=VENDOR,
     dialects=(
         Dialect(

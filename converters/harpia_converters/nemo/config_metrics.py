@@ -1,12 +1,12 @@
-"""Which metrics a configuration of NVIDIA's asks for, of which task."""
+"""Read which metrics a NeMo configuration asks for, and for which task."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harpia_converters.nemo.config import tasks_of
-from harpia_converters.nemo.metric_definitions import SDK, SIMILARITY, Definitions
-from harpia_converters.nemo.metric_request import asked_by
+from harpia_converters.nemo.metric_definitions import SDK, SIMILARITY, MetricDefinitions
+from harpia_converters.nemo.metric_request import requests_for
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
     MetricRequest,
@@ -14,55 +14,59 @@ from harpia_formats.model.metric_profile import (
 )
 from harpia_formats.text.describe import short_json
 
-#: Keys by which a metric of the open SDK is told: there they stand beside its type.
+#: Keys beside the type of a metric, by which one of the open SDK is recognised.
 _of_sdk = frozenset({"reference", "references", "candidate", "left_template"})
 _nothing = "no task of the configuration names a metric"
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
+    """A task with metrics."""
+
+    #: Its name, else its number in the list.
     name: str
-    #: Still to be checked.
+    #: Not validated yet.
     metrics: Any
-    #: Whether it has a name of its own; else it goes by its number.
+    #: Whether `name` is in the configuration.
     is_named: bool = True
 
 
-def configured(
-    document: Any, names: Mapping[str, str], *, other: Definitions
+def configured_metrics(
+    document: Any, names: Mapping[str, str], *, other: MetricDefinitions
 ) -> MetricConfiguration:
-    """Return what a decoded configuration asks for; raises `ScoreError`.
+    """Return the metrics of a decoded configuration.
 
-    Of several tasks the one that `names` has as `task` is taken. `other` is what
-    metrics mean that are not those of similarity_metrics, nor of the open SDK by form.
+    Of several tasks the one that `names["task"]` names is taken. `other` has the
+    definitions of metrics that are neither of similarity_metrics nor, by their keys, of
+    the open SDK. Raises `ScoreError` if there is no such task or metric.
     """
     if not isinstance(document, Mapping):
-        raise ScoreError("a configuration of NeMo is an object")
+        raise ScoreError("a configuration of NeMo is an object: give one")
     task = _chosen(list(_tasks_in(document)), names.get("task", ""))
     is_similarity = document.get("type") == "similarity_metrics"
-    asked: list[MetricRequest] = []
+    requests: list[MetricRequest] = []
     for key, metric in _metrics_in(task):
-        # In a list of tasks, metrics are called by `name`, and of similarity_metrics.
+        # In a list of tasks, metrics have a `name` and are of similarity_metrics.
         is_older = "type" not in metric and "name" in metric
         definitions = other
         if is_similarity or is_older:
             definitions = SIMILARITY
         elif "params" not in metric and _of_sdk & metric.keys():
             definitions = SDK
-        asked += asked_by(key, metric, definitions)
-    if not asked:
+        requests += requests_for(key, metric, definitions)
+    if not requests:
         raise ScoreError(_nothing)
-    return MetricConfiguration(tuple(asked), task.name if task.is_named else "")
+    return MetricConfiguration(tuple(requests), task.name if task.is_named else "")
 
 
 def _tasks_in(document: Mapping[str, Any]) -> Iterator[_Task]:
-    """Yield the tasks that have metrics; a document without tasks is a nameless one."""
+    """Yield the tasks with metrics; a document without tasks is one without a name."""
     for (_, at), task in tasks_of(document):
         if task.get("metrics"):
             name = at if isinstance(at, str) else task.get("name")
             is_named = isinstance(name, str)
-            called = f"{name}" if is_named else f"{int(at) + 1}"
-            yield _Task(called, task["metrics"], is_named)
+            label = f"{name}" if is_named else f"{int(at) + 1}"
+            yield _Task(label, task["metrics"], is_named)
     if document.get("tasks"):
         return
     if document.get("metrics"):
@@ -83,20 +87,20 @@ def _chosen(tasks: list[_Task], wanted: str) -> _Task:
         known = ", ".join(task.name for task in tasks)
         found = f"no task called {wanted!r}" if wanted else "several tasks"
         raise ScoreError(
-            f"the configuration has {found}; --name task=NAME takes one of {known}"
+            f"the configuration has {found}; give --name task=NAME with one of {known}"
         )
     return tasks[0]
 
 
 def _metrics_in(task: _Task) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each metric of a task, and what it is called there."""
+    """Yield the name and the content of each metric of a task."""
     given = task.metrics
     if not isinstance(given, Mapping | list):
-        raise ScoreError(
-            f"metrics are an object or a list, and not {short_json(given)}"
-        )
+        raise ScoreError(f"metrics are an object or a list, not {short_json(given)}")
     listed: Iterable[tuple[str, Any]] = (
-        given.items() if isinstance(given, Mapping) else [("", each) for each in given]
+        given.items()
+        if isinstance(given, Mapping)
+        else [("", metric) for metric in given]
     )
     for key, metric in listed:
         if not isinstance(metric, Mapping):

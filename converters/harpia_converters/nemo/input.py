@@ -1,23 +1,21 @@
-"""nemo-input: questions with their ideal responses, as in an input.json."""
+"""The format nemo-input: questions with their ideal responses (input.json)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harpia_converters.nemo.detection import FAMILY, VENDOR, sign_of
 from harpia_converters.nemo.row_checks import (
-    FAMILY,
-    QUESTION,
-    VENDOR,
-    sign_of,
-    undocumented,
-    without_category,
+    QUESTION_KEYS,
+    category_remarks,
+    key_remarks,
 )
 from harpia_formats.model.format import Dialect, Format, Remark
 
-#: Keys that a question has not: they belong to answers.
+#: Keys of answers; a row with any of them is no question.
 _of_answers = frozenset({"input", "response", "actual_response", "llm_name"})
-#: Keys that tell a question by its prompt from the hub's own records.
+#: Keys of the hub's records; a row with any of them is detected by ideal_response only.
 _of_records = frozenset({"references", "gt", "header", "system"})
-#: What tells a question, the surest first; the first that fits is the sign.
+#: Keys by which a question is detected, the most specific first.
 _signs = (
     ("prompt", "ideal_response"),
     ("ideal_response",),
@@ -27,7 +25,7 @@ _signs = (
 
 
 def sniff(row: Mapping[str, Any]) -> str:
-    """Return the sign that `row` is a question, or "" if it is none."""
+    """Return by which keys `row` is a question, or ""."""
     if _of_answers & row.keys():
         return ""
     if "ideal_response" not in row and _of_records & row.keys():
@@ -36,10 +34,10 @@ def sniff(row: Mapping[str, Any]) -> str:
 
 
 def remarks(row: Any) -> Iterator[Remark]:
-    """Yield what is tolerated in a question."""
+    """Yield remarks on the keys of a question (N101, N102)."""
     if isinstance(row, Mapping):
-        yield from without_category(row)
-        yield from undocumented(row, QUESTION)
+        yield from category_remarks(row)
+        yield from key_remarks(row, QUESTION_KEYS)
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""Which field of a record each key of NeMo's questions and answers is."""
+"""The adapters of nemo-input and nemo-output: questions and answers to records."""
 
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
@@ -15,7 +15,7 @@ _vendor = "nemo"
 
 
 def _question(*owner: str) -> tuple[FieldMapping, ...]:
-    """Return the fields of a question that stands in `owner`."""
+    """Return the fields of a question at the path `owner` of a row."""
     return (
         FieldMapping((*owner, "prompt"), "prompt", required=True),
         FieldMapping(
@@ -47,8 +47,8 @@ _output = FieldTable(
 
 
 def _nested(row: Row) -> Row:
-    """Return an answer beside its question as one around it."""
-    question = {each: row[each] for each in _of_question if each in row}
+    """Return a row of the dialect flat as a documented one, its question in `input`."""
+    question = {name: row[name] for name in _of_question if name in row}
     rest = {key: value for key, value in row.items() if key not in question}
     if "actual_response" in rest:
         rest["response"] = rest.pop("actual_response")
@@ -59,7 +59,7 @@ _of_question = ("prompt", "ideal_response", "category", "source")
 
 
 def _renamed(row: Row) -> Row:
-    """Return input, reference and output as an answer around its question."""
+    """Return a row of the dialect reference as a documented one."""
     names = {"input": "prompt", "reference": "ideal_response"}
     question = {names[each]: row[each] for each in names if each in row}
     rest = {key: value for key, value in row.items() if key not in names}

@@ -1,4 +1,4 @@
-"""What NVIDIA means by the names of metrics, in each kind of evaluation."""
+"""NVIDIA's metrics as metric requests, for each kind of evaluation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from harpia_formats.model.metric_profile import MetricRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Definitions:
+class MetricDefinitions:
     """The metrics of one kind of evaluation."""
 
-    #: What the kind is called in a sentence.
-    called: str
+    #: The name of the kind in messages.
+    label: str
     metrics: Mapping[str, tuple[MetricRequest, ...]]
 
 
-#: What the signature says of a definition that NVIDIA has not published.
+#: The note in the signature of a metric whose definition NVIDIA has not published.
 UNVERIFIED = "unverified"
 
 _first = {"references": "first"}
@@ -55,10 +55,10 @@ def _corpus(name: str, references: str) -> MetricRequest:
     return MetricRequest("bleu", parameters, key="bleu", names=(name,))
 
 
-#: Similarity metrics of the microservice. Real runs give the names of the scores, and
-#: samples fit these definitions; how accuracy is told from em, and which BLEU it is,
-#: nobody outside knows.
-SIMILARITY = Definitions(
+#: Similarity metrics of the microservice. The names of the scores are those of real
+#: runs, and the values of samples agree with these definitions. How accuracy differs
+#: from em, and which BLEU is meant, is not published.
+SIMILARITY = MetricDefinitions(
     "similarity_metrics",
     {
         "accuracy": (MetricRequest("accuracy", _first, note=UNVERIFIED),),
@@ -78,7 +78,7 @@ SIMILARITY = Definitions(
 )
 
 #: Custom evaluations of the microservice.
-CUSTOM = Definitions(
+CUSTOM = MetricDefinitions(
     "a custom evaluation",
     {
         "string-check": _string_check,
@@ -88,9 +88,9 @@ CUSTOM = Definitions(
     },
 )
 
-#: The open nemo_evaluator_sdk, July 2026. Its corpus BLEU takes the first reference
+#: The open nemo_evaluator_sdk, July 2026. Its corpus BLEU uses the first reference
 #: only.
-SDK = Definitions(
+SDK = MetricDefinitions(
     "nemo_evaluator_sdk",
     {
         "exact-match": (
@@ -104,5 +104,5 @@ SDK = Definitions(
     },
 )
 
-#: What the SDK does not have: BLEU of the corpus by all references.
+#: An addition of ours to the SDK: BLEU of the corpus with all references.
 OF_ALL_REFERENCES = {"corpus_all": (_corpus("corpus_all", "all"),)}

@@ -1,27 +1,25 @@
-"""nemo-output: what a model answered, as in an output.json and in two flat forms."""
+"""The format nemo-output: answers to questions, as in output.json or flat."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harpia_converters.nemo.detection import FAMILY, VENDOR, sign_of
 from harpia_converters.nemo.row_checks import (
-    FAMILY,
-    QUESTION,
-    VENDOR,
-    sign_of,
-    undocumented,
-    without_category,
+    QUESTION_KEYS,
+    category_remarks,
+    key_remarks,
 )
 from harpia_formats.model.format import Dialect, Format, Remark
 
 NO_MODEL_NAME = "N103"
 
 _nested_keys = frozenset({"input", "response", "llm_name"})
-_flat_keys = QUESTION | {"actual_response"}
+_flat_keys = QUESTION_KEYS | {"actual_response"}
 _reference_keys = frozenset({"input", "reference", "output"})
 
 
 def sniff(row: Mapping[str, Any]) -> str:
-    """Return the sign that `row` is an answer around its question, or ""."""
+    """Return by which keys `row` is an answer with its question in `input`, or ""."""
     question = row.get("input")
     if not isinstance(question, Mapping):
         return sign_of(row, "response", "llm_name")
@@ -33,7 +31,7 @@ def sniff(row: Mapping[str, Any]) -> str:
 
 
 def sniff_flat(row: Mapping[str, Any]) -> str:
-    """Return the sign that `row` is an answer beside its question, or ""."""
+    """Return by which keys `row` is an answer beside its question, or ""."""
     if sniff(row):
         return ""
     signs = (
@@ -43,41 +41,41 @@ def sniff_flat(row: Mapping[str, Any]) -> str:
 
 
 def sniff_reference(row: Mapping[str, Any]) -> str:
-    """Return the sign that `row` is input, reference and output as text, or ""."""
+    """Return by which keys `row` is an input, a reference and an output, or ""."""
     if isinstance(row.get("input"), Mapping) or sniff(row) or sniff_flat(row):
         return ""
     return sign_of(row, "input", "reference", "output")
 
 
 def remarks(row: Any) -> Iterator[Remark]:
-    """Yield what is tolerated in an answer around its question."""
+    """Yield remarks on an answer with its question in `input` (N101-N103)."""
     if not isinstance(row, Mapping):
         return
     question = row.get("input")
     if isinstance(question, Mapping):
-        yield from without_category(question, ("input",))
-        yield from undocumented(question, QUESTION, ("input",))
-    yield from undocumented(row, _nested_keys)
+        yield from category_remarks(question, ("input",))
+        yield from key_remarks(question, QUESTION_KEYS, ("input",))
+    yield from key_remarks(row, _nested_keys)
     if row.get("llm_name") == "":
         yield Remark(
             NO_MODEL_NAME,
             ("llm_name",),
-            "llm_name is empty, so nobody knows which model answered",
-            'name the model, or write "offline" as NVIDIA does where there was none',
+            "llm_name is empty, so the model that answered is not known",
+            'give the name of the model, or "offline" as NVIDIA does without a model',
         )
 
 
 def remarks_flat(row: Any) -> Iterator[Remark]:
-    """Yield what is tolerated in an answer beside its question."""
+    """Yield remarks on an answer beside the keys of its question (N101, N102)."""
     if isinstance(row, Mapping):
-        yield from without_category(row)
-        yield from undocumented(row, _flat_keys)
+        yield from category_remarks(row)
+        yield from key_remarks(row, _flat_keys)
 
 
 def remarks_reference(row: Any) -> Iterator[Remark]:
-    """Yield what is tolerated beside input, reference and output."""
+    """Yield remarks on keys beside input, reference and output (N102)."""
     if isinstance(row, Mapping):
-        yield from undocumented(row, _reference_keys)
+        yield from key_remarks(row, _reference_keys)
 
 
 FORMAT = Format(
@@ -96,7 +94,7 @@ FORMAT = Format(
             remarks=remarks_flat,
             documented=False,
         ),
-        # NVIDIA's page shows it once, but its tables ask for another form.
+        # NVIDIA's page shows it once, but its tables describe other keys.
         Dialect(
             "nemo-output-reference",
             sniff_reference,

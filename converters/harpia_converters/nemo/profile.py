@@ -1,8 +1,8 @@
-"""The profiles nemo, nemo-custom and nemo-sdk: what NVIDIA means by its metrics."""
+"""The metric profiles nemo, nemo-custom and nemo-sdk."""
 
 from functools import partial
 
-from harpia_converters.nemo.config_metrics import configured
+from harpia_converters.nemo.config_metrics import configured_metrics
 from harpia_converters.nemo.metric_definitions import (
     CUSTOM,
     OF_ALL_REFERENCES,
@@ -17,7 +17,7 @@ NEMO = MetricProfile(
     "reference; accuracy, em and BLEU are our reading of its samples.",
     metrics=SIMILARITY.metrics,
     usual=tuple(SIMILARITY.metrics),
-    of_config=partial(configured, other=CUSTOM),
+    of_config=partial(configured_metrics, other=CUSTOM),
 )
 NEMO_CUSTOM = MetricProfile(
     id="nemo-custom",
@@ -25,7 +25,7 @@ NEMO_CUSTOM = MetricProfile(
     "corpus from 0 to 100, and string-check.",
     metrics=CUSTOM.metrics,
     usual=("string-check", "bleu"),
-    of_config=partial(configured, other=CUSTOM),
+    of_config=partial(configured_metrics, other=CUSTOM),
 )
 NEMO_SDK = MetricProfile(
     id="nemo-sdk",
@@ -33,5 +33,5 @@ NEMO_SDK = MetricProfile(
     "from 0 to 100, the latter by the first reference only.",
     metrics={**SDK.metrics, **OF_ALL_REFERENCES},
     usual=("exact-match", "f1", "bleu", "rouge"),
-    of_config=partial(configured, other=SDK),
+    of_config=partial(configured_metrics, other=SDK),
 )

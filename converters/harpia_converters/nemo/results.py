@@ -1,27 +1,27 @@
-"""nemo-results: the scores of an evaluation, by task or by group of tasks."""
+"""The format nemo-results: the scores of an evaluation, by task or by group."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harpia_converters.nemo.detection import VENDOR
 from harpia_converters.nemo.results_tree import Placed, metrics_of, scores_of
-from harpia_converters.nemo.row_checks import VENDOR
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
 
 NO_STATS, SCORE_NAME, SAMPLE_TREE, ABOVE_ONE = "N201", "N202", "N203", "N204"
 
-#: Names in the sample of NVIDIA's page, and what its table and real runs call them.
+#: Names in the sample of NVIDIA's page, and those in its table and in real results.
 _real_names = {"em_score": "em", "f1_score": "f1"}
-#: Where that sample has the scores of all metrics together.
+#: Where that sample has the scores of all metrics in one.
 _sample_place: Path = ("groups", "evaluation", "metrics", "evaluation")
-#: Scores of similarity metrics that are shares; others may share the name accuracy.
+#: Scores of similarity metrics from 0 to 1. Without accuracy: others use that name.
 SHARES = frozenset(
     "bleu_score rouge_1_score rouge_2_score rouge_3_score rouge_L_score em f1".split()
 )
 
 
 def sniff(document: Mapping[str, Any]) -> str:
-    """Return the sign that `document` holds results, or "" if it does not."""
+    """Return by which keys `document` holds results, or ""."""
     for place, metric in metrics_of(document):
         if "scores" in metric:
             return f"`{place[0]}` with `scores` in it"
@@ -32,7 +32,7 @@ def sniff(document: Mapping[str, Any]) -> str:
 
 
 def remarks(document: Any) -> Iterator[Remark]:
-    """Yield what some readers refuse, and what real runs call by other names."""
+    """Yield remarks on scores that some readers refuse or misname (N201-N204)."""
     if not isinstance(document, Mapping):
         return
     scores = list(scores_of(document))
@@ -45,7 +45,7 @@ def remarks(document: Any) -> Iterator[Remark]:
 
 
 def _without_stats(scores: list[Placed]) -> Iterator[Remark]:
-    """Yield one remark for all scores that have no stats, at the first of them."""
+    """Yield one remark for all scores without stats, at the first of them."""
     bare = [
         place for place, score in scores if not isinstance(score.get("stats"), Mapping)
     ]
@@ -79,7 +79,7 @@ def _beyond_share(place: Path, value: Any) -> Iterator[Remark]:
         yield Remark(
             ABOVE_ONE,
             (*place, "value"),
-            f"{place[-1]} is a share from 0 to 1 in results of similarity metrics",
+            f"{place[-1]} must be from 0 to 1 in results of similarity metrics",
             "divide it by 100 if it is a percentage; NVIDIA's custom evaluations "
             "give BLEU from 0 to 100, as sentence and corpus",
         )

@@ -1,7 +1,7 @@
-"""Scores as nemo-results: a tree of tasks or groups, as NVIDIA's services write it.
+"""Write scores as nemo-results: a tree of tasks or groups, as NVIDIA's services do.
 
-What each score's signature is stands in `custom_fields.harpia_formats.signatures`, by
-the metric, a dot and the score; what is to be said of the run in `notes` beside it.
+The signature of each score is in `custom_fields.harpia_formats.signatures` at
+`METRIC.SCORE`; the messages of the run are in `notes` beside it.
 """
 
 import math
@@ -24,13 +24,13 @@ TASK = "evaluation"
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Writes the tree at the end; no answer stands in it."""
+    """Writes the tree at the end; it has no scores of single answers."""
 
     files: Files
     names: Mapping[str, str]
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Take an answer, which has no place."""
+        """Ignore an answer: only scores over all answers are written."""
 
     def close(self, scores: Scores) -> None:
         """Write the tree."""
@@ -38,14 +38,14 @@ class _Writer:
         self.files.write(msgspec.json.format(encode(document), indent=2) + b"\n")
 
     def drop(self) -> None:
-        """Hold nothing, and so do nothing."""
+        """Do nothing: no file is held."""
 
 
 def document_of(scores: Scores, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return scores as a tree; `names` may have `job`, `task` and `tree`.
+    """Return `scores` as a results document; `names` may have `job`, `task` and `tree`.
 
-    A score that has no value is left out, since NVIDIA's types demand a number, and
-    `notes` says so. The groups that were asked for are groups there, too.
+    A score without a value is left out, since NVIDIA's types require a number, and
+    listed in `notes`. Groups of scores become groups of the document.
     """
     groups = _groups_of(scores.groups)
     whole = _metrics_of(scores.total)
@@ -67,7 +67,7 @@ def _metrics_of(group: Group) -> dict[str, Any]:
     for score in group.scores:
         metric = metrics.setdefault(score.metric, {"scores": {}})
         if score.value is not None:
-            # The BLEU of a text and itself is a little above its limit in floats.
+            # In floats, the BLEU of equal texts is a little above 1.
             value = min(score.value, 1.0) if score.name in SHARES else score.value
             stats = stats_of(replace(score, value=value))
             metric["scores"][score.name] = {"value": value, "stats": stats}
@@ -75,10 +75,10 @@ def _metrics_of(group: Group) -> dict[str, Any]:
 
 
 def stats_of(score: MetricScore) -> dict[str, Any]:
-    """Return what is known of the values behind a score that has one.
+    """Return the `stats` of a score that has a value.
 
-    A score of the corpus is one value. Variance and deviation are those of the
-    population, and the error is the deviation by the root of the count.
+    A score of the corpus is one value. Variance and standard deviation are those of the
+    population, and the standard error is the deviation by the root of the count.
     """
     if not score.is_mean:
         return {"count": 1, "sum": score.value, "mean": score.value}
@@ -99,7 +99,7 @@ def stats_of(score: MetricScore) -> dict[str, Any]:
 
 
 def _groups_of(groups: Iterable[Group]) -> dict[str, Any]:
-    """Return groups as a member, a level for each field that they are told by."""
+    """Return groups as nested members, one level for each field of their key."""
     tree: dict[str, Any] = {}
     for group in groups:
         node = tree
@@ -123,12 +123,12 @@ def _left_out(scores: Scores) -> Iterable[str]:
 def _writer(files: Files, run: ResultRun) -> _Writer:
     tree = run.names.get("tree", TREES[0])
     if tree not in TREES:
-        raise ScoreError(f"a tree is called {' or '.join(TREES)}, not {tree!r}")
+        raise ScoreError(f"tree must be {' or '.join(TREES)}, not {tree!r}")
     for metric in run.measured:
         shares = [name for name in metric.names if name in SHARES]
         if shares and metric.measure.scale != "0-1":
             raise ScoreError(
-                f"{shares[0]} is a share from 0 to 1 in NeMo's results, and was to be "
+                f"{shares[0]} must be from 0 to 1 in NeMo's results, but is computed "
                 f"from 0 to 100; give --param {metric.request.label}.scale=0-1 or "
                 "another --profile"
             )
@@ -140,8 +140,8 @@ RESULTS = ResultFormat(
     profile="nemo",
     writer=_writer,
     names={
-        "task": "the task or group that the scores are of",
-        "tree": "where they stand: tasks or groups",
-        "job": "the evaluation job that gave the results, which some readers require",
+        "task": "the name of the task or group of the scores",
+        "tree": "where the scores are put: tasks or groups",
+        "job": "the name of the evaluation job, which some readers require",
     },
 )

@@ -1,4 +1,4 @@
-"""N: the rules of NeMo Evaluator, on data that its schemas allow."""
+"""The rules N1 (rows), N2 (results) and N3 (configurations) of NeMo Evaluator."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule

@@ -1,4 +1,4 @@
-"""Which text of a record a template of NVIDIA's means, where that is known."""
+"""Recognise which text of a record a template in a NeMo configuration stands for."""
 
 import re
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.text.describe import short_json
 
-#: What a template can mean: what is acceptable, or what the model said.
+#: What a template can stand for.
 REFERENCE, ANSWER = "the reference", "the answer"
 
-#: Fields of a data set's item, with or without `item.` before them.
+#: Fields of an item of the data set, with or without `item.` before them.
 _of_item = {
     "reference": REFERENCE,
     "references": REFERENCE,
@@ -19,7 +19,7 @@ _of_item = {
     "actual_response": ANSWER,
     "output": ANSWER,
 }
-#: The same of what the model gives, with or without `sample.` before them.
+#: Fields of the model's answer, with or without `sample.` before them.
 _of_sample = {"output_text": ANSWER}
 KNOWN = {
     **{f"item.{name}": meant for name, meant in _of_item.items()},
@@ -31,22 +31,22 @@ _one_field = re.compile(r"\s*\{\{\s*([A-Za-z_][\w.]*)\s*\}\}\s*")
 
 
 def meant_by(template: Any, metric: str) -> str:
-    """Return what a template of a metric means; raises `ScoreError`."""
+    """Return what a template of `metric` stands for; raises `ScoreError` if unknown."""
     found = _one_field.fullmatch(template) if isinstance(template, str) else None
     if found is not None and found[1] in KNOWN:
         return KNOWN[found[1]]
     names = ", ".join(name for name in KNOWN if name.startswith(("item.", "sample.")))
     raise ScoreError(
-        f"the template {short_json(template)} of the metric {metric} is none that is "
-        f"understood here: one field in {{{{ }}}}, without filters, of {names}"
+        f"the template {short_json(template)} of the metric {metric} is "
+        f"not supported: give one field in {{{{ }}}}, without filters, of {names}"
     )
 
 
 def expect(template: Any, meaning: str, metric: str) -> None:
-    """Raise `ScoreError` unless a template of a metric has this meaning."""
+    """Raise `ScoreError` unless a template of `metric` stands for `meaning`."""
     found = meant_by(template, metric)
     if found != meaning:
         raise ScoreError(
             f"the template {short_json(template)} of the metric {metric} is {found}, "
-            f"where {meaning} is wanted"
+            f"but must be {meaning}"
         )

@@ -177,7 +177,7 @@ def test_an_unknown_key_is_named_with_the_known_ones() -> None:
     (category, misspelt) = questions.remarks(QUESTION | {"categroy": "a\nb"})
 
     assert category.help == 'add "category": ""'
-    assert misspelt.message == '"categroy" is not a key that is known here'
+    assert misspelt.message == '"categroy" is not a documented key'
     assert "category, ideal_response, prompt, source" in misspelt.help
 
 
