@@ -1,8 +1,8 @@
-"""The adapters: what each vendor's data looks like, one package a vendor."""
+"""The format adapters, one package for each vendor: formats, rules, profiles."""
 
 from harpia_converters import eee, harpia, haystack, hub, nemo, table, tencent
 
-#: Every format, the one to take where nothing tells first in its family.
+#: Every format; the first of a family is its default.
 FORMATS = (
     eee.v0_2_0.FORMAT,
     eee.v0_2_0_tag.FORMAT,
@@ -46,7 +46,8 @@ PROFILES: dict[str, str] = {
     "haystack": "harpia_converters.haystack.profile:PROFILE",
 }
 
-#: Where the definitions of judges are read that are not in our own form, likewise.
+#: Functions that read definitions of LLM judges in a vendor's format, as
+#: `module:name`, loaded only to read one.
 DEFINITIONS = ("harpia_converters.haystack.judge_arguments:definitions_in",)
 
 __all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES"]

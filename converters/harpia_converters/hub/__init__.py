@@ -1,4 +1,4 @@
-"""The hub's own record, as lines of JSON."""
+"""The format record: records as JSON Lines, without loss."""
 
 from harpia_converters.hub import record
 

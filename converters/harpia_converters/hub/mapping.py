@@ -1,4 +1,4 @@
-"""Which field of a record each key of the hub's own rows is: the one of that name."""
+"""The adapter of the format record, whose keys are the fields of a record."""
 
 import msgspec
 from msgspec import UNSET
@@ -22,7 +22,7 @@ from harpia_formats.model.record import (
 
 
 def _read(row: Row) -> Record:
-    # The schema has seen to the types, which are kept as they are: 3.0 is not 3.
+    # No `msgspec.convert`: the schema validated the types, and 3.0 must not become 3.
     known = {key: value for key, value in row.items() if key != "header"}
     known["outputs"] = [_output(output) for output in row["outputs"]]
     return Record(**known)

@@ -1,4 +1,4 @@
-"""record: one evaluated sample with all of its outputs, as the hub holds it."""
+"""The format record: one evaluated sample with all of its outputs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,22 +8,22 @@ from harpia_formats.model.format import Dialect, Format
 RECORD = "record"
 
 #: Keys of which a record has at least one beside its outputs.
-_company = ("prompt", "messages", "references", "header")
-#: Keys that together are an EvalEval row's.
-_others = {"interaction_type", "answer_attribution"}
+_other_keys = ("prompt", "messages", "references", "header")
+#: Keys by which an EvalEval row is detected.
+_eee_keys = {"interaction_type", "answer_attribution"}
 
 
 def sign_of(row: Mapping[str, Any]) -> str:
-    """Return the sign that `row` is a record of the hub, or ""."""
-    if not isinstance(row.get("outputs"), list) or row.keys() >= _others:
+    """Return by which keys `row` is a record, or ""."""
+    if not isinstance(row.get("outputs"), list) or row.keys() >= _eee_keys:
         return ""
-    beside = next((key for key in _company if key in row), "")
+    beside = next((key for key in _other_keys if key in row), "")
     return f"`outputs` and `{beside}`" if beside else ""
 
 
 FORMAT = Format(
     id=RECORD,
-    title="One evaluated sample with all of its outputs, as the hub holds it",
+    title="One evaluated sample with all of its outputs",
     vendor="any",
     adapter="harpia_converters.hub.mapping:RECORD",
     results="harpia_converters.hub.results_writer:RESULTS",

@@ -1,4 +1,4 @@
-"""Records with the scores of their answers, as lines of JSON.
+"""Write records with the scores of their answers as JSON Lines.
 
 Each score has its signature in `signature`.
 """
@@ -22,18 +22,18 @@ from harpia_formats.scoring.scores import ScoredAnswer, Scores
 
 @dataclass(slots=True)
 class _Records:
-    """Writes a record once all of its answers came."""
+    """Writes a record after the last of its answers."""
 
     files: Files
     columns: tuple[ScoreColumn, ...]
-    #: Completes records with constants, if there are any.
+    #: Adds the values that `--set` gives, if there are any.
     mapper: RecordMapper | None
     _number: int = 0
     _record: Record = field(default_factory=Record)
     _outputs: list[Output] = field(default_factory=list)
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Take an answer, which is of the last record or of the next one."""
+        """Add an answer, which belongs to the last record or to the next one."""
         if scored.record_number != self._number:
             self._write()
             self._number, self._record = scored.record_number, scored.record
@@ -42,9 +42,11 @@ class _Records:
             _score(column, value)
             for column, value in zip(self.columns, values_of(scored), strict=True)
         ]
-        # What was worked out in the same way before is replaced.
-        again = {(score.metric, score.signature) for score in new}
-        left = [score for score in old if (score.metric, score.signature) not in again]
+        # A score that was computed in the same way before is replaced.
+        replaced = {(score.metric, score.signature) for score in new}
+        left = [
+            score for score in old if (score.metric, score.signature) not in replaced
+        ]
         self._outputs.append(replace(scored.output, scores=[*left, *new]))
 
     def _write(self) -> None:
@@ -52,7 +54,7 @@ class _Records:
             return
         outputs, self._outputs = self._outputs, []
         if self._record.outputs == [Output()]:
-            # It stands for the answer that the record does not have.
+            # An empty output stands for the missing answer of a record without any.
             outputs = []
         record = replace(self._record, outputs=outputs)
         row = as_dict(record)
@@ -60,12 +62,12 @@ class _Records:
             (row,) = self.mapper.map(record).rows
         self.files.write(encode(row) + b"\n")
 
-    def close(self, scores: Scores) -> None:  # noqa: ARG002 - the scores of answers are all
+    def close(self, scores: Scores) -> None:  # noqa: ARG002 - records have no total scores
         """Write the last record."""
         self._write()
 
     def drop(self) -> None:
-        """Hold nothing that would have to be let go."""
+        """Do nothing: no file is held."""
 
 
 def _score(column: ScoreColumn, value: float | None) -> Score:

@@ -1,4 +1,4 @@
-"""Tables of nobody in particular."""
+"""CSV tables with any columns."""
 
 from harpia_converters.table import any_columns
 

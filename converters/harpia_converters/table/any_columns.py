@@ -1,4 +1,4 @@
-"""csv: a table with any columns, whose values are text."""
+"""The format csv: a table with any columns, whose values are text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from harpia_formats.model.format import Container, Dialect, Format
 
 
 def sign_of(row: Mapping[str, Any]) -> str:
-    """Return the sign of a table, which any columns are."""
+    """Return by what `row` is a table: any columns at all, or ""."""
     return "named columns" if row else ""
 
 

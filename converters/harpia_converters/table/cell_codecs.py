@@ -1,4 +1,4 @@
-"""How the text of a cell and a field of a record become each other."""
+"""Codecs between the text of a CSV cell and a field of a record."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from harpia_formats.parsing.locate import duplicates
 
 
 def as_json(text: str) -> Any:
-    """Return the value that `text` is the JSON of, `DECLINED` if it is not.
+    """Return the decoded value of JSON `text`, `DECLINED` if it is not JSON.
 
-    JSON that names a key twice would not come back, and so is a text like any other.
+    JSON with a repeated key is declined too: it could not be written back.
     """
     try:
         value = decode(text)
@@ -26,7 +26,7 @@ def as_json(text: str) -> Any:
 
 
 def as_objects(text: str) -> Any:
-    """Return an object of objects, `DECLINED` if `text` is something else."""
+    """Return the decoded object of objects, `DECLINED` if `text` is no such JSON."""
     value = as_json(text)
     if type(value) is dict and all(type(member) is dict for member in value.values()):
         return value

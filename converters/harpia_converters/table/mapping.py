@@ -1,4 +1,4 @@
-"""Which field of a record each column of a plain table is."""
+"""The adapter of the format csv: columns of a table to fields of a record."""
 
 from typing import Any
 
@@ -29,12 +29,12 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 
 _vendor = "csv"
-#: The column of what vendors give beside the fields, ours where it is no column.
+#: The column of a record's extra, except texts that have a column of their own.
 _extra = "extra"
 
 
 def _fields(owner: str, **codecs: ValueCodec) -> tuple[FieldMapping, ...]:
-    """Return a field of `owner` for each column, which is called as the field is."""
+    """Return a mapping for each column that has the name of a field of `owner`."""
     return tuple(
         FieldMapping((name,), f"{owner}{name}", codec) for name, codec in codecs.items()
     )
@@ -71,7 +71,7 @@ _table = FieldTable(_vendor, (*_of_record, *_of_output))
 _all = (
     *_table.fields,
     FieldMapping(
-        (_extra,), _extra, OBJECTS, note="a text that is unknown has its own column"
+        (_extra,), _extra, OBJECTS, note="text under an unknown key has its own column"
     ),
 )
 _known = frozenset(mapping.name for mapping in _all)
@@ -93,7 +93,7 @@ def _read(row: Row) -> Record:
 def _write(record: Record, fates: FieldFates) -> Row:
     row = _table.write(replace(record, extra=UNSET), fates)
     if record.outputs and not any(mapping.name in row for mapping in _of_output):
-        fates.dropped("outputs", "without anything that is known of it")
+        fates.dropped("outputs", "without any field")
     if record.extra is not UNSET:
         _put_back(record.extra, row)
     if not row:
@@ -103,7 +103,7 @@ def _write(record: Record, fates: FieldFates) -> Row:
 
 
 def _put_back(extra: dict[str, Row], row: Row) -> None:
-    """Put texts of unknown columns into columns, and the rest into one."""
+    """Put texts of unknown columns into columns, and the rest into `extra`."""
     own = extra.get(_vendor, {})
     columns = {key: value for key, value in own.items() if _is_column(key, value, row)}
     packed = {vendor: members for vendor, members in extra.items() if vendor != _vendor}
@@ -118,17 +118,17 @@ def _put_back(extra: dict[str, Row], row: Row) -> None:
 
 
 def _is_column(key: str, value: Any, row: Row) -> bool:
-    """Tell whether a cell of the column `key` is read as what was kept under it."""
+    """Tell whether `value` can be a cell of the column `key` and be read back."""
     if type(value) is not str or key in row or key == _extra:
         return False
-    # A byte order mark at the start of a file is not a part of its first column.
+    # A byte order mark at the start of a file would be removed from the column.
     if key.startswith("\ufeff"):
         return False
     return key not in _known or _table.read({key: value}).extra is not UNSET
 
 
 def _is_strange(value: Any) -> bool:
-    """Tell whether `value` is a cell of the column of the rest, and not read as it."""
+    """Tell whether `value` is text in the column `extra` that is not read as extra."""
     return type(value) is str and as_objects(value) is DECLINED
 
 
@@ -141,7 +141,7 @@ TABLE = FormatAdapter(
         Cardinality.MANY, Cardinality.ONE, Cardinality.ONE, messages=True, turns=True
     ),
     blank_is_absent=True,
-    # Without it a table of answers looks like one of expected answers.
+    # Without a model column a table of answers is detected as one of references.
     implied_columns={"response": "model"},
     columns=tuple(mapping.name for mapping in _all),
 )

@@ -1,6 +1,6 @@
-"""A table of scores: a line for each answer, a column for each score.
+"""Write scores as a CSV table: a row for each answer, a column for each score.
 
-It has no room for signatures, so they are in a text beside it.
+A table has no place for signatures, so these are written to a text file beside it.
 """
 
 from dataclasses import dataclass
@@ -27,29 +27,29 @@ from harpia_formats.scoring.results.columns import (
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.scores import ScoredAnswer, Scores
 
-#: Columns that tell answers apart.
-_named = ("id", "model", "category")
+#: Columns that identify an answer.
+_id_columns = ("id", "model", "category")
 
 
 @dataclass(slots=True)
-class _Lines:
-    """Writes a line for each answer."""
+class _Rows:
+    """Writes a row for each answer."""
 
     table: CsvWriter
     columns: tuple[ScoreColumn, ...]
     constants: dict[str, Any]
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Take an answer."""
+        """Add an answer."""
         record = replace(scored.record, outputs=[scored.output])
         if self.constants:
             record = with_constants(record, self.constants, FieldFates(), turns=False)
         (output,) = record.outputs
-        told = zip(_named, (record.id, output.model, record.category), strict=True)
-        row = {name: _text(each) for name, each in told if each is not UNSET}
-        for column, value in zip(self.columns, values_of(scored), strict=True):
-            if value is not None:
-                row[column.label] = json_of(value)
+        ids = zip(_id_columns, (record.id, output.model, record.category), strict=True)
+        row = {name: _text(value) for name, value in ids if value is not UNSET}
+        for column, score in zip(self.columns, values_of(scored), strict=True):
+            if score is not None:
+                row[column.label] = json_of(score)
         self.table.block([encode(row)])
 
     def close(self, scores: Scores) -> None:  # noqa: ARG002 - a table has no totals
@@ -57,7 +57,7 @@ class _Lines:
         self.table.close({})
 
     def drop(self) -> None:
-        """Let go of the lines."""
+        """Remove the temporary file of the rows."""
         self.table.discard()
 
 
@@ -65,9 +65,9 @@ def _text(value: Any) -> str:
     return value if type(value) is str else json_of(value)
 
 
-def _writer(files: Files, run: ResultRun) -> _Lines:
+def _writer(files: Files, run: ResultRun) -> _Rows:
     columns = columns_of(run.measured)
-    names = (*_named, *(column.label for column in columns))
+    names = (*_id_columns, *(column.label for column in columns))
     for column in columns:
         if names.count(column.label) > 1:
             raise ScoreError(
@@ -78,7 +78,7 @@ def _writer(files: Files, run: ResultRun) -> _Lines:
     except ConversionError as error:
         raise ScoreError(str(error)) from error
     write_signatures(files, columns)
-    return _Lines(CsvWriter(files.write, names, names), columns, constants)
+    return _Rows(CsvWriter(files.write, names, names), columns, constants)
 
 
 RESULTS = ResultFormat("csv", "default", _writer)

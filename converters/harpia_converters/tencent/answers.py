@@ -1,4 +1,4 @@
-"""The list `model_outputs` of a row, as the outputs of a record."""
+"""Convert the list `model_outputs` of a row to outputs of a record and back."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -13,32 +13,32 @@ from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output
 
-_of_entry = frozenset({"model_name", "responses"})
-_of_response = frozenset({"content", "reasoning_content"})
+_entry_keys = frozenset({"model_name", "responses"})
+_response_keys = frozenset({"content", "reasoning_content"})
 _extra = "outputs.extra"
 
 
 def read_answers(entries: list[Row]) -> list[Output]:
-    """Return an output for each response, with its place among those of its model."""
+    """Return an output for each response, with its index among those of its model."""
     pairs = ((entry, answer) for entry in entries for answer in entry["responses"])
     outputs: list[Output] = []
     for _, run in groupby(pairs, key=lambda pair: pair[0]["model_name"]):
         answers = list(run)
-        for index, (entry, response) in zip(_places(answers), answers, strict=True):
+        for index, (entry, response) in zip(_indices(answers), answers, strict=True):
             outputs.append(_output(entry, response, index))
     return outputs
 
 
-def _places(answers: list[Any]) -> Iterable[Any]:
-    """Return the index of each answer of one model; a single one needs none."""
+def _indices(answers: list[Any]) -> Iterable[Any]:
+    """Return the index of each answer of one model, `UNSET` for a single one."""
     return range(len(answers)) if len(answers) > 1 else (UNSET,)
 
 
 def _output(entry: Row, response: Row, index: Any) -> Output:
-    rest = without(entry, _of_entry)
-    inner = without(response, _of_response)
+    rest = without(entry, _entry_keys)
+    inner = without(response, _response_keys)
     if inner:
-        # An entry has this key already, so nothing else can have been there.
+        # `responses` is a key of every entry, so it is free in the extra members.
         rest["responses"] = inner
     return Output(
         model=entry["model_name"],
@@ -50,22 +50,22 @@ def _output(entry: Row, response: Row, index: Any) -> Output:
 
 
 def write_answers(outputs: list[Output], fates: FieldFates) -> list[Row]:
-    """Return the entries for `outputs`, one for answers of a model in succession.
+    """Return the entries for `outputs`, one for successive outputs of a model.
 
-    Raises `Unconvertible` where an answer is not known, or whose it is.
+    Raises `Unconvertible` for an output without a text or a model.
     """
     entries: list[Row] = []
     for model, run in groupby(outputs, key=attrgetter("model")):
         if model is UNSET:
-            raise _lacking("outputs.model", "model_name")
+            raise _missing("outputs.model", "model_name")
         answers = list(run)
-        _note_places(answers, fates)
+        _record_indices(answers, fates)
         entries.extend(_entries(model, answers, fates))
     return entries
 
 
-def _note_places(answers: list[Output], fates: FieldFates) -> None:
-    for index, answer in zip(_places(answers), answers, strict=True):
+def _record_indices(answers: list[Output], fates: FieldFates) -> None:
+    for index, answer in zip(_indices(answers), answers, strict=True):
         if answer.index == index:
             continue
         if answer.index is UNSET:
@@ -77,27 +77,27 @@ def _note_places(answers: list[Output], fates: FieldFates) -> None:
 
 
 def _entries(model: str, answers: list[Output], fates: FieldFates) -> Iterator[Row]:
-    """Yield an entry for answers that have the same beside their responses."""
-    parts = [_parted(answer, fates) for answer in answers]
+    """Yield an entry for each run of answers with equal extra members."""
+    parts = [_extra_and_response(answer, fates) for answer in answers]
     for _, run in groupby(parts, key=lambda part: encode(part[0])):
         members = list(run)
         responses = [response for _, response in members]
         yield {"model_name": model, "responses": responses, **members[0][0]}
 
 
-def _parted(output: Output, fates: FieldFates) -> tuple[Row, Row]:
-    """Return what the entry of an answer has beside what we know, and its response."""
+def _extra_and_response(output: Output, fates: FieldFates) -> tuple[Row, Row]:
+    """Return the extra members of an output's entry, and its response."""
     rest = kept_of(output)
     inner: Row = {}
     if isinstance(rest.get("responses"), dict) and rest["responses"]:
         inner = rest.pop("responses")
-    beside = put_back({}, rest, _of_entry, _extra, fates)
+    beside = put_back({}, rest, _entry_keys, _extra, fates)
     return beside, _response(output, inner, fates)
 
 
 def _response(output: Output, rest: Row, fates: FieldFates) -> Row:
     if output.text is UNSET:
-        raise _lacking("outputs.text", "content")
+        raise _missing("outputs.text", "content")
     if output.text is None:
         fates.changed("outputs.text", "empty text for null")
     response: Row = {"content": output.text or ""}
@@ -105,12 +105,12 @@ def _response(output: Output, rest: Row, fates: FieldFates) -> Row:
         fates.changed("outputs.reasoning", "left out for null")
     elif output.reasoning is not UNSET:
         response["reasoning_content"] = output.reasoning
-    if rest.keys() & _of_response:
-        fates.dropped(f"{_extra}.tencent.responses", "the keys are other fields'")
+    if rest.keys() & _response_keys:
+        fates.dropped(f"{_extra}.tencent.responses", "the keys belong to other fields")
         return response
     return {**response, **rest}
 
 
-def _lacking(path: str, key: str) -> Unconvertible:
-    reason = f"an answer has nothing for `{key}`"
+def _missing(path: str, key: str) -> Unconvertible:
+    reason = f"an output has nothing for `{key}`"
     return Unconvertible(path, reason, f"give it with --set {key}=VALUE")

@@ -1,4 +1,4 @@
-"""The list `messages` of a row, as what a record asks and the answer behind it."""
+"""Convert the list `messages` of a row to the prompt of a record, and back."""
 
 from msgspec import UNSET
 
@@ -6,20 +6,20 @@ from harpia_converters.tencent.extra_fields import KEY, without
 from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
-    note_asked,
-    nothing_asked,
+    no_question,
+    record_question_fates,
     with_text,
 )
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
-#: The fields that a chat of such roles is, where its messages have nothing else.
+#: The fields of a chat by its roles, if its messages have no further keys.
 _plain = {("user",): ("prompt",), ("system", "user"): ("system", "prompt")}
 
 
 def read_chat(messages: list[Row]) -> tuple[Row, Row]:
-    """Return the fields that a chat is, and what else its last answer has."""
+    """Return the record's fields for a chat, and extra keys of its last answer."""
     if messages[-1]["role"] != "assistant":
         return _question(messages), {}
     *before, answer = messages
@@ -36,33 +36,33 @@ def _question(messages: list[Row]) -> Row:
 
 
 def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
-    """Return the chat for `record`; what it uses of `rest` is taken from there.
+    """Return the chat for `record`; extra keys of its answer are moved from `rest`.
 
-    Raises `Unconvertible` where nothing is asked.
+    Raises `Unconvertible` if the record has neither a prompt nor messages.
     """
-    chat, done = _asked(record)
+    chat, done = _question_chat(record)
     if record.gt is not UNSET:
         answer = {"role": "assistant", "content": record.gt, **_beside_answer(rest)}
         chat.append(answer)
     if not chat:
-        raise nothing_asked()
+        raise no_question()
     back, beside = read_chat(chat)
     if record.gt is UNSET and "gt" in back:
-        done.append("the last as gt")
+        done.append("the last message is gt")
         fates.defaulted("gt", "the last message, of the assistant")
         if beside:
             fates.defaulted(f"extra.{KEY}.messages", "of the last message")
-    note_asked(record, back, done, fates)
+    record_question_fates(record, back, done, fates)
     return chat
 
 
-def _asked(record: Record) -> tuple[list[Row], list[str]]:
-    """Return the chat without its answer, and what was done to the messages."""
+def _question_chat(record: Record) -> tuple[list[Row], list[str]]:
+    """Return the chat without its answer, and the changes made to the messages."""
     start = _system_message(record)
     if not record.messages and record.prompt is not UNSET:
         return [*start, {"role": "user", "content": record.prompt}], []
     if record.messages is UNSET:
-        raise nothing_asked()
+        raise no_question()
     chat = [with_text(message) for message in record.messages]
     done = [EMPTIED] if chat != record.messages else []
     if not start or any(message["role"] == "system" for message in chat):
@@ -77,7 +77,7 @@ def _system_message(record: Record) -> list[Row]:
 
 
 def _beside_answer(rest: Row) -> Row:
-    """Take from `rest` what the last answer had beside its text."""
+    """Remove the extra keys of the last answer from `rest`, and return them."""
     found = rest.get("messages")
     if not isinstance(found, dict) or not found or found.keys() & set(MESSAGE_KEYS):
         return {}

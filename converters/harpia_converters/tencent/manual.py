@@ -1,4 +1,4 @@
-"""tencent-manual: system, prompts and expected responses, of manual evaluation."""
+"""The format tencent-manual: prompts and expected responses of manual evaluation."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Rows of manual evaluation, with a system input and turns, as records."""
+"""Convert rows of manual evaluation, a system input and turns, to records and back."""
 
 from typing import Any
 
@@ -10,34 +10,34 @@ from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
     expected_answer,
-    note_asked,
-    nothing_asked,
+    no_question,
+    record_question_fates,
     with_text,
 )
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
-_of_row = frozenset({"system", "conversation"})
-_of_turn = frozenset({"prompt", "response"})
+_row_keys = frozenset({"system", "conversation"})
+_turn_keys = frozenset({"prompt", "response"})
 
 
 def read_turns(row: Row) -> Record:
-    """Return the record that a row is: what the last turn asks, and expects."""
+    """Return the record of a row: the prompt and the reference of its last turn."""
     turns = row["conversation"]
-    rest = without(row, _of_row)
-    others = [without(turn, _of_turn) for turn in turns]
+    rest = without(row, _row_keys)
+    others = [without(turn, _turn_keys) for turn in turns]
     if any(others):
         rest["conversation"] = others
     return Record(
-        **_asked(row.get("system", UNSET), turns),
+        **_question_fields(row.get("system", UNSET), turns),
         references=[turns[-1]["response"]],
         **as_extra(rest),
     )
 
 
-def _asked(system: str | UnsetType, turns: list[Row]) -> Row:
-    """Return the fields for what is asked: a prompt, or a chat if there are more."""
+def _question_fields(system: str | UnsetType, turns: list[Row]) -> Row:
+    """Return the fields of the question: a prompt, or messages for several turns."""
     if len(turns) == 1:
         asked: Row = {"prompt": turns[0]["prompt"]}
         return asked if system is UNSET else {**asked, "system": system}
@@ -51,27 +51,27 @@ def _asked(system: str | UnsetType, turns: list[Row]) -> Row:
 def write_turns(record: Record, fates: FieldFates) -> Row:
     """Return the row for `record`; a chat that does not alternate is cut to a prompt.
 
-    Raises `Unconvertible` where nothing is asked, or no answer is expected.
+    Raises `Unconvertible` for a record without a prompt, or without a reference.
     """
-    system, chat, done = _parted(record)
+    system, chat, done = _split(record)
     texts: list[str] = [message["content"] for message in chat]
     texts.append(expected_answer(record, "response", fates))
     turns: list[Row] = [
         {"prompt": prompt, "response": response}
         for prompt, response in zip(texts[::2], texts[1::2], strict=True)
     ]
-    note_asked(record, _asked(system, turns), done, fates)
+    record_question_fates(record, _question_fields(system, turns), done, fates)
     rest = kept_of(record)
     row: Row = {} if system is UNSET else {"system": system}
     row["conversation"] = _with_others(turns, rest)
-    return put_back(row, rest, _of_row, "extra", fates)
+    return put_back(row, rest, _row_keys, "extra", fates)
 
 
-def _parted(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:
-    """Return the system input, the messages behind it, and what was done to them."""
+def _split(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:
+    """Return the system input, the messages after it, and the changes made to them."""
     if not record.messages:
         if record.prompt is UNSET:
-            raise nothing_asked()
+            raise no_question()
         return record.system, [_of_user(record.prompt)], []
     chat = [with_text(message) for message in record.messages]
     done = [EMPTIED] if chat != record.messages else []
@@ -79,11 +79,11 @@ def _parted(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:
     if chat[0]["role"] == "system" and len(chat) > 1:
         system = chat.pop(0)["content"]
     elif system is not UNSET:
-        done.append("with the system message")
+        done.append("with the system message in front")
     if not _alternates(chat):
         return system, [_last(chat, record)], [CUT]
     if any(tuple(message) != MESSAGE_KEYS for message in record.messages):
-        done.append("as role and content")
+        done.append("with role and content only")
     return system, chat, done
 
 
@@ -92,7 +92,7 @@ def _of_user(text: str) -> Row:
 
 
 def _alternates(chat: list[Row]) -> bool:
-    """Tell whether user and assistant take turns, and the user is the last."""
+    """Tell whether user and assistant alternate, from user to user."""
     roles = [message["role"] for message in chat]
     return len(roles) % 2 == 1 and all(
         role == ("user", "assistant")[place % 2] for place, role in enumerate(roles)
@@ -100,7 +100,7 @@ def _alternates(chat: list[Row]) -> bool:
 
 
 def _last(chat: list[Row], record: Record) -> Row:
-    """Return what the user said last, or else what is asked or said at all."""
+    """Return the last message of the user, else the prompt, else the last message."""
     for message in reversed(chat):
         if message["role"] == "user":
             return message
@@ -108,7 +108,7 @@ def _last(chat: list[Row], record: Record) -> Row:
 
 
 def _with_others(turns: list[Row], rest: Row) -> list[Row]:
-    """Return `turns` with what `rest` has for them, which is taken from there."""
+    """Return `turns` with their extra keys, which are removed from `rest`."""
     others: Any = rest.get("conversation")
     if not _suits(others, turns):
         return turns
@@ -117,9 +117,9 @@ def _with_others(turns: list[Row], rest: Row) -> list[Row]:
 
 
 def _suits(others: Any, turns: list[Row]) -> bool:
-    """Tell whether `others` is what such turns may have had beside what we know."""
+    """Tell whether `others` has an object of extra keys for each of `turns`."""
     if not isinstance(others, list) or len(others) != len(turns) or not any(others):
         return False
     return all(
-        isinstance(other, dict) and not other.keys() & _of_turn for other in others
+        isinstance(other, dict) and not other.keys() & _turn_keys for other in others
     )

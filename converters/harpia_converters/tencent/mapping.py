@@ -1,4 +1,4 @@
-"""Which field of a record each key of Tencent's rows is."""
+"""The adapters of Tencent's formats: rows of messages, turns and tables to records."""
 
 from typing import Any
 
@@ -27,12 +27,12 @@ from harpia_formats.model.adapter import (
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record, fits
 
-#: Settings of the generation that Tencent's examples have, at the root of a row.
+#: Generation settings at the root of a row, as in Tencent's examples.
 _settings = ("max_tokens", "temperature", "top_p", "top_k")
-#: What a row has beside the fields of the user's own.
+#: Documented keys of a row; all others are the user's own.
 _own = frozenset({"messages", "ref_answer", "model_outputs"})
 
-_of_asked = (
+_question_fields = (
     FieldMapping(("messages",), "messages", note="without an assistant's last one"),
     FieldMapping(
         ("messages",), "prompt", note="the user's message, where it is the only one"
@@ -45,11 +45,11 @@ _of_asked = (
     ),
     FieldMapping(("ref_answer",), "references", LIST_OF_ONE),
     FieldMapping(("id",), "id"),
-    *(FieldMapping((each,), f"params.{each}") for each in _settings),
+    *(FieldMapping((name,), f"params.{name}") for name in _settings),
 )
 _entry = ("model_outputs",)
 _response = ("model_outputs", "responses")
-_of_answers = (
+_output_fields = (
     FieldMapping((*_entry, "model_name"), "outputs.model", required=True),
     FieldMapping(
         _response, "outputs.index", note="the place, where a model has several"
@@ -62,7 +62,7 @@ _of_answers = (
     ),
 )
 _turn = ("conversation",)
-_of_turns = (
+_turn_fields = (
     FieldMapping(("system",), "system", note="or the first of the messages"),
     FieldMapping(
         (*_turn, "prompt"), "prompt", required=True, note="where there is one turn"
@@ -77,7 +77,7 @@ _of_turns = (
     FieldMapping((*_turn, "response"), "gt", note="where there are no references"),
     FieldMapping(_turn, "messages", note="several turns, up to the last prompt"),
 )
-_of_cells = (
+_table_fields = (
     FieldMapping(("system",), "system", note="a blank cell is none"),
     FieldMapping(("prompt",), "prompt", required=True),
     FieldMapping(("response",), "references", LIST_OF_ONE, required=True),
@@ -86,7 +86,7 @@ _of_cells = (
 
 
 def _read(row: Row) -> Record:
-    """Return the record that a row with messages is."""
+    """Return the record of a row with messages."""
     fields, beside_answer = read_chat(row["messages"])
     settings: Row = {}
     rest: Row = {"messages": beside_answer} if beside_answer else {}
@@ -107,12 +107,12 @@ def _read(row: Row) -> Record:
 
 
 def _write(record: Record, fates: FieldFates) -> Row:
-    """Return the row for `record`, without answers of models."""
+    """Return the row for `record`, without outputs of models."""
     return _with_rest({}, record, fates)
 
 
 def _write_with_answers(record: Record, fates: FieldFates) -> Row:
-    """Return the row for `record`, with all answers of models."""
+    """Return the row for `record`, with all outputs of models."""
     answers = write_answers(record.outputs, fates)
     return _with_rest({"model_outputs": answers}, record, fates)
 
@@ -121,7 +121,7 @@ def _with_rest(answers: Row, record: Record, fates: FieldFates) -> Row:
     rest = kept_of(record)
     row: Row = {"messages": write_chat(record, rest, fates)}
     row |= _reference(record, fates) | _settled(record) | answers
-    _note_taken(row, rest, fates)
+    _record_merged(row, rest, fates)
     return put_back(row, rest, _own | row.keys(), "extra", fates)
 
 
@@ -132,14 +132,14 @@ def _reference(record: Record, fates: FieldFates) -> Row:
 
 
 def _settled(record: Record) -> Row:
-    """Return the id and the settings, in the order that they have in the record."""
+    """Return the id and the generation settings, in the order of the record."""
     fields: Row = {} if record.id is UNSET else {"id": record.id}
     settings: Any = record.params or {}
     return fields | {key: value for key, value in settings.items() if key in _settings}
 
 
-def _note_taken(row: Row, rest: Row, fates: FieldFates) -> None:
-    """Note what was kept of a row in which it was no field, and is one in this row."""
+def _record_merged(row: Row, rest: Row, fates: FieldFates) -> None:
+    """Record in `fates` each kept key that is read as a field in the written row."""
     for key, value in rest.items():
         record_path = f"params.{key}" if key in _settings else key
         if key not in row and (key in _settings or (key == "id" and fits("id", value))):
@@ -147,24 +147,24 @@ def _note_taken(row: Row, rest: Row, fates: FieldFates) -> None:
             fates.defaulted(record_path, f"of extra.{KEY}")
 
 
-#: Who says something decides on what field it is.
-_speakers = frozenset({("messages", "*", "role")})
+#: The role of a message decides which field it is.
+_roles = frozenset({("messages", "*", "role")})
 
 MESSAGES = FormatAdapter(
     vendor=KEY,
-    fields=_of_asked,
+    fields=_question_fields,
     read=_read,
     write=_write,
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),
     extras_path=(),
-    discriminators=_speakers,
+    discriminators=_roles,
 )
 
 OUTPUTS = FormatAdapter(
     vendor=KEY,
-    fields=(*_of_asked, *_of_answers),
+    fields=(*_question_fields, *_output_fields),
     read=_read,
     write=_write_with_answers,
     capacity=RowCapacity(
@@ -173,12 +173,12 @@ OUTPUTS = FormatAdapter(
     extras_path=(),
     other_paths=frozenset({f"outputs.extra.{KEY}"}),
     nested_lists=frozenset({"responses"}),
-    discriminators=_speakers,
+    discriminators=_roles,
 )
 
 MANUAL = FormatAdapter(
     vendor=KEY,
-    fields=_of_turns,
+    fields=_turn_fields,
     read=read_turns,
     write=write_turns,
     capacity=RowCapacity(
@@ -189,7 +189,7 @@ MANUAL = FormatAdapter(
 
 TABLE = FormatAdapter(
     vendor=KEY,
-    fields=_of_cells,
+    fields=_table_fields,
     read=read_cells,
     write=write_cells,
     capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),

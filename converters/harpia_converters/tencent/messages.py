@@ -1,9 +1,9 @@
-"""tencent-messages: questions and reference answers, for Inference and Evaluation."""
+"""The format tencent-messages: questions, for Inference and Evaluation."""
 
 from functools import partial
 
 from harpia_converters.tencent.detection import FAMILY, MESSAGES, VENDOR, sign_of
-from harpia_converters.tencent.row_checks import on_messages
+from harpia_converters.tencent.row_checks import message_remarks
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
@@ -17,7 +17,7 @@ FORMAT = Format(
             MESSAGES,
             partial(sign_of, kind=MESSAGES),
             strict="tencent-messages-strict",
-            remarks=on_messages,
+            remarks=message_remarks,
         ),
     ),
 )

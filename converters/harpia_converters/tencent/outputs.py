@@ -1,9 +1,9 @@
-"""tencent-outputs: the same with what models answered, for Evaluation Only."""
+"""The format tencent-outputs: questions with answers, for Evaluation Only."""
 
 from functools import partial
 
 from harpia_converters.tencent.detection import FAMILY, OUTPUTS, VENDOR, sign_of
-from harpia_converters.tencent.row_checks import on_outputs
+from harpia_converters.tencent.row_checks import output_remarks
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
@@ -17,7 +17,7 @@ FORMAT = Format(
             OUTPUTS,
             partial(sign_of, kind=OUTPUTS),
             strict="tencent-outputs-strict",
-            remarks=on_outputs,
+            remarks=output_remarks,
         ),
     ),
 )

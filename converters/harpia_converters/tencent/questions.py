@@ -1,4 +1,4 @@
-"""What a row asks and expects, beside what the record says that it was made from."""
+"""The question and the expected answer of a row, and what a record loses by them."""
 
 from collections.abc import Sequence
 
@@ -10,19 +10,19 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 
-#: What the hub says where it takes the turns of an answer for the messages.
+#: The fate that the hub records when it makes messages of an output's turns.
 _of_the_turns = FieldFate(Fate.DEFAULTED, "messages", "of the turns")
-#: What a message has.
+#: The keys of a message.
 MESSAGE_KEYS = ("role", "content")
-#: What is done to a message that says nothing.
+#: The change made to a message without content.
 EMPTIED = "empty text for null"
-#: What is done to a chat that a row has no room for.
+#: The change made to a chat that does not fit a row.
 CUT = "cut to one prompt"
 _roles = {"prompt": "user", "system": "system"}
 
 
-def nothing_asked() -> Unconvertible:
-    """Return that a record has neither a prompt nor messages."""
+def no_question() -> Unconvertible:
+    """Return the error for a record that has neither a prompt nor messages."""
     reason = "the record has neither a prompt nor messages"
     return Unconvertible("prompt", reason, "give it with --set prompt=VALUE")
 
@@ -30,11 +30,11 @@ def nothing_asked() -> Unconvertible:
 def with_text(message: Row) -> Row:
     """Return `message` with a text as its content, empty if it has none.
 
-    Raises `Unconvertible` where it is no message that Tencent would know.
+    Raises `Unconvertible` for a message without a role or with other content.
     """
     role, content = message.get("role"), message.get("content")
     if not isinstance(role, str):
-        raise Unconvertible("messages", "a message does not say whose it is")
+        raise Unconvertible("messages", "a message has no role")
     if isinstance(content, str):
         return message
     if content is not None:
@@ -42,19 +42,20 @@ def with_text(message: Row) -> Row:
     return {"role": role, "content": "", **without(message, MESSAGE_KEYS)}
 
 
-def note_asked(
+def record_question_fates(
     record: Record, back: Row, done: Sequence[str], fates: FieldFates
 ) -> None:
-    """Note where the fields that a row will be read as are not those of `record`.
+    """Record in `fates` which fields of `record` change when the row is read back.
 
-    `back` holds them, and `done` is what was done to the messages, in a few words.
+    `back` has the fields that the row is read as, and `done` the changes made to the
+    messages, in a few words each.
     """
     for name in _roles:
-        _note_text(name, record, back, fates)
-    _note_messages(record, back, done, fates)
+        _record_text_fate(name, record, back, fates)
+    _record_messages_fate(record, back, done, fates)
 
 
-def _note_text(name: str, record: Record, back: Row, fates: FieldFates) -> None:
+def _record_text_fate(name: str, record: Record, back: Row, fates: FieldFates) -> None:
     mine, theirs = getattr(record, name), back.get(name, UNSET)
     if mine == theirs:
         return
@@ -62,19 +63,19 @@ def _note_text(name: str, record: Record, back: Row, fates: FieldFates) -> None:
         fates.defaulted(name, "of the messages")
     elif theirs is not UNSET:
         fates.changed(name, "that of the messages")
-    elif _is_said(mine, _roles[name], back["messages"]):
+    elif _is_message(mine, _roles[name], back["messages"]):
         fates.merged(name, f"a message of the {_roles[name]}")
     else:
-        fates.dropped(name, "the messages are taken instead")
+        fates.dropped(name, "the messages are used instead")
 
 
-def _is_said(text: str, role: str, messages: list[Row]) -> bool:
+def _is_message(text: str, role: str, messages: list[Row]) -> bool:
     return any(
         message["role"] == role and message["content"] == text for message in messages
     )
 
 
-def _note_messages(
+def _record_messages_fate(
     record: Record, back: Row, done: Sequence[str], fates: FieldFates
 ) -> None:
     mine, theirs = record.messages, back.get("messages", UNSET)
@@ -85,7 +86,7 @@ def _note_messages(
     elif not mine:
         fates.dropped("messages", "there are none")
     elif _of_the_turns in fates.entries:
-        # They were not there before, and are not now.
+        # The record had no messages, and the row has none.
         fates.entries.remove(_of_the_turns)
     elif CUT in done:
         fates.changed("messages", CUT)
@@ -94,13 +95,13 @@ def _note_messages(
 
 
 def expected_answer(record: Record, key: str, fates: FieldFates) -> str:
-    """Return the answer that a row expects: the reference, or else gt.
+    """Return the expected answer of a record: its first reference, or else its gt.
 
-    Raises `Unconvertible` where there is neither.
+    Raises `Unconvertible` if it has neither; `key` is the row's key in the message.
     """
     if record.references:
         if record.gt is not UNSET:
-            fates.dropped("gt", "the reference is taken instead")
+            fates.dropped("gt", "the reference is used instead")
         return record.references[0]
     if record.gt is UNSET:
         reason = f"the record has nothing for `{key}`"
@@ -110,5 +111,5 @@ def expected_answer(record: Record, key: str, fates: FieldFates) -> str:
     if record.references is UNSET:
         fates.defaulted("references", "of gt")
     else:
-        fates.changed("references", "gt, where there are none")
+        fates.changed("references", "gt, for an empty list")
     return record.gt

@@ -1,4 +1,4 @@
-"""What is to be said of rows that their schema allows."""
+"""Check rows that their schema allows: their messages and model outputs (T1, T2)."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,29 +13,29 @@ LATE_SYSTEM, REPEATED_MODEL = "T201", "T202"
 _roles = frozenset({"system", "user", "assistant"})
 
 
-def on_messages(row: Any) -> Iterator[Remark]:
-    """Yield what is to be said of the messages of `row`."""
+def message_remarks(row: Any) -> Iterator[Remark]:
+    """Yield remarks on the messages of `row`."""
     roles = list(_texts(row, "messages", "role"))
     for path, role in roles:
         if role not in _roles:
             yield _unknown_role(path)
         elif role == "system" and path[1] != 0:
             yield _late_system(path)
-    # Under roles that nobody knows there may well be a question.
+    # A message of an unknown role may be the question.
     if roles and not any(role == "user" or role not in _roles for _, role in roles):
         yield _no_question()
 
 
-def on_outputs(row: Any) -> Iterator[Remark]:
-    """Yield what is to be said of the messages of `row` and of its outputs."""
-    yield from on_messages(row)
+def output_remarks(row: Any) -> Iterator[Remark]:
+    """Yield remarks on the messages and the model outputs of `row`."""
+    yield from message_remarks(row)
     if isinstance(row, Mapping) and row.get("model_outputs") == []:
         yield Remark(
             NO_OUTPUTS,
             ("model_outputs",),
             "model_outputs is empty, so the judge has nothing to score",
-            "give the responses of one model at least, or remove model_outputs to "
-            "have them made",
+            "give the responses of at least one model, or remove model_outputs to "
+            "have them generated",
         )
     seen: Counter[str] = Counter()
     for path, name in _texts(row, "model_outputs", "model_name"):
@@ -45,7 +45,7 @@ def on_outputs(row: Any) -> Iterator[Remark]:
 
 
 def _texts(row: Any, key: str, name: str) -> Iterator[tuple[Path, str]]:
-    """Yield the text called `name` of each item in the list under `key`, and where."""
+    """Yield the path and the text at `name` of each item in the list at `key`."""
     items = row.get(key) if isinstance(row, Mapping) else None
     for index, item in enumerate(items if isinstance(items, list) else ()):
         value = item.get(name) if isinstance(item, Mapping) else None
@@ -57,7 +57,7 @@ def _unknown_role(path: Path) -> Remark:
     return Remark(
         UNKNOWN_ROLE,
         path,
-        "the role is none of those that Tencent describes",
+        "the role is not one of those that Tencent describes",
         'use "system", "user" or "assistant"',
     )
 
@@ -66,7 +66,7 @@ def _no_question() -> Remark:
     return Remark(
         NO_QUESTION,
         ("messages",),
-        "no message is the user's, so the judge's data.question is None",
+        "no message has the role user, so the judge's data.question is None",
         'give the question in a message with the role "user"',
     )
 
@@ -75,8 +75,8 @@ def _late_system(path: Path) -> Remark:
     return Remark(
         LATE_SYSTEM,
         path,
-        "a system message stands behind another message",
-        "put all that the system is told into one message, the first",
+        "a system message comes after another message",
+        "put all system instructions into one message, the first",
     )
 
 
@@ -84,6 +84,6 @@ def _repeated_model(path: Path) -> Remark:
     return Remark(
         REPEATED_MODEL,
         path,
-        "the model has an entry of model_outputs before this one",
-        "put all of its responses into one entry",
+        "model_outputs has an earlier entry of this model",
+        "put all responses of the model into one entry",
     )

@@ -1,4 +1,4 @@
-"""T: Tencent's rules, on rows that their schemas allow."""
+"""The rules T of Tencent, for rows that their schemas allow."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule

@@ -1,4 +1,4 @@
-"""tencent-csv: the rows of manual evaluation as a table of three columns."""
+"""The format tencent-csv: rows of manual evaluation as a table of three columns."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -10,23 +10,22 @@ from harpia_formats.model.format import Container, Dialect, Format, Remark
 TABLE = "tencent-csv"
 NO_SYSTEM, OTHER_COLUMN = "T104", "T105"
 
-#: Columns that are enough to tell a table by.
-_enough = 2
-#: Columns that a table of prompts with the answers of a model has.
+#: The least known columns by which a table is detected.
+_minimum = 2
+#: Columns of a table of answers, whose `response` is a model's and not expected.
 _of_answers = frozenset({"references", "model"})
-#: Other columns beside them, at most: there are many tables with a prompt in them.
+#: The most other columns: many tables of other kinds have a column `prompt`.
 _most_others = 3
 
 
 def sign_of(row: Mapping[str, Any], answers: str) -> str:
-    """Return the sign of a table with the expected answers in `answers`, or ""."""
+    """Return by which columns `row` is of a table, references in `answers`, or ""."""
     if answers != ("answer" if _has_alias(row) else "response"):
         return ""
-    # There a response is what a model answered, and not what is expected.
     if _of_answers & row.keys():
         return ""
     known = [f"`{column}`" for column in ("system", "prompt", answers) if column in row]
-    if len(known) < _enough or len(row) > len(known) + _most_others:
+    if len(known) < _minimum or len(row) > len(known) + _most_others:
         return ""
     return f"{', '.join(known[:-1])} and {known[-1]}"
 
@@ -36,23 +35,23 @@ def _has_alias(row: Mapping[str, Any]) -> bool:
 
 
 def remarks_of(row: Any, answers: str) -> Iterator[Remark]:
-    """Yield what is to be said of the columns of `row`."""
+    """Yield remarks on the columns of `row`, the header of a table."""
     if not isinstance(row, Mapping):
         return
     if "system" not in row:
         yield Remark(
             NO_SYSTEM,
             (),
-            "the table has no column system",
-            "add the column, blank where there is no system input",
+            "the column system is missing",
+            "add the column, blank if there is no system input",
         )
     for column in row:
         if column not in {"system", "prompt", answers}:
             yield Remark(
                 OTHER_COLUMN,
                 (column,),
-                f"the column is none of system, prompt and {answers}",
-                "remove the column; such a table has these three only",
+                f"the column is not one of system, prompt and {answers}",
+                "remove the column: the table has these three only",
                 at_key=True,
             )
 

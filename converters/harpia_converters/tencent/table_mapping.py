@@ -1,4 +1,4 @@
-"""Rows of the table of manual evaluation, whose cells are text, as records."""
+"""Convert rows of the table of manual evaluation to records and back."""
 
 from msgspec import UNSET
 
@@ -9,17 +9,17 @@ from harpia_converters.tencent.extra_fields import (
     put_back,
     without,
 )
-from harpia_converters.tencent.questions import expected_answer, nothing_asked
+from harpia_converters.tencent.questions import expected_answer, no_question
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
-#: The columns of a table, in the order of the page.
+#: The columns of a table, in the order of Tencent's page.
 COLUMNS = ("system", "prompt", "response")
 
 
 def read_cells(row: Row) -> Record:
-    """Return the record that a row is; a blank system input is none."""
+    """Return the record of a row; a blank system input is none."""
     return Record(
         prompt=row["prompt"],
         system=row.get("system") or UNSET,
@@ -31,12 +31,12 @@ def read_cells(row: Row) -> Record:
 def write_cells(record: Record, fates: FieldFates) -> Row:
     """Return the row for `record`, with text in every cell.
 
-    Raises `Unconvertible` where nothing is asked, or no answer is expected.
+    Raises `Unconvertible` for a record without a prompt, or without a reference.
     """
     if record.prompt is UNSET:
-        raise nothing_asked()
+        raise no_question()
     if record.system == "":
-        fates.changed("system", "a blank cell says that there is none")
+        fates.changed("system", "a blank cell is read as none")
     row = {
         "system": record.system or "",
         "prompt": record.prompt,
@@ -46,7 +46,7 @@ def write_cells(record: Record, fates: FieldFates) -> Row:
 
 
 def _texts_of(record: Record, fates: FieldFates) -> Row:
-    """Return what is kept for a record, as far as a cell can hold it."""
+    """Return the kept members of a record that are text; the others are lost."""
     rest = kept_of(record)
     for key in [key for key, value in rest.items() if not isinstance(value, str)]:
         fates.dropped(f"extra.{KEY}.{key}", "a cell holds text only")
@@ -55,5 +55,5 @@ def _texts_of(record: Record, fates: FieldFates) -> Row:
 
 
 def with_response(row: Row) -> Row:
-    """Return a row with the column `answer` as one with the column `response`."""
+    """Return a row of the dialect answer with its column named `response`."""
     return {"response" if key == "answer" else key: value for key, value in row.items()}

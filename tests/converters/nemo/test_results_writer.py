@@ -424,7 +424,7 @@ def test_templates_that_are_not_understood(template: Any) -> None:
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ({"type": "rouge", "params": {"ground_truth": "{{response}}"}}, "is wanted"),
+        ({"type": "rouge", "params": {"ground_truth": "{{response}}"}}, "must be the"),
         ({"type": "bleu", "params": {"lowercase": True}}, "unsupported parameter"),
         ({"type": "bleu", "params": 3}, "must be an object"),
         ({"type": 3}, "no type"),
