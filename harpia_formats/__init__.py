@@ -1,4 +1,4 @@
-"""Validate LLM-evaluation data, with line, column and reason, convert and score it.
+"""Validate, convert and score LLM-evaluation data; problems have line and column.
 
 >>> import harpia_formats
 >>> report = harpia_formats.validate(b'{"score": NaN}')
@@ -23,7 +23,7 @@ from harpia_formats.model.problem import (
 )
 from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
 
-if TYPE_CHECKING:  # importing us is cheap
+if TYPE_CHECKING:  # importing the package must load no dependency
     from harpia_formats.comparison.round_trip import DifferenceReport
     from harpia_formats.conversion.report import ConversionReport
     from harpia_formats.detection.result import Detected
@@ -88,15 +88,16 @@ __all__ = [
 def validate(*inputs: Any, **options: Any) -> Report:
     """Validate `inputs` and return the report.
 
-    An input is a path, a folder, a pattern, `-` for standard input, bytes, or an
+    An input is a path, a folder, a pattern, a URL, `-` for standard input, bytes, or an
     open binary file. The options are the fields of
-    `harpia_formats.validation.options.Options`,
-    such as `format="eee@0.2.0"`, `schema="mine.json"`, `select=("J", "S")`,
-    `examples=0`, `limit=1000`. One process does the work unless `jobs`, `executor` or
-    `engine` says otherwise. What cannot be read is told in the report; an option
-    that cannot be met raises `UnknownFormat`, `UnknownRule`, `SchemaError`,
-    `CompanionError`, `MapError`, `EngineError` or `ValueError`, which no input at all
-    raises too; what is no input or no option raises `TypeError`.
+    `harpia_formats.validation.options.Options`, such as `format="eee@0.2.0"`,
+    `schema="mine.json"`, `select=("J", "S")`, `examples=0`, `limit=1000`. It runs in
+    one process unless `jobs`, `executor` or `engine` is given.
+
+    A file that cannot be read is reported in the report. Raises `UnknownFormat`,
+    `UnknownRule`, `SchemaError`, `CompanionError`, `MapError`, `EngineError` or
+    `ValueError` for an option that cannot be used, `ValueError` if there is no input,
+    and `TypeError` for an unknown option and for an input of another type.
     """
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
@@ -107,11 +108,11 @@ def validate(*inputs: Any, **options: Any) -> Report:
 
 
 def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
-    """Yield the problems of `inputs` as they are found, all of them.
+    """Yield all problems of `inputs`, each as soon as it is found.
 
-    The arguments are those of `validate`; nothing is capped unless asked for. At the
-    end `ValidationFailed` is raised if something could not be read: without a report
-    nothing else would say so.
+    The arguments and errors are those of `validate`, but `examples` and
+    `max_problems` are 0 by default, so that nothing is left out. Raises
+    `ValidationFailed` at the end if an input could not be read completely.
     """
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
@@ -125,17 +126,17 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
 
 
 def _in_one_process(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options by which no process is begun unless it is asked for."""
-    is_elsewhere = options.get("executor") or options.get("engine")
-    return options if is_elsewhere else {"jobs": 1} | options
+    """Return `options`, with one job unless there is an executor or an engine."""
+    has_workers = options.get("executor") or options.get("engine")
+    return options if has_workers else {"jobs": 1} | options
 
 
 def detect(*inputs: Any) -> "tuple[Detected, ...]":
-    """Return which format each file behind `inputs` is in, and why.
+    """Return the format of each file in `inputs`, and the evidence for it.
 
     The inputs are those of `validate`. Only the beginning of a file is read: 1,000
-    records or 8 MB. What cannot be read is told by `reason`. No input at all raises
-    `ValueError`, what is no input `TypeError`.
+    records or 8 MB. A file that cannot be read has the reason in `reason`. Raises
+    `ValueError` if there is no input, and `TypeError` for an input of another type.
     """
     from harpia_formats.detection.detect_files import detect_files
     from harpia_formats.io.inputs import checked_inputs
@@ -146,17 +147,18 @@ def detect(*inputs: Any) -> "tuple[Detected, ...]":
 def convert(
     *inputs: Any, to: str, output: Any = None, **options: Any
 ) -> "ConversionReport":
-    """Convert `inputs` into the format `to`, and return what became of it.
+    """Convert `inputs` into the format `to`, and return the report of the conversion.
 
     The inputs are those of `validate`; `output` is a path, an open binary file, or None
     for standard output. The options are the fields of
     `harpia_formats.conversion.options.ConvertOptions`, such as `references="expand"`,
-    `constants={"model": "org/m"}`, `on_loss="fail"`. One process does the work unless
-    `jobs`, `executor` or `engine` says otherwise. No file is written unless all was
-    read and is good, but an open one has at once what is written: ask the report, or
-    let it raise by `raise_for_errors`. What cannot be done at all raises
-    `ConversionError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
-    `ValueError`.
+    `constants={"model": "org/m"}`, `on_loss="fail"`. It runs in one process unless
+    `jobs`, `executor` or `engine` is given.
+
+    A file at the path `output` appears only after all inputs were read and are valid.
+    An open file is written to from the start: check the report, or call its
+    `raise_for_errors`. Raises `ConversionError`, `EngineError`, `SinkError`,
+    `UnknownFormat`, `MapError` or `ValueError` for a conversion that is not possible.
     """
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.python_wording import (
@@ -169,18 +171,20 @@ def convert(
         chosen = ConvertOptions(**_in_one_process(options))
         run = Conversion(inputs, to, output, chosen)
         problems = tuple(
-            replace(each, help=with_arguments(each.help)) if each.help else each
-            for each in run
+            replace(problem, help=with_arguments(problem.help))
+            if problem.help
+            else problem
+            for problem in run
         )
     report = run.report()
     return replace(report, report=replace(report.report, problems=problems))
 
 
 def read(*inputs: Any, format: str | None = None, **options: Any) -> "Iterator[Record]":  # noqa: A002 - as in `validate`
-    """Yield the records of `inputs`, whatever their format.
+    """Yield the records of `inputs`, which may be in any record format.
 
-    The inputs are those of `validate`, the options `columns` and `max_row_bytes`. A row
-    that is not valid ends it with `ValidationFailed`, after all records before it.
+    The inputs are those of `validate`; the options are `columns` and `max_row_bytes`.
+    Raises `ValidationFailed` at the first invalid row, after all records before it.
     """
     from harpia_formats.reading.records import records_in
 
@@ -190,9 +194,9 @@ def read(*inputs: Any, format: str | None = None, **options: Any) -> "Iterator[R
 def write(
     records: "Iterable[Record]", *, to: str, output: Any = None, **options: Any
 ) -> "ConversionReport":
-    """Write `records` in the format `to`, and return what became of it.
+    """Write `records` in the format `to`, and return the report of the conversion.
 
-    The rest is as in `convert`.
+    `output`, the options and the errors are those of `convert`.
     """
     from harpia_formats.reading.records import lines_of
 
@@ -202,8 +206,9 @@ def write(
 def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
     """Convert `inputs` into the format `via` and back; return what differs.
 
-    Nothing is written. The rest is as in `convert`, but that `on_invalid` is "fail" or
-    "skip", and that `constants` also give what is lost on the way there.
+    Nothing is written. The options and errors are those of `convert`, with two
+    differences: `on_invalid` is "fail" or "skip", and `constants` also give fields that
+    the format `via` does not hold.
     """
     from harpia_formats.comparison.round_trip import RoundTrip
     from harpia_formats.conversion.options import ConvertOptions
@@ -217,8 +222,8 @@ def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
         for _ in run:
             continue
     report = run.report()
-    for each in report.fields.values():
-        each.reason = with_arguments(each.reason)
+    for field in report.fields.values():
+        field.reason = with_arguments(field.reason)
     return report
 
 
@@ -228,9 +233,9 @@ def diff(
     """Compare two data sets of any formats record by record; return what differs.
 
     Records are matched by their ids, or by their prompts where one side has no ids.
-    `from_` is the format of `left` and `to` that of `right`, recognised if not given.
-    The other options are `columns`, `model`, `on_invalid` ("fail" or "skip"),
-    `max_row_bytes` and `progress` of `convert`, and the errors are those of it.
+    `from_` is the format of `left` and `to` that of `right`, detected if not given. The
+    other options are `columns`, `model`, `on_invalid` ("fail" or "skip"),
+    `max_row_bytes` and `progress` of `convert`. The errors are those of `convert`.
     """
     from harpia_formats.comparison.diff import Comparison
     from harpia_formats.conversion.options import ConvertOptions
@@ -246,16 +251,17 @@ def diff(
 def score(
     *inputs: Any, to: str | None = None, output: Any = None, **options: Any
 ) -> "Scores":
-    """Score the answers in `inputs`, and return the scores of all of them.
+    """Score the answers in `inputs`, and return the scores of the whole data set.
 
-    The inputs are those of `validate`. Results are written to `output` in the format
-    `to`, if there is one; `output` is a path, an open binary file, or None for standard
-    output. The options are the fields of `harpia_formats.scoring.options.ScoreOptions`,
-    such as `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. One process
-    does the work unless `jobs`, `executor` or `engine` says otherwise. What cannot be
-    done raises `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
-    `ValueError`; rows that are not valid and answers without a score are told in
-    `problems`.
+    The inputs are those of `validate`. If the format `to` is given, results are written
+    to `output`: a path, an open binary file, or None for standard output. The options
+    are the fields of `harpia_formats.scoring.options.ScoreOptions`, such as
+    `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. It runs in one
+    process unless `jobs`, `executor` or `engine` is given.
+
+    Invalid rows and answers that cannot be scored are reported in `problems`. Raises
+    `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
+    `ValueError` for a scoring that is not possible.
     """
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.run import Scoring
@@ -272,10 +278,11 @@ def compare_scores(
     models: tuple[str | None, str | None] = (None, None),
     **options: Any,
 ) -> "ComparisonReport":
-    """Score the answers of two systems to the same records, and compare them.
+    """Score the answers of two systems to the same records, and compare the scores.
 
-    Answers are paired by the id of their record, or by what it asks; `models` names
-    those whose answers are taken of each input. The rest is as in `score`.
+    Answers are paired by the ids of their records, or by their prompts where there are
+    no ids. `models` names the model whose answers are used in each input. The options
+    and errors are those of `score`.
     """
     from harpia_formats.scoring.compare_runs import ScoreComparison
     from harpia_formats.scoring.options import ScoreOptions
@@ -288,7 +295,7 @@ def compare_scores(
 
 
 def metric_names() -> tuple[str, ...]:
-    """Return the names of all metrics, whether what they need is installed or not."""
+    """Return the names of all metrics, also of those whose extra is not installed."""
     from harpia_formats.metrics import metric_names as names
 
     return names()

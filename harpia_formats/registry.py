@@ -29,12 +29,12 @@ from harpia_formats.rules import (
     text,
 )
 
-if TYPE_CHECKING:  # most commands convert nothing
+if TYPE_CHECKING:  # only conversions load the adapters' types
     from harpia_formats.model.adapter import FormatAdapter
     from harpia_formats.model.metric_profile import MetricProfile
     from harpia_formats.scoring.results.format import ResultFormat
 
-#: Names that stand for several versions; the first is taken where nothing tells.
+#: The ids of the versions of each family of formats, the default first.
 FAMILIES: dict[str, tuple[str, ...]] = {}
 for _each in harpia_converters.FORMATS:
     if _each.family:
@@ -42,7 +42,7 @@ for _each in harpia_converters.FORMATS:
 
 
 class UnknownFormat(Exception):  # noqa: N818 - reads as what happened
-    """A format id that there is not; carries it and the ids that there are."""
+    """An unknown format id; has the id, the known ids and the kind of format."""
 
     def __init__(self, asked: str, names: tuple[str, ...] = (), kind: str = "") -> None:
         super().__init__(asked, names, kind)
@@ -165,20 +165,20 @@ def vendor_profiles() -> tuple[str, ...]:
 
 
 def vendor_profile(name: str) -> "MetricProfile":
-    """Return what a vendor means by the names of metrics."""
+    """Return the metric profile of a vendor by its name."""
     profile: MetricProfile = imported(harpia_converters.PROFILES[name])
     return profile
 
 
 def result_formats() -> dict[str, str]:
-    """Return where each format of results is, as `module:name`, by its id."""
+    """Return the import path `module:name` of each result format, by its id."""
     return {each.id: each.results for each in all_formats().values() if each.results}
 
 
 def result_format_named(name: str) -> "ResultFormat":
-    """Return how results of this id are written; raises `UnknownFormat`."""
+    """Return the result format with this id or family; raises `UnknownFormat`."""
     found = result_formats()
-    # Of a family the first one is written, as where records are converted.
+    # The first version of a family is written, as in a conversion.
     first = next((each for each in FAMILIES.get(name, ()) if each in found), name)
     if first not in found:
         raise UnknownFormat(name, tuple(found), "of results ")
