@@ -54,7 +54,7 @@ def run_judge(  # noqa: PLR0913 - two groups of options and what the command add
 def _print_prompts(job: FileJob) -> ExitCode:
     """Print the prompt of each row and the counts; send nothing."""
     rows, _ = job.rows()
-    counts = job.show(rows, text_writer(sys.stdout))
+    counts = job.dry_run(rows, text_writer(sys.stdout))
     sys.stdout.flush()
     write_stderr(f"{counts}\n")
     return ExitCode.OK
@@ -86,7 +86,7 @@ def _judge_rows(job: FileJob, *, quiet: bool) -> ExitCode:
     if failed or not quiet:
         write_stderr(f"{summary_of(job.judge)}\n")
     if tally.unasked:
-        hint = resume_hint(job.cache, overwriting=job.is_in_the_way)
+        hint = resume_hint(job.cache, overwriting=job.must_overwrite)
         write_stderr(f"{hint}\n")
     return ExitCode.FOUND if failed else ExitCode.OK
 

@@ -1,4 +1,4 @@
-"""A model as a judge of data, by a definition such as Haystack's LLMEvaluator has."""
+"""An LLM as a judge of data, defined like Haystack's LLMEvaluator."""
 
 from harpia_formats.llm_judge.errors import (
     CacheError,

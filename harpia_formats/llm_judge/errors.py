@@ -1,21 +1,21 @@
-"""What stops a judge; each is a sentence for whoever must mend it."""
+"""The errors of the judge, whose texts tell users what to fix."""
 
 
 class JudgeError(Exception):
-    """Something without which nothing can be judged, and why."""
+    """A condition under which the judge cannot run."""
 
 
 class DefinitionError(JudgeError, ValueError):
-    """A definition that no judge can be made from."""
+    """A definition from which no judge can be built."""
 
 
 class InputError(JudgeError, ValueError):
-    """Inputs that are not what the definition declares."""
+    """Inputs that do not match those that the definition declares."""
 
 
 class RowError(JudgeError, ValueError):
-    """A row that has no verdict, where that stops the run."""
+    """A row without a verdict, in a run that stops at such rows."""
 
 
 class CacheError(JudgeError):
-    """A cache that cannot be used."""
+    """A cache file that cannot be used."""

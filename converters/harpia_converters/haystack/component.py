@@ -242,9 +242,9 @@ def _nothing(_messages: list[Any]) -> Mapping[str, Any]:
 def _reply(generate: _Generate, prompt: str, budget: Budget) -> Reply:
     """Return the reply of a chat generator to `prompt`.
 
-    Raises `Unanswered` if there is none, and `Spent` if `budget` is.
+    Raises `NoReplyError` if there is none, and `BudgetExhausted` from `budget`.
     """
-    budget.take()
+    budget.count_request()
     try:
         replies = generate([ChatMessage.from_user(prompt)])["replies"]
     except Exception as error:  # generators raise their clients' own errors

@@ -1,4 +1,4 @@
-"""The key to an endpoint, which no text that leaves us ever holds."""
+"""The API key of an endpoint, and its removal from all texts that are written."""
 
 import os
 from collections.abc import Sequence
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.text.sanitize import safe
 
-#: Code points of a message from elsewhere that are shown.
+#: The most code points of a message of an endpoint.
 MESSAGE = 300
-#: Characters of the shortest key that is hidden in messages, and in replies. Servers
-#: without keys are given words such as "none", which a reply may well hold.
+#: The length of the shortest key that is removed from messages, and from replies.
+#: Users of servers without keys set words such as "none", which replies may contain.
 _in_messages, _in_replies = 4, 12
 
 
 class ApiKey:
-    """A key that shows itself to nobody but who asks for `text`."""
+    """An API key whose text is not part of its representation."""
 
     __slots__ = ("text",)
 
@@ -24,21 +24,21 @@ class ApiKey:
     def __repr__(self) -> str:
         return "Key(***)"
 
-    def hidden_in(self, text: str, shortest: int = _in_replies) -> str:
-        """Return `text` without the key, unless that is a short word."""
+    def redacted(self, text: str, shortest: int = _in_replies) -> str:
+        """Return `text` with the key as ***, unless it is shorter than `shortest`."""
         if len(self.text) < shortest:
             return text
         return text.replace(self.text, "***")
 
-    def said(self, text: str) -> str:
-        """Return a message as one line without the key, cut where it is long."""
-        return safe(self.hidden_in(text, _in_messages), MESSAGE)
+    def redacted_message(self, text: str) -> str:
+        """Return a message as one line without the key, cut to `MESSAGE`."""
+        return safe(self.redacted(text, _in_messages), MESSAGE)
 
 
 def api_key_from(names: Sequence[str]) -> ApiKey:
-    """Return the key in the first variable of these names that is set.
+    """Return the key from the first of these environment variables that is set.
 
-    Raises `JudgeError` where none is.
+    Raises `JudgeError` if none is set.
     """
     for each in names:
         text = os.environ.get(each, "").strip()

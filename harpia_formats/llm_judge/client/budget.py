@@ -1,48 +1,48 @@
-"""How much may be asked for in one run, and how much was."""
+"""The budget of one run: limits and counts of requests and tokens."""
 
 from dataclasses import dataclass, field
 from threading import Lock
 
 
-class BudgetExhausted(BaseException):  # no error: a run stops asking, as it was told
-    """The budget is spent: nothing more is sent.
+class BudgetExhausted(BaseException):
+    """The budget is spent, so that no further request is sent.
 
-    It is no `Exception` so that a client which retries after any of those lets it pass.
+    It is not an `Exception`, because clients catch those and send the request again.
     """
 
 
 @dataclass(slots=True)
 class Budget:
-    """Counts requests and tokens, and says when there are enough."""
+    """Counts requests and tokens, and stops requests at the limits."""
 
-    #: None is no limit.
+    #: The limits; None for no limit.
     max_requests: int | None = None
     max_tokens: int | None = None
-    #: Requests that were sent, and how many of them were not the first for a prompt.
+    #: The number of requests, and how many of them were retries.
     requests: int = 0
     retries: int = 0
     tokens: int = 0
-    #: Why there is nothing more, "" while there is.
-    spent: str = ""
-    #: Set when a run is broken off.
+    #: Why no further request is sent, "" as long as some are allowed.
+    exhausted_reason: str = ""
+    #: Set when a run is interrupted.
     stopped: bool = False
     _lock: Lock = field(default_factory=Lock, repr=False)
 
-    def take(self, *, is_retry: bool = False) -> None:
-        """Count a request that is about to be sent; raises `Spent`."""
+    def count_request(self, *, is_retry: bool = False) -> None:
+        """Count a request before it is sent; raises `BudgetExhausted` at a limit."""
         with self._lock:
             if self.stopped:
                 raise BudgetExhausted
             if self.max_requests is not None and self.requests >= self.max_requests:
-                self.spent = f"{self.max_requests:,} requests were sent"
+                self.exhausted_reason = f"{self.max_requests:,} requests were sent"
             elif self.max_tokens is not None and self.tokens >= self.max_tokens:
-                self.spent = f"{self.tokens:,} tokens were used"
-            if self.spent:
+                self.exhausted_reason = f"{self.tokens:,} tokens were used"
+            if self.exhausted_reason:
                 raise BudgetExhausted
             self.requests += 1
             self.retries += is_retry
 
     def add(self, tokens: int) -> None:
-        """Count the tokens of a reply."""
+        """Add the tokens of a reply."""
         with self._lock:
             self.tokens += tokens

@@ -1,4 +1,4 @@
-"""One prompt to an OpenAI-compatible endpoint, and its reply, by the openai client."""
+"""Sending a prompt to an OpenAI-compatible endpoint with the openai client."""
 
 import json
 import threading
@@ -14,18 +14,18 @@ from harpia_formats.llm_judge.errors import JudgeError
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model replied, and what it says of the reply."""
+    """The reply of a model, with its metadata."""
 
-    #: None if it replied without a text, which is paid for all the same.
+    #: None if the reply has no text; it costs tokens all the same.
     text: str | None
-    #: `judge_model`, `finish_reason` and `usage`, as far as the endpoint gave them.
+    #: `judge_model`, `finish_reason` and `usage`, if the endpoint returned them.
     meta: Mapping[str, Any] = field(default_factory=dict)
-    #: How often it was sent until it was answered.
+    #: The number of requests until the reply.
     attempts: int = 1
 
 
 class NoReplyError(Exception):
-    """A prompt that got no reply: why, and how often it was sent."""
+    """A prompt without a reply; has the reason and the number of requests."""
 
     def __init__(self, reason: str, attempts: int) -> None:
         super().__init__(reason)
@@ -33,17 +33,20 @@ class NoReplyError(Exception):
         self.attempts = attempts
 
 
-#: Asks a model. Counts each request in the budget before it is sent. Raises
-#: `Unanswered`, and `Spent` out of the budget.
+#: Sends a prompt to a model and returns the reply. Calls `Budget.count_request` before
+#: each request. Raises `NoReplyError`, and `BudgetExhausted` from the budget.
 AskModel = Callable[[str, Budget], Reply]
 
 
 class OpenAIClient:
-    """Asks one endpoint; any thread may use it. Raises `JudgeError` without openai."""
+    """Sends prompts to one endpoint, from any thread.
+
+    Raises `JudgeError` if openai is not installed.
+    """
 
     def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         try:
-            import openai  # noqa: PLC0415 - of the extra `judge`, and slow to import
+            import openai  # noqa: PLC0415 - in the extra judge, and slow to import
         except ImportError:
             raise JudgeError(
                 "a judge needs the extra judge: pip install 'harpia-formats[judge]'"
@@ -53,7 +56,7 @@ class OpenAIClient:
         self._now = threading.local()
         http = openai.DefaultHttpxClient(
             event_hooks={"request": [self._count]},
-            # An answer from elsewhere is none, and a key is for one server.
+            # A redirected answer is not accepted: the key is for one server only.
             follow_redirects=False,
         )
         self._client = openai.OpenAI(
@@ -66,16 +69,16 @@ class OpenAIClient:
         )
 
     def close(self) -> None:
-        """Let connections go."""
+        """Close all connections."""
         self._client.close()
 
     def _count(self, _request: Any) -> None:
-        """Count a request before it is sent; the client calls it, for retries too."""
-        self._now.budget.take(is_retry=self._now.attempts > 0)
+        """Count a request; the client calls this before each one, retries included."""
+        self._now.budget.count_request(is_retry=self._now.attempts > 0)
         self._now.attempts += 1
 
     def ask(self, prompt: str, budget: Budget) -> Reply:
-        """Return the reply to a prompt. Raises `Unanswered` and `Spent`."""
+        """Return the reply to a prompt; raises `NoReplyError` and `BudgetExhausted`."""
         self._now.budget, self._now.attempts = budget, 0
         try:
             answer = self._client.chat.completions.with_raw_response.create(
@@ -89,7 +92,7 @@ class OpenAIClient:
         except (ValueError, TypeError, OSError, UnicodeError) as error:
             raise self._unanswered(f"{type(error).__name__}: {error}") from None
         try:
-            completion = json.loads(self._key.hidden_in(body.decode()))
+            completion = json.loads(self._key.redacted(body.decode()))
         except (ValueError, RecursionError):
             completion = None
         reply = _reply_in(completion, self._now.attempts)
@@ -98,11 +101,11 @@ class OpenAIClient:
         return reply
 
     def _unanswered(self, reason: str) -> NoReplyError:
-        return NoReplyError(self._key.said(reason), self._now.attempts)
+        return NoReplyError(self._key.redacted_message(reason), self._now.attempts)
 
 
 def _reason(error: Exception) -> str:
-    """Return what an error of the client says, with its status but not its request."""
+    """Return the message of a client error with its HTTP status."""
     message = str(getattr(error, "message", error))
     status = getattr(error, "status_code", None)
     return (
@@ -113,7 +116,7 @@ def _reason(error: Exception) -> str:
 
 
 def _reply_in(completion: Any, attempts: int) -> Reply | None:
-    """Return the reply that an answer holds, None if it is none and cost nothing."""
+    """Return the reply in a completion, None if there is none and it cost nothing."""
     if not isinstance(completion, dict):
         return None
     choices = completion.get("choices")
@@ -137,7 +140,7 @@ def _meta(completion: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str,
 
 
 def tokens_in(meta: Mapping[str, Any]) -> int:
-    """Return the tokens that a reply cost, 0 where the endpoint does not say."""
+    """Return the number of tokens of a reply, 0 if the endpoint does not tell."""
     usage = meta.get("usage")
     if not isinstance(usage, Mapping):
         return 0

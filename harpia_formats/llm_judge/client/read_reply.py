@@ -1,4 +1,4 @@
-"""From the text of a reply to the values that it gives, or why it gives none."""
+"""Reading a reply: from its text to the values of the output fields."""
 
 import json
 import math
@@ -8,26 +8,27 @@ from typing import Any, NoReturn
 
 from harpia_formats.llm_judge.definition.output_fields import OutputField
 
-#: Keys that a sentence shows.
-_shown = 20
-#: Levels of nesting that no verdict needs.
-_deepest = 100
+#: The most keys, and characters of a key, in a message.
+_max_shown = 20
+#: The deepest nesting of a reply.
+_max_depth = 100
 _surrogate = re.compile("[\ud800-\udfff]")
 
 
 class ReplyError(ValueError):
-    """A reply that gives no verdict, and why."""
+    """A reply without a valid verdict; the text is the reason."""
 
 
 def values_in(
     text: str | None, outputs: Sequence[OutputField], *, strict: bool
 ) -> dict[str, Any]:
-    """Return the object that a reply is.
+    """Return the JSON object of a reply.
 
-    A reply is one JSON object with the declared keys, each with a value that it may
-    have; white space around it does not matter. That is all that Haystack 3.4 asks: of
-    a repeated key it takes the last, and other keys, NaN and null are kept. With
-    `strict` those are refused. Raises `ReplyError`.
+    It must have the declared keys, each with an allowed value; white space around it is
+    ignored. Haystack 3.4 requires no more: it takes the last of repeated keys, and
+    keeps other keys, NaN and null. With `strict` these are refused.
+
+    Raises `ReplyError`.
     """
     if text is None:
         raise ReplyError("the reply has no text")
@@ -36,8 +37,8 @@ def values_in(
         raise ReplyError(
             f"Expected a JSON object but got {type(value).__name__} in the reply"
         )
-    if _is_deeper(value, _deepest):
-        raise ReplyError(f"the reply is nested deeper than {_deepest} levels")
+    if _is_deeper(value, _max_depth):
+        raise ReplyError(f"the reply is nested deeper than {_max_depth} levels")
     missing = [each.name for each in outputs if each.name not in value]
     if missing:
         raise ReplyError(
@@ -46,9 +47,9 @@ def values_in(
     if strict:
         _check_no_more(value, outputs)
     for each in outputs:
-        wrong = each.wrong(value[each.name])
-        if wrong:
-            raise ReplyError(wrong)
+        reason = each.error_in(value[each.name])
+        if reason:
+            raise ReplyError(reason)
     return value
 
 
@@ -72,7 +73,7 @@ def _decoded(text: str, *, strict: bool) -> Any:
 
 
 def _check_no_more(value: dict[str, Any], outputs: Sequence[OutputField]) -> None:
-    """Refuse keys that nobody asked for, and null in the place of a value."""
+    """Refuse keys that are not declared, and null unless it is a declared choice."""
     names = [each.name for each in outputs]
     more = [each for each in value if each not in names]
     if names and more:
@@ -119,4 +120,4 @@ def _members(value: Any) -> list[Any]:
 
 
 def _keys(names: Any) -> list[str]:
-    return [str(each)[:_shown] for each in names][:_shown]
+    return [str(each)[:_max_shown] for each in names][:_max_shown]

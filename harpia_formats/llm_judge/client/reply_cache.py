@@ -1,4 +1,4 @@
-"""Replies that were paid for, in one SQLite file, so that none is asked for twice."""
+"""A cache of replies in one SQLite file, so that no prompt is paid for twice."""
 
 import hashlib
 import json
@@ -13,9 +13,9 @@ from typing import Any, Self
 from harpia_formats.llm_judge.definition.endpoint import Endpoint
 from harpia_formats.llm_judge.errors import CacheError
 
-#: Marks a database as one of ours, of this version ("hpJC").
+#: The application id ("hpJC") and version that mark a database as our cache.
 _application, _version = 0x68704A43, 1
-#: Seconds that another process may hold it.
+#: Seconds to wait for a lock of another process.
 _patience = 30.0
 _tables = """
 CREATE TABLE secret (value BLOB NOT NULL);
@@ -24,9 +24,9 @@ CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID;
 
 
 def request_key(endpoint: Endpoint, prompt: str) -> bytes:
-    """Return the key of all that decides a reply: where, what model, how and what.
+    """Return the cache key of a request: a digest of everything that affects the reply.
 
-    Neither the key to the endpoint nor time-outs are in it.
+    The API key and the time-outs are not part of it.
     """
     request = {
         "url": endpoint.url,
@@ -40,10 +40,10 @@ def request_key(endpoint: Endpoint, prompt: str) -> bytes:
 
 
 class ReplyCache:
-    """The replies to prompts, by `key_of`; any thread may use it.
+    """The replies to prompts by `request_key`, usable from any thread.
 
-    A reply is there for good once `put` returns, whatever ends the process. Prompts are
-    not kept, nor is any key to an endpoint. Raises `CacheError`.
+    A reply is stored permanently once `put` returns, even if the process is killed.
+    Prompts and API keys are not stored. Raises `CacheError` if the file is unusable.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -70,7 +70,7 @@ class ReplyCache:
             raise
 
     def _prepare(self) -> None:
-        """Make the tables in a new file; refuse a file that is not ours."""
+        """Create the tables in a new file; refuse any other database."""
         execute = self._base.execute
         execute("BEGIN IMMEDIATE")
         (application,) = execute("PRAGMA application_id").fetchone()
@@ -91,7 +91,7 @@ class ReplyCache:
         execute("COMMIT")
 
     def get(self, key: bytes) -> dict[str, Any] | None:
-        """Return the reply with this key, None if there is none."""
+        """Return the stored reply, None if there is none."""
         with self._lock:
             try:
                 row = self._base.execute(
@@ -103,8 +103,8 @@ class ReplyCache:
         return found if isinstance(found, dict) else None
 
     def put(self, key: bytes, reply: Mapping[str, Any]) -> None:
-        """Keep a reply, in the place of an earlier one."""
-        # What was paid for is kept, whatever else a chat generator says of it.
+        """Store a reply, which replaces an earlier one."""
+        # Metadata of a chat generator may not be JSON; the reply is stored anyway.
         text = json.dumps(reply, default=str, skipkeys=True)
         with self._lock:
             if not self._is_open:
@@ -117,7 +117,7 @@ class ReplyCache:
                 raise self._unusable(error) from None
 
     def close(self) -> None:
-        """Close the file; what comes too late is not kept."""
+        """Close the file; later replies are not stored."""
         with self._lock:
             self._is_open = False
             self._base.close()

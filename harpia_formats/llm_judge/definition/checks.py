@@ -1,4 +1,4 @@
-"""What must hold when a judge is made, and when it is run."""
+"""Checks of the arguments of a judge, and of the inputs of a run."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,14 +8,14 @@ from harpia_formats.llm_judge.definition.output_fields import OutputField, outpu
 from harpia_formats.llm_judge.errors import DefinitionError, InputError
 from harpia_formats.text.spelling import nearest
 
-#: How a type is written that says nothing of what is in the list.
+#: List types without the type of their items.
 _bare = ("list", "List", "typing.List")
-#: Characters of a value that a sentence shows.
-_shown = 200
+#: The most characters of a value in a message.
+_max_shown = 200
 
 
 def input_names(inputs: Any) -> tuple[str, ...]:
-    """Return the names of inputs, each a tuple of a name and a list type.
+    """Return the names of the inputs, each of which is a tuple of a name and a type.
 
     Raises `DefinitionError`.
     """
@@ -42,7 +42,7 @@ def _is_pair(name: Any, kind: Any) -> bool:
 
 
 def output_fields(outputs: Any) -> tuple[OutputField, ...]:
-    """Return what is asked for: names, or objects that say more of the values.
+    """Return the output fields of a list of names or of objects with a name.
 
     Raises `DefinitionError`.
     """
@@ -54,7 +54,7 @@ def output_fields(outputs: Any) -> tuple[OutputField, ...]:
 
 
 def check_examples(examples: Any) -> None:
-    """Refuse what is no list of examples, each with inputs and outputs.
+    """Check that examples are a list of objects with `inputs` and `outputs`.
 
     Raises `DefinitionError`.
     """
@@ -68,7 +68,7 @@ def check_examples(examples: Any) -> None:
         if each.keys() != {"inputs", "outputs"}:
             raise DefinitionError(
                 f"example {number} must have `inputs` and `outputs` and nothing else; "
-                f"it has {_listed(each)}"
+                f"it has {_joined(each)}"
             )
         for key, value in each.items():
             _check_side(f"the {key} of example {number}", value)
@@ -88,10 +88,10 @@ def _check_side(what: str, value: Any) -> None:
 
 
 def row_count(names: Sequence[str], given: Mapping[str, Any]) -> int:
-    """Return how many rows there are, one item of each list for each.
+    """Return the number of rows: the common length of the lists in `given`.
 
-    Raises `InputError` for an input that is missing, one that is no list, and lists
-    of different lengths. Lists that are not declared are held to the same.
+    Raises `InputError` for a missing input, for one that is not a list, and for lists
+    of different lengths. This also applies to lists that are not declared.
     """
     for each in names:
         if each not in given:
@@ -99,7 +99,7 @@ def row_count(names: Sequence[str], given: Mapping[str, Any]) -> int:
             hint = f"; is it {near!r}?" if near else ""
             raise InputError(
                 f"the input {each!r} is declared and was not given{hint} "
-                f"(given: {_listed(given)})"
+                f"(given: {_joined(given)})"
             )
     for name, value in given.items():
         if not isinstance(value, list):
@@ -111,15 +111,15 @@ def row_count(names: Sequence[str], given: Mapping[str, Any]) -> int:
         raise InputError("no inputs are declared and none were given: nothing to judge")
     lengths = {name: len(each) for name, each in given.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {count}" for name, count in lengths.items())
-        raise InputError(f"the inputs must be lists of one length: {told}")
+        counts = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+        raise InputError(f"the inputs must be lists of one length: {counts}")
     return next(iter(lengths.values()))
 
 
-def _listed(names: Iterable[Any]) -> str:
+def _joined(names: Iterable[Any]) -> str:
     return _cut(", ".join(str(each) for each in names) or "nothing", as_text=True)
 
 
 def _cut(value: Any, *, as_text: bool = False) -> str:
     text = value if as_text else repr(value)
-    return text if len(text) <= _shown else text[:_shown] + "…"
+    return text if len(text) <= _max_shown else text[:_max_shown] + "…"

@@ -1,4 +1,4 @@
-"""What a judge is made from, in Python or out of a file."""
+"""The definition of a judge, from Python arguments or from a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from harpia_formats.llm_judge.definition.prompt import Template, template_of
 from harpia_formats.llm_judge.errors import DefinitionError
 from harpia_formats.text.spelling import nearest
 
-#: The variable that holds the key to an endpoint.
+#: The environment variable with the API key.
 KEY_VARIABLE = "OPENAI_API_KEY"
 _mandatory = ("instructions", "inputs", "outputs", "examples")
 _optional = ("progress_bar", "raise_on_failure", "api_params", "api_key_env")
@@ -23,7 +23,7 @@ _optional = ("progress_bar", "raise_on_failure", "api_params", "api_key_env")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What is judged and how, checked; the fields are those of `LLMJudge`."""
+    """A checked definition of a judge; its fields are arguments of `LLMJudge`."""
 
     instructions: str
     #: The names of the inputs.
@@ -33,21 +33,24 @@ class Definition:
     endpoint: Endpoint
     progress_bar: bool = True
     raise_on_failure: bool = True
-    #: Variables that may hold the key; the first that is set does.
+    #: Environment variables that may hold the key; the first that is set is used.
     key_variables: tuple[str, ...] = (KEY_VARIABLE,)
 
     def template(self, secret: bytes = b"") -> Template:
-        """Return the template of its prompts; raises `DefinitionError`."""
+        """Return the prompt template; raises `DefinitionError`.
+
+        With a `secret` the data is enclosed in marks that are derived from it.
+        """
         return template_of(
             self.instructions, self.names, self.outputs, self.examples, secret
         )
 
 
 def definition_of(given: Mapping[str, Any]) -> Definition:
-    """Return the definition that the arguments of a judge make.
+    """Return the definition with the given arguments of `LLMJudge`.
 
-    They are looked at in the order that Haystack's evaluator looks at them. Raises
-    `DefinitionError`.
+    They are checked in the same order as in Haystack's evaluator. Raises
+    `DefinitionError` for the first wrong one.
     """
     names = input_names(given["inputs"])
     outputs = output_fields(given["outputs"])
@@ -81,7 +84,7 @@ def _variables(given: Any) -> tuple[str, ...]:
     if not isinstance(names, list | tuple) or not names:
         raise DefinitionError("api_key_env must be the name of a variable")
     if not all(isinstance(each, str) and each.isidentifier() for each in names):
-        # What is no name may be the key itself, so it is not shown.
+        # A text that is not a variable name may be the key itself: it is not shown.
         raise DefinitionError(
             "api_key_env must be the name of a variable of the environment, and not "
             "the key itself"
@@ -90,16 +93,16 @@ def _variables(given: Any) -> tuple[str, ...]:
 
 
 def is_plain(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is a definition in our own form."""
+    """Tell whether a document is a definition with the argument names of `LLMJudge`."""
     known = {*_mandatory, *_optional}
     return "instructions" in document and document.keys() <= known
 
 
 def arguments_in(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a judge that a document in our own form holds.
+    """Return the arguments of `LLMJudge` from a document with their names.
 
-    An input is there a pair of a name and a type, or a name alone. Raises
-    `DefinitionError` for keys that are missing or not known.
+    In a document an input is a list of a name and a type, or only a name. Raises
+    `DefinitionError` for missing and for unknown keys.
     """
     for each in document:
         known = (*_mandatory, *_optional)

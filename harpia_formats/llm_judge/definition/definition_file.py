@@ -1,4 +1,4 @@
-"""A definition out of a file, YAML or JSON, in our own form or that of a vendor."""
+"""Reading a definition from YAML or JSON, in our form or in that of a vendor."""
 
 import json
 import re
@@ -13,20 +13,20 @@ from harpia_formats.llm_judge.definition.definition import (
 )
 from harpia_formats.llm_judge.errors import DefinitionError
 
-#: Bytes of a file, and values in it, that a definition never needs.
-_largest, _most = 4_000_000, 100_000
-#: The scalars of YAML 1.2: in 1.1 yes and no are true and false, and a date is no text.
-_scalars = {
+#: The most bytes of a definition file, and the most values in it.
+_max_bytes, _max_values = 4_000_000, 100_000
+#: The scalars of YAML 1.2. In YAML 1.1 yes and no are booleans, and dates not strings.
+_yaml_scalars = {
     "tag:yaml.org,2002:bool": (re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")),
     "tag:yaml.org,2002:timestamp": None,
 }
 
 
 def arguments_from(path: Path, component: str | None = None) -> dict[str, Any]:
-    """Return the arguments of a judge that the file at `path` holds.
+    """Return the arguments of `LLMJudge` from a definition file.
 
-    Where there are several definitions in it, `component` names one of them. Raises
-    `DefinitionError`, with the name of the file.
+    If the file has several definitions, `component` names one of them. Raises
+    `DefinitionError`, which names the file.
     """
     try:
         return arguments_of(_decoded(path), component)
@@ -35,9 +35,9 @@ def arguments_from(path: Path, component: str | None = None) -> dict[str, Any]:
 
 
 def arguments_of(document: Any, component: str | None = None) -> dict[str, Any]:
-    """Return the arguments of a judge that a decoded document holds.
+    """Return the arguments of `LLMJudge` from a decoded document.
 
-    Raises `DefinitionError`, also for arguments that no judge is made from.
+    Raises `DefinitionError`, also if no judge can be built from the arguments.
     """
     arguments = _arguments_in(document, component)
     definition_of(arguments)
@@ -72,15 +72,15 @@ def _arguments_in(document: Any, component: str | None) -> dict[str, Any]:
 def _decoded(path: Path) -> Any:
     try:
         with path.open("rb") as stream:
-            text = stream.read(_largest + 1)
+            text = stream.read(_max_bytes + 1)
     except OSError as error:
         raise DefinitionError(error.strerror or "cannot be read") from None
-    if len(text) > _largest:
+    if len(text) > _max_bytes:
         raise DefinitionError("is too large for a definition")
     try:
         decoded = text.decode("utf-8-sig")
         value = _json(decoded) if path.suffix.lower() == ".json" else _yaml(decoded)
-        return _copied(value, [_most])
+        return _without_aliases(value, [_max_values])
     except UnicodeDecodeError:
         raise DefinitionError("is not UTF-8") from None
     except RecursionError:
@@ -105,7 +105,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _yaml(text: str) -> Any:
     try:
-        import yaml  # noqa: PLC0415 - of the extra `judge`
+        import yaml  # noqa: PLC0415 - in the extra judge
     except ImportError:
         raise DefinitionError(
             "is YAML, which needs the extra judge: pip install "
@@ -113,13 +113,13 @@ def _yaml(text: str) -> Any:
         ) from None
 
     class Loader(yaml.SafeLoader):
-        """Reads the scalars of YAML 1.2, and no key twice."""
+        """Reads the scalars of YAML 1.2, and refuses repeated keys."""
 
     Loader.yaml_implicit_resolvers = {
         first: [
-            (tag, _scalars.get(tag, pattern) or pattern)
+            (tag, _yaml_scalars.get(tag, pattern) or pattern)
             for tag, pattern in resolvers
-            if _scalars.get(tag, pattern) is not None
+            if _yaml_scalars.get(tag, pattern) is not None
         ]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
@@ -136,21 +136,28 @@ def _yaml(text: str) -> Any:
         try:
             return _without_repeats(pairs)
         except TypeError:
-            raise DefinitionError("has a key that is no text") from None
+            raise DefinitionError("has a key that is not text") from None
 
     Loader.add_constructor("tag:yaml.org,2002:map", mapping)
     try:
         return yaml.load(text, Loader)  # noqa: S506 - a safe loader, with fewer scalars
     except yaml.YAMLError as error:
-        said = " ".join(str(error).split())
-        raise DefinitionError(f"is not YAML: {said}") from None
+        reason = " ".join(str(error).split())
+        raise DefinitionError(f"is not YAML: {reason}") from None
 
 
-def _copied(value: Any, left: list[int]) -> Any:
-    """Return `value` without what is shared in it, which may be far too much."""
+def _without_aliases(value: Any, left: list[int]) -> Any:
+    """Return a copy of `value` in which YAML aliases are separate values.
+
+    `left` counts down the allowed values: nested aliases may stand for billions.
+    """
     left[0] -= 1
     if left[0] < 0:
         raise DefinitionError("has far too many values for a definition")
     if isinstance(value, dict):
-        return {key: _copied(each, left) for key, each in value.items()}
-    return [_copied(each, left) for each in value] if isinstance(value, list) else value
+        return {key: _without_aliases(each, left) for key, each in value.items()}
+    return (
+        [_without_aliases(each, left) for each in value]
+        if isinstance(value, list)
+        else value
+    )

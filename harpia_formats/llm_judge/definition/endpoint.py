@@ -1,4 +1,4 @@
-"""Which model is asked, where, and with which parameters."""
+"""The endpoint of a judge: model, address and request parameters."""
 
 import os
 from collections.abc import Mapping
@@ -10,50 +10,50 @@ from harpia_formats.text.spelling import nearest
 
 #: The model that Haystack's page names as the default of its evaluator.
 MODEL = "gpt-4o-mini"
-#: What Haystack's evaluator sends besides, unless told otherwise.
+#: The default request parameters of Haystack's evaluator.
 _params = {"response_format": {"type": "json_object"}, "seed": 42}
 _default_url = "https://api.openai.com/v1"
-#: Parameters of a request that are not the user's, and those of the client itself.
-_ours = frozenset({"messages", "model", "stream", "stream_options"})
-_of_client = frozenset({"extra_headers", "extra_query", "timeout"})
+#: Request parameters that users cannot set, and parameters of the client itself.
+_reserved_keys = frozenset({"messages", "model", "stream", "stream_options"})
+_client_keys = frozenset({"extra_headers", "extra_query", "timeout"})
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible endpoint, and what is asked of it beside a prompt."""
+    """An OpenAI-compatible endpoint, and the parameters of its requests."""
 
     model: str = MODEL
     url: str = _default_url
     params: Mapping[str, Any] = field(default_factory=lambda: dict(_params))
     organization: str | None = None
-    #: Seconds for one request.
+    #: The time-out of one request, in seconds.
     timeout: float = 30.0
     max_retries: int = 5
 
 
 def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
-    """Return the endpoint that parameters name, which are those of `Endpoint`.
+    """Return the endpoint with the given parameters, which have Haystack's names.
 
-    They go by the names that Haystack gives them: `model`, `api_base_url`,
-    `generation_kwargs`, `organization`, `timeout`, `max_retries`. A parameter of the
-    generation that is None is not sent. The url is that in `OPENAI_BASE_URL` if there
-    is none, as for the openai client. Raises `DefinitionError`.
+    These are `model`, `api_base_url`, `generation_kwargs`, `organization`, `timeout`
+    and `max_retries`. A member of `generation_kwargs` that is None is not sent. Without
+    `api_base_url` the variable `OPENAI_BASE_URL` is used, as by the openai client.
+    Raises `DefinitionError`.
     """
     for each in given:
-        if each not in _kinds:
-            near = nearest(str(each), _kinds)
+        if each not in _types:
+            near = nearest(str(each), _types)
             hint = f"; did you mean {near}?" if near else ""
             raise DefinitionError(
-                f"api_params has no {each!r}{hint} (known: {', '.join(_kinds)})"
+                f"api_params has no {each!r}{hint} (known: {', '.join(_types)})"
             )
-    for name, kind in _kinds.items():
+    for name, kind in _types.items():
         value = given.get(name)
         if value is not None and (
             not isinstance(value, kind) or isinstance(value, bool)
         ):
             raise DefinitionError(
                 f"{name} in api_params is {type(value).__name__}, but must be "
-                f"{_words[name]}"
+                f"{_type_descriptions[name]}"
             )
     default = Endpoint()
     url = given.get("api_base_url") or os.environ.get("OPENAI_BASE_URL") or default.url
@@ -67,7 +67,7 @@ def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
     )
 
 
-_kinds: dict[str, type | tuple[type, ...]] = {
+_types: dict[str, type | tuple[type, ...]] = {
     "model": str,
     "api_base_url": str,
     "generation_kwargs": Mapping,
@@ -75,7 +75,7 @@ _kinds: dict[str, type | tuple[type, ...]] = {
     "timeout": (int, float),
     "max_retries": int,
 }
-_words = {
+_type_descriptions = {
     "model": "text",
     "api_base_url": "text",
     "generation_kwargs": "an object",
@@ -94,7 +94,7 @@ def _number(given: Mapping[str, Any], name: str, default: float) -> float:
 
 
 def _timeout(given: Mapping[str, Any], default: float) -> float:
-    """Return the seconds for one request; 0 would mean that nothing can be answered."""
+    """Return the time-out of one request in seconds; it must be above 0."""
     seconds = _number(given, "timeout", default)
     if not seconds:
         raise DefinitionError(
@@ -105,7 +105,7 @@ def _timeout(given: Mapping[str, Any], default: float) -> float:
 
 
 def _checked_url(url: str) -> str:
-    from urllib.parse import urlsplit  # noqa: PLC0415 - for a judge only
+    from urllib.parse import urlsplit  # noqa: PLC0415 - only the judge needs it
 
     try:
         parts = urlsplit(url)
@@ -126,8 +126,8 @@ def _checked_url(url: str) -> str:
 
 def _params_of(given: Mapping[str, Any]) -> dict[str, Any]:
     for each in given:
-        if each in _ours or each in _of_client:
-            raise DefinitionError(f"{each} cannot stand in generation_kwargs")
+        if each in _reserved_keys or each in _client_keys:
+            raise DefinitionError(f"{each} cannot be set in generation_kwargs")
     more = given.get("extra_body") or {}
     if not isinstance(more, Mapping):
         raise DefinitionError("extra_body in generation_kwargs must be an object")

@@ -1,4 +1,4 @@
-"""What a judge is asked for: names, and what their values may be."""
+"""The output fields of a judge: their names, and the values that they may have."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from harpia_formats.llm_judge.errors import DefinitionError
 from harpia_formats.text.spelling import nearest
 
-#: The JSON types of a value, by the word for them in a definition.
+#: The Python types of a value, by the name of its JSON type in a definition.
 KINDS: dict[str, tuple[type, ...]] = {
     "number": (int, float),
     "integer": (int,),
@@ -23,42 +23,46 @@ _keys = ("name", "type", "minimum", "maximum", "choices")
 
 @dataclass(frozen=True, slots=True)
 class OutputField:
-    """One output: its name, and what its value may be if that is said."""
+    """One output field: its name, and the values that it may have."""
 
     name: str
     #: A key of `KINDS`, or empty for any value.
     kind: str = ""
     minimum: float | None = None
     maximum: float | None = None
-    #: The only values there are; empty if there are others.
+    #: The allowed values; empty if they are not listed.
     choices: tuple[Any, ...] = ()
 
     @property
     def is_plain(self) -> bool:
-        """Whether any value will do."""
+        """Whether any value is allowed."""
         return self == OutputField(self.name)
 
     @property
-    def words(self) -> str:
-        """What a value may be, as the judge is told."""
+    def value_description(self) -> str:
+        """The allowed values in words, for the prompt and for messages."""
         if self.choices:
-            return f"one of {_listed(self.choices)}"
+            return f"one of {_joined(self.choices)}"
         kind = self.kind or "number"
-        said = f"{_articles.get(kind, 'a')} {kind}"
+        noun = f"{_articles.get(kind, 'a')} {kind}"
         if self.minimum is not None and self.maximum is not None:
-            return f"{said} from {self.minimum} to {self.maximum}"
+            return f"{noun} from {self.minimum} to {self.maximum}"
         if self.minimum is not None:
-            return f"{said}, at least {self.minimum}"
-        return said if self.maximum is None else f"{said}, at most {self.maximum}"
+            return f"{noun}, at least {self.minimum}"
+        return noun if self.maximum is None else f"{noun}, at most {self.maximum}"
 
-    def wrong(self, value: Any) -> str:
-        """Return what is wrong with a value, "" if nothing is."""
+    def error_in(self, value: Any) -> str:
+        """Return why a value is not allowed, "" if it is allowed."""
         if self.is_plain:
             return ""
         if self.choices:
             is_one = any(_same(value, each) for each in self.choices)
-            return "" if is_one else f"{self.name} is not {self.words}"
-        return "" if self._is_in_range(value) else f"{self.name} is not {self.words}"
+            return "" if is_one else f"{self.name} is not {self.value_description}"
+        return (
+            ""
+            if self._is_in_range(value)
+            else f"{self.name} is not {self.value_description}"
+        )
 
     def _is_in_range(self, value: Any) -> bool:
         kind = self.kind or "number"
@@ -75,9 +79,9 @@ class OutputField:
 
 
 def output_field(given: Any) -> OutputField:
-    """Return the output that a name, or an object with a name, declares.
+    """Return the output field of a name, or of an object with a name.
 
-    Raises `DefinitionError`.
+    Raises `DefinitionError` for anything else.
     """
     if isinstance(given, str):
         return OutputField(given)
@@ -145,11 +149,11 @@ def _is_number(value: Any) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same in JSON, where true is not 1."""
+    """Tell whether two values are equal in JSON, in which true is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-def _listed(values: tuple[Any, ...]) -> str:
-    import json  # noqa: PLC0415 - for typed outputs only
+def _joined(values: tuple[Any, ...]) -> str:
+    import json  # noqa: PLC0415 - only typed outputs need it
 
     return ", ".join(json.dumps(each, ensure_ascii=False) for each in values)

@@ -1,4 +1,4 @@
-"""The prompt of a row: the instructions, the examples and the data to judge."""
+"""The prompt template of a judge: instructions, examples and the data of a row."""
 
 import hashlib
 import hmac
@@ -11,9 +11,9 @@ from typing import Any
 from harpia_formats.llm_judge.definition.output_fields import OutputField
 from harpia_formats.llm_judge.errors import DefinitionError
 
-#: Writes the value of an input into a prompt, by its name.
-Write = Callable[[str, Any], str]
-#: Hexadecimal digits of a nonce.
+#: Returns the text for the value of an input, given its name and value.
+WriteValue = Callable[[str, Any], str]
+#: The number of hexadecimal digits of a nonce.
 _digits = 32
 _begin = re.compile(r"\{[{%#]")
 _expression = re.compile(
@@ -24,18 +24,18 @@ _line_end = re.compile(r"\r\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A place in a template for the value of an input."""
+    """A place in a template that the value of an input fills."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A prompt with places for the values of one row.
+    """A prompt with placeholders for the values of one row.
 
-    With a `secret` the values stand between marks that nobody can know who has not got
-    it, and the judge is told that what stands there is data. Without one the prompt is
-    that of Haystack's LLMEvaluator, to the letter.
+    With a `secret` the values are enclosed in marks that are derived from it and that
+    data cannot contain, and the prompt tells the judge that the enclosed text is data.
+    Without one the prompt is exactly that of Haystack's LLMEvaluator.
     """
 
     pieces: tuple[str | Placeholder, ...]
@@ -43,16 +43,18 @@ class Template:
     secret: bytes = b""
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        """Names of all values that stand somewhere in the prompt, each once."""
+    def required_names(self) -> tuple[str, ...]:
+        """The names of all values that the prompt contains, each once."""
         found = [each.name for each in self.pieces if isinstance(each, Placeholder)]
         return tuple(dict.fromkeys([*self.names, *found]))
 
     def prompt(self, values: Mapping[str, Any]) -> str:
-        """Return the prompt for one row, whose values are those of `needs`."""
+        """Return the prompt of one row, given a value for each of `required_names`."""
         if not self.secret:
             return self._filled(values, lambda _, value: str(value))
-        nonce = _nonce(self.secret, {each: values[each] for each in self.needs})
+        nonce = _nonce(
+            self.secret, {each: values[each] for each in self.required_names}
+        )
 
         def between_marks(name: str, value: Any) -> str:
             return f"<data-{nonce} {name}>\n{_text(value)}\n</data-{nonce}>"
@@ -64,7 +66,7 @@ class Template:
             data="\n".join(blocks),
         )
 
-    def _filled(self, values: Mapping[str, Any], write: Write) -> str:
+    def _filled(self, values: Mapping[str, Any], write: WriteValue) -> str:
         return "".join(
             each if isinstance(each, str) else write(each.name, values[each.name])
             for each in self.pieces
@@ -91,13 +93,12 @@ def template_of(
     examples: Iterable[Mapping[str, Any]],
     secret: bytes = b"",
 ) -> Template:
-    """Return the template for a definition.
+    """Return the template of a definition.
 
-    The text is that of `LLMEvaluator.prepare_template` in Haystack 3.4, as its
-    templates come out: `{{ name }}` in instructions and examples is a place for a
-    value, a comment is left out, line ends are line feeds and the last one is gone.
-    Raises `DefinitionError` for other parts of a template, and for the name of an input
-    that no template can have.
+    The text is that of `LLMEvaluator.prepare_template` in Haystack 3.4 after rendering:
+    `{{ name }}` in instructions and examples is a placeholder, comments are left out,
+    line ends are line feeds and the last one is removed. Raises `DefinitionError` for
+    any other template syntax, and for an input name that is not an identifier.
     """
     for each in names:
         if not each.isidentifier() or each == "not":
@@ -116,8 +117,12 @@ def template_of(
 def _head(
     instructions: str, outputs: list[OutputField], examples: Iterable[Mapping[str, Any]]
 ) -> str:
-    """Return the part of a prompt that stands before the data."""
-    told = [f"{each.name}: {each.words}" for each in outputs if not each.is_plain]
+    """Return the part of the prompt before the data."""
+    typed = [
+        f"{each.name}: {each.value_description}"
+        for each in outputs
+        if not each.is_plain
+    ]
     shown = (
         f"Inputs:\n{json.dumps(each['inputs'])}\nOutputs:\n{json.dumps(each['outputs'])}"
         for each in examples
@@ -128,7 +133,7 @@ def _head(
             f"{instructions}\n",
             "Generate the response in JSON format with the following keys:",
             json.dumps([each.name for each in outputs]),
-            *told,
+            *typed,
             _consider,
             "Examples:",
             "\n".join(shown) + "\n",
@@ -137,7 +142,7 @@ def _head(
 
 
 def _pieces(text: str) -> Iterable[str | Placeholder]:
-    """Yield the text and the places of a template."""
+    """Yield the texts and placeholders of a template, in order."""
     at = 0
     while found := _begin.search(text, at):
         yield text[at : found.start()]
@@ -168,10 +173,10 @@ def _refused(text: str, at: int, what: str) -> DefinitionError:
 
 
 def _nonce(secret: bytes, values: Mapping[str, Any]) -> str:
-    """Return what marks the data of a row: the same whenever it is judged again.
+    """Return the nonce of the marks around the data of a row.
 
-    It depends on a secret, so who writes the data cannot write it; and on nothing but
-    the data besides, so that a cached reply is found again.
+    It depends on a secret, so that the author of the data cannot predict it, and apart
+    from that only on the data, so that a cached reply is found again.
     """
     text = json.dumps(values, sort_keys=True, default=str).encode()
     return hmac.new(secret, text, hashlib.sha256).hexdigest()[:_digits]

@@ -1,4 +1,4 @@
-"""Which field of a record each input of a judge is."""
+"""Bindings of the inputs of a judge to fields of records."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from harpia_formats.llm_judge.run.verdicts import JudgeRow
 from harpia_formats.model.record import FIELD_TYPES, Output, Record
 from harpia_formats.text.spelling import nearest
 
-#: The fields of inputs whose names are well known; the first that a record has counts.
+#: The fields of well-known input names; the first one that a record has is used.
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "questions": ("prompt", "data.question"),
     "contexts": ("contexts",),
@@ -19,7 +19,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     "predicted_answers": ("outputs.text",),
     "ground_truth_answers": ("references",),
 }
-#: Objects whose members can be named.
+#: Fields that are objects, whose members a path may name.
 _open = ("params", "metadata", "extra", "outputs.extra", "outputs.token_usage")
 _scores = "outputs.scores."
 _closed = tuple(each for each in FIELD_TYPES if not each.startswith(_scores))
@@ -27,22 +27,22 @@ _closed = tuple(each for each in FIELD_TYPES if not each.startswith(_scores))
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """An input, and the paths of the fields that it may be, first choice first."""
+    """An input and the paths of its fields; the first existing one is used."""
 
     name: str
     paths: tuple[str, ...]
 
     @property
     def is_of_answer(self) -> bool:
-        """Whether it differs from answer to answer of a record."""
+        """Whether the value belongs to an answer and not to the whole record."""
         return any(each.startswith("outputs.") for each in self.paths)
 
 
 def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Binding, ...]:
-    """Return the binding of each input, by `given` or else by its name.
+    """Return the binding of each input: that in `given`, or one found by its name.
 
-    An input that is named like a field of a record is that field. Raises `JudgeError`
-    for an input without a field, and for a name or a path that there is not.
+    An input with the name of a field of records is bound to that field. Raises
+    `JudgeError` for an input that is not bound, and for an unknown name or path.
     """
     wanted = tuple(dict.fromkeys(names))
     for name, path in given.items():
@@ -54,10 +54,10 @@ def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Bindin
                 f"(it has {', '.join(wanted)})"
             )
         _check_path(name, path)
-    return tuple(_bound(each, given) for each in wanted)
+    return tuple(_binding_of(each, given) for each in wanted)
 
 
-def _bound(name: str, given: Mapping[str, str]) -> Binding:
+def _binding_of(name: str, given: Mapping[str, str]) -> Binding:
     if name in given:
         return Binding(name, (given[name],))
     if name in DEFAULTS:
@@ -68,7 +68,7 @@ def _bound(name: str, given: Mapping[str, str]) -> Binding:
     near = nearest(name, known)
     hint = f", such as --bind {name}={_first_path(near)}" if near else ""
     raise JudgeError(
-        f"nothing says which field the input {name!r} is: give --bind {name}=PATH"
+        f"the input {name!r} is not bound to a field: give --bind {name}=PATH"
         f"{hint} (known without it: {', '.join(DEFAULTS)})"
     )
 
@@ -98,7 +98,8 @@ def rows_of(
 ) -> Iterator[JudgeRow]:
     """Yield a row for each answer of each record.
 
-    Where no input is of an answer, or a record has none, it is one for each record.
+    It is one row for a record without answers, and for each record if no input is bound
+    to a field of answers.
     """
     of_answers = any(each.is_of_answer for each in bindings)
     number = 0
@@ -106,21 +107,21 @@ def rows_of(
         outputs: list[Output | None] = [*record.outputs] if of_answers else []
         for output in outputs or [None]:
             number += 1
-            told: dict[str, Any] = {"row": number, "record": place}
+            identity: dict[str, Any] = {"row": number, "record": place}
             if record.id is not UNSET:
-                told["record_id"] = record.id
+                identity["record_id"] = record.id
             if output is not None and output.model is not UNSET:
-                told["model"] = output.model
+                identity["model"] = output.model
             if output is not None and output.index is not UNSET:
-                told["index"] = output.index
-            yield _row(record, output, bindings, told)
+                identity["index"] = output.index
+            yield _row(record, output, bindings, identity)
 
 
 def _row(
     record: Record,
     output: Output | None,
     bindings: Sequence[Binding],
-    told: Mapping[str, Any],
+    identity: Mapping[str, Any],
 ) -> JudgeRow:
     values = {}
     for each in bindings:
@@ -128,16 +129,18 @@ def _row(
         value = next((each for each in found if each is not UNSET), UNSET)
         if value is UNSET:
             what = " or ".join(each.paths)
-            reason = f"the record has no {what}, which the input {each.name} is"
+            reason = f"the record has no {what} for the input {each.name}"
             if each.is_of_answer and output is None:
-                reason = f"the record has no answer, whose {what} {each.name} is"
-            return JudgeRow({}, reason, told)
+                reason = (
+                    f"the record has no answer with {what} for the input {each.name}"
+                )
+            return JudgeRow({}, reason, identity)
         values[each.name] = value
-    return JudgeRow(values, told=told)
+    return JudgeRow(values, identity=identity)
 
 
 def _value(record: Record, output: Output | None, path: str) -> Any:
-    """Return the value of the field at `path`, `UNSET` if there is none."""
+    """Return the value at `path`, `UNSET` if there is none."""
     if path in _derived:
         return _derived[path](record)
     first, *rest = path.split(".")
@@ -146,7 +149,7 @@ def _value(record: Record, output: Output | None, path: str) -> Any:
         value = UNSET if output is None else getattr(output, rest[0])
         rest = rest[1:]
     while rest and isinstance(value, dict):
-        # A key may have dots itself: the longest that is there is meant.
+        # A key may contain dots: the longest existing key is used.
         ends = (".".join(rest[:length]) for length in range(len(rest), 0, -1))
         key = next((each for each in ends if each in value), None)
         if key is None:
@@ -160,14 +163,14 @@ def _value(record: Record, output: Output | None, path: str) -> Any:
 
 
 def _of_references(references: list[str]) -> Any:
-    """Return the one text of a list of one, since most judges expect a text."""
+    """Return the references; one reference as text, since most judges expect that."""
     if not references:
         return UNSET
     return references[0] if len(references) == 1 else references
 
 
 def _chat(record: Record) -> tuple[list[dict[str, Any]], Any]:
-    """Return what a record asks as messages, and the answer that it gives itself."""
+    """Return the messages of a record without a final answer, and that answer."""
     if record.messages:
         messages = list(record.messages)
     else:
@@ -183,24 +186,24 @@ def _chat(record: Record) -> tuple[list[dict[str, Any]], Any]:
 
 
 def _question(record: Record) -> Any:
-    """Return what the user says last; a chat in which no user speaks has none."""
+    """Return the last message of the user, `UNSET` if there is none."""
     messages, _ = _chat(record)
-    said = [each for each in messages if each.get("role") == "user"]
-    return said[-1].get("content") if said else UNSET
+    questions = [each for each in messages if each.get("role") == "user"]
+    return questions[-1].get("content") if questions else UNSET
 
 
 def _gt(record: Record) -> Any:
-    """Return the answer that stands at the end of the chat, None if none does."""
+    """Return the answer at the end of the chat, None if there is none."""
     return _chat(record)[1]
 
 
 def _history(record: Record) -> str:
-    """Return the rest of the chat, a line for each message; empty if there is none."""
+    """Return the chat without its last question, one line for each message."""
     messages, _ = _chat(record)
     places = [at for at, each in enumerate(messages) if each.get("role") == "user"]
     rest = [each for at, each in enumerate(messages) if at != (places or [-1])[-1]]
     return "\n".join(f"{each.get('role')}: {each.get('content')}" for each in rest)
 
 
-#: Fields that are worked out of a chat.
+#: Fields that are derived from a chat.
 _derived = {"data.question": _question, "data.gt": _gt, "data.history": _history}

@@ -1,4 +1,4 @@
-"""A file judged into a file: what the command does, without its words."""
+"""Judging the records of files into one output file."""
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from harpia_formats.llm_judge.run.verdicts import JudgeRow, Verdict
 from harpia_formats.llm_judge.run.write_verdicts import (
     VerdictFormat,
     VerdictWriter,
-    lines_for_people,
+    indented_for_terminal,
 )
 from harpia_formats.reading.records import records_in
 from harpia_formats.text.sanitize import safe
@@ -28,7 +28,7 @@ STANDARD = "-"
 
 @dataclass(frozen=True, slots=True)
 class FileJob:
-    """Rows out of some files, judged, and written to one file."""
+    """The job to judge the rows of some files and to write the verdicts to one file."""
 
     judge: LLMJudge
     paths: Sequence[str]
@@ -37,31 +37,31 @@ class FileJob:
     shape: VerdictFormat = VerdictFormat.JSON
     overwrite: bool = False
     cache: Path | None = None
-    #: What `records_in` takes beside the paths.
+    #: Further arguments of `records_in`.
     reading: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def is_in_the_way(self) -> bool:
-        """Whether the output, once it is there, keeps the same job from running."""
+    def must_overwrite(self) -> bool:
+        """Whether the same job, run again, must overwrite its output."""
         return self.output != STANDARD and not self.overwrite
 
     def rows(self) -> tuple[Iterable[JudgeRow], int]:
-        """Return all rows, and how many they are.
+        """Return all rows, and their number.
 
-        All of the input is read before anything is asked, so that nobody pays for half
-        of a file that is broken; what can be read twice is not held. Raises what
-        `records_in` raises, and `JudgeError` where there are none.
+        The whole input is read before the first request, so that nothing is paid for an
+        invalid file. Rows of regular files are read again instead of being held in
+        memory. Raises what `records_in` raises, and `JudgeError` without rows.
         """
         if all(Path(each).is_file() for each in self.paths):
-            return self._rows(), _some(sum(1 for _ in self._rows()))
+            return self._rows(), _checked_count(sum(1 for _ in self._rows()))
         held = list(self._rows())
-        return held, _some(len(held))
+        return held, _checked_count(len(held))
 
     def _rows(self) -> Iterator[JudgeRow]:
         return rows_of(records_in(self.paths, **self.reading), self.bindings)
 
     def check(self) -> None:
-        """Refuse an output that is there, and files that are one and the same.
+        """Check that the output does not exist, and that the cache is another file.
 
         Raises `SinkError` and `JudgeError`.
         """
@@ -77,10 +77,10 @@ class FileJob:
     def run(
         self, rows: Iterable[JudgeRow], total: int, standard: Any
     ) -> Generator[Verdict, None, None]:
-        """Yield the verdicts, which are written once all of them are there.
+        """Yield the verdicts; the output appears when all of them are complete.
 
-        `standard` takes what goes to standard output. Raises what `LLMJudge.run` and
-        the sink raise.
+        `standard` is the binary stream of standard output. Raises what `LLMJudge.run`
+        and the sink raise.
         """
         sink: Sink = (
             StreamSink(standard)
@@ -101,17 +101,17 @@ class FileJob:
         finally:
             writer.drop()
 
-    def show(self, rows: Iterable[JudgeRow], write: Callable[[str], None]) -> str:
-        """Write the prompt of each row; return what there would be to ask.
+    def dry_run(self, rows: Iterable[JudgeRow], write: Callable[[str], None]) -> str:
+        """Write the prompt of each row; return a summary of the requests to send.
 
-        Nothing is sent, no key is needed, and no cache is made.
+        Nothing is sent, no API key is needed, and no cache is created.
         """
-        there = self.cache is not None and os.path.exists(self.cache)  # noqa: PTH110 - a method would raise for a name too long
+        there = self.cache is not None and os.path.exists(self.cache)  # noqa: PTH110 - `Path.exists` raises for a name that is too long
         cache = ReplyCache(self.cache) if self.cache is not None and there else None
         seen: set[bytes] = set()
         counts = {"rows": 0, "lacking": 0, "cached": 0, "characters": 0}
         try:
-            template = self.judge.definition.template(self.judge.secret_of(cache))
+            template = self.judge.definition.template(self.judge.guard_secret(cache))
             for row in rows:
                 counts["rows"] += 1
                 if row.problem:
@@ -125,11 +125,11 @@ class FileJob:
                 if not known and key not in seen:
                     counts["characters"] += len(prompt)
                     seen.add(key)
-                write(f"{safe(row.place)}\n{lines_for_people(prompt)}")
+                write(f"{safe(row.place)}\n{indented_for_terminal(prompt)}")
         finally:
             if cache is not None:
                 cache.close()
-        return _dry(counts, len(seen))
+        return _dry_run_summary(counts, len(seen))
 
 
 def file_job(
@@ -139,7 +139,7 @@ def file_job(
     binds: Iterable[str],
     **more: Any,
 ) -> FileJob:
-    """Return a job whose inputs are bound by parts such as `responses=outputs.text`.
+    """Return a job; `binds` are bindings of inputs such as `responses=outputs.text`.
 
     Raises `JudgeError`.
     """
@@ -151,17 +151,17 @@ def file_job(
         if name in given:
             raise JudgeError(f"--bind {each}: {name} is bound already")
         given[name] = path
-    needs = judge.definition.template().needs
-    return FileJob(judge, paths, output, bindings_for(needs, given), **more)
+    required_names = judge.definition.template().required_names
+    return FileJob(judge, paths, output, bindings_for(required_names, given), **more)
 
 
-def _some(count: int) -> int:
+def _checked_count(count: int) -> int:
     if not count:
         raise JudgeError("there is nothing to judge: the input has no records")
     return count
 
 
-def _dry(counts: Mapping[str, int], prompts: int) -> str:
+def _dry_run_summary(counts: Mapping[str, int], prompts: int) -> str:
     return (
         f"{counts['rows']:,} rows: {counts['cached']:,} answered in the cache, "
         f"{counts['lacking']:,} lack an input; {prompts:,} prompts to send, "

@@ -1,4 +1,4 @@
-"""The judge: made from a definition, run on lists or on rows."""
+"""The class `LLMJudge`: built from a definition, run on lists or on rows."""
 
 import asyncio
 import secrets
@@ -30,22 +30,23 @@ from harpia_formats.llm_judge.run.verdicts import (
 
 
 class LLMJudge:
-    """Has a model judge rows of data, as Haystack's LLMEvaluator does.
+    """Judges rows of data with an LLM, as Haystack's LLMEvaluator does.
 
-    The first six parameters are those of LLMEvaluator, with its checks, its prompt and
-    its reading of replies. An output may also be an object such as `{"name": "score",
+    The first six parameters are those of LLMEvaluator, with the same checks, prompt and
+    reading of replies. An output may also be an object such as `{"name": "score",
     "type": "number", "minimum": 0, "maximum": 1}` or `{"name": "verdict", "choices":
     ["yes", "no"]}`. Raises `DefinitionError`, which is a `ValueError`.
 
     `api_params` may have `model`, `api_base_url`, `generation_kwargs`, `organization`,
-    `timeout` and `max_retries`. The key is `api_key`, or stands in the variable
-    `api_key_env`. `guarded` puts data between marks that nobody can foresee, and reads
-    replies strictly. With a `cache`, a file, no prompt that was answered is sent again;
-    without one each row is asked for. `max_requests` and `max_tokens` end asking, each
-    run for itself. `ask` asks in the place of the endpoint.
+    `timeout` and `max_retries`. The API key is `api_key`, or the value of the
+    environment variable `api_key_env`. `guarded` encloses data in unpredictable marks,
+    and refuses replies with other keys, NaN or null. `cache` is a file of replies: a
+    prompt in it is not sent again, except with `ask_again` if its reply has no valid
+    verdict. `max_requests` and `max_tokens` limit each run. `ask` replaces the endpoint
+    by a function.
     """
 
-    def __init__(  # noqa: PLR0913 - six of Haystack's, and what it lacks
+    def __init__(  # noqa: PLR0913 - the six parameters of Haystack, and more
         self,
         instructions: str,
         inputs: list[tuple[str, Any]],
@@ -88,7 +89,7 @@ class LLMJudge:
         self._concurrency = concurrency
         self._limits = max_requests, max_tokens
         self._client: OpenAIClient | None = None
-        #: What the last run came to, and what it used.
+        #: The counts and the budget of the last run.
         self.tally, self.budget = RunCounts(), Budget()
 
     @classmethod
@@ -99,11 +100,11 @@ class LLMJudge:
         component: str | None = None,
         **others: Any,
     ) -> Self:
-        """Return a judge from a file, YAML or JSON, or from a decoded document.
+        """Return a judge from a YAML or JSON file, or from a decoded document.
 
-        It holds the arguments by their names, or is what Haystack dumps: an evaluator,
-        or a pipeline with one; where there are several, `component` names one. `others`
-        are arguments that take the place of those in it. Raises `DefinitionError`.
+        The document has the arguments by name, or is a dump of Haystack: an evaluator,
+        or a pipeline with one. If there are several, `component` names one of them.
+        `others` are arguments that override the definition. Raises `DefinitionError`.
         """
         if isinstance(definition, Mapping):
             arguments = arguments_of(definition, component)
@@ -116,42 +117,44 @@ class LLMJudge:
         return cls(**{**arguments, "api_params": api_params, **others})
 
     def warm_up(self) -> None:
-        """Make the client; raises `JudgeError` without a key or the openai package."""
+        """Create the client; raises `JudgeError` without a key or without openai."""
         if self._given_ask is None:
-            self._opened()
+            self._open_client()
 
-    def _opened(self) -> OpenAIClient:
+    def _open_client(self) -> OpenAIClient:
         if self._client is None:
             key = self._key or api_key_from(self.definition.key_variables)
             self._client = OpenAIClient(self.definition.endpoint, key)
         return self._client
 
     def close(self) -> None:
-        """Let the connections of the client go."""
+        """Close the connections of the client."""
         if self._client is not None:
             self._client.close()
             self._client = None
 
     def run(self, **inputs: list[Any]) -> dict[str, Any]:
-        """Return `results`, and `meta` with an entry for each of them.
+        """Return `results`, and `meta` with an entry for each result.
 
-        Each input is a list with one value for each row. A result is the object that
-        the judge replied, or None where it gave none; its entry in `meta` says why.
-        Raises `InputError` for other inputs, `RowError` for the first row without a
-        result if `raise_on_failure` is set, and `JudgeError`.
+        Each input is a list with one value for each row. A result is the JSON object
+        of the reply, or None with the reason in `meta`. Raises `InputError` for wrong
+        inputs, `RowError` for the first row without a result if `raise_on_failure` is
+        set, and `JudgeError` if the judge cannot run.
         """
-        return self._found(inputs, self._new_budget())
+        return self._judge_lists(inputs, self._new_budget())
 
-    def _found(self, inputs: Mapping[str, list[Any]], budget: Budget) -> dict[str, Any]:
+    def _judge_lists(
+        self, inputs: Mapping[str, list[Any]], budget: Budget
+    ) -> dict[str, Any]:
         count = row_count(self.definition.names, inputs)
         rows = (
             JudgeRow(
                 {name: each[number] for name, each in inputs.items()},
-                told={"row": number + 1},
+                identity={"row": number + 1},
             )
             for number in range(count)
         )
-        self._check_needs(inputs)
+        self._check_required_names(inputs)
         found = list(self._verdicts(rows, count, budget))
         return {
             "results": [each.result for each in found],
@@ -159,21 +162,21 @@ class LLMJudge:
         }
 
     async def run_async(self, **inputs: list[Any]) -> dict[str, Any]:
-        """Return what `run` does, without keeping the event loop waiting.
+        """Return what `run` returns, without blocking the event loop.
 
-        Where it is cancelled nothing more is sent.
+        After a cancellation no further request is sent.
         """
         budget = self._new_budget()
         try:
-            return await asyncio.to_thread(self._found, inputs, budget)
+            return await asyncio.to_thread(self._judge_lists, inputs, budget)
         finally:
-            # A thread cannot be cancelled, but need not pay for anything more.
+            # The thread cannot be cancelled, but it sends no further request.
             budget.stopped = True
 
     def verdicts(
         self, rows: Iterable[JudgeRow], *, total: int | None = None
     ) -> Generator[Verdict, None, None]:
-        """Yield the verdict on each row, in order; raises what `run` does."""
+        """Yield the verdict on each row, in order; raises what `run` raises."""
         return self._verdicts(rows, total, self._new_budget())
 
     def _new_budget(self) -> Budget:
@@ -199,10 +202,10 @@ class LLMJudge:
     def _run(self, cache: ReplyCache | None) -> RunConfig:
         made = self.definition
         return RunConfig(
-            template=made.template(self.secret_of(cache)),
+            template=made.template(self.guard_secret(cache)),
             outputs=made.outputs,
             endpoint=made.endpoint,
-            ask=self._given_ask or self._opened().ask,
+            ask=self._given_ask or self._open_client().ask,
             budget=self.budget,
             cache=cache,
             concurrency=self._concurrency,
@@ -212,16 +215,18 @@ class LLMJudge:
             tally=self.tally,
         )
 
-    def secret_of(self, cache: ReplyCache | None) -> bytes:
-        """Return what marks of data depend on, empty where data is not guarded."""
+    def guard_secret(self, cache: ReplyCache | None) -> bytes:
+        """Return the secret of the marks around data, empty if data is not guarded."""
         if not self._guarded:
             return b""
         return secrets.token_bytes(32) if cache is None else bytes(cache.secret)
 
-    def _check_needs(self, given: Mapping[str, Any]) -> None:
-        """Refuse a run without a value that instructions or examples ask for."""
+    def _check_required_names(self, given: Mapping[str, Any]) -> None:
+        """Raise `InputError` if a placeholder of the prompt has no value."""
         missing = [
-            each for each in self.definition.template().needs if each not in given
+            each
+            for each in self.definition.template().required_names
+            if each not in given
         ]
         if missing:
             raise InputError(

@@ -1,4 +1,4 @@
-"""How many rows are judged, on standard error, for runs that last."""
+"""A progress bar of judged rows on standard error, for long runs."""
 
 import sys
 import time
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-#: Seconds before a bar is worth showing.
+#: Seconds before the bar appears.
 PATIENCE = 0.5
 
 
 class RowProgress:
-    """Shows how many rows are done; rich is imported only if it lasts."""
+    """Shows the number of judged rows; rich is imported only when the bar appears."""
 
     def __init__(self, total: int | None, *, shown: bool) -> None:
         self._total = total
-        self._shown = shown and sys.stderr is not None and sys.stderr.isatty()
+        self._max_shown = shown and sys.stderr is not None and sys.stderr.isatty()
         self._start = time.monotonic()
         self._done = 0
         self._bar: Bar | None = None
@@ -37,7 +37,7 @@ class RowProgress:
     def step(self) -> None:
         """Count one row."""
         self._done += 1
-        if not self._shown or time.monotonic() - self._start < PATIENCE:
+        if not self._max_shown or time.monotonic() - self._start < PATIENCE:
             return
         if self._bar is None:
             self._bar = _new_bar()
@@ -47,8 +47,8 @@ class RowProgress:
 
 
 def _new_bar() -> "Bar":
-    from rich.console import Console  # noqa: PLC0415 - slow, and only for long runs
-    from rich.progress import (  # noqa: PLC0415 - likewise
+    from rich.console import Console  # noqa: PLC0415 - slow, and only long runs need it
+    from rich.progress import (  # noqa: PLC0415 - slow, and only long runs need it
         BarColumn,
         MofNCompleteColumn,
         Progress,

@@ -1,4 +1,4 @@
-"""What a run came to, for people."""
+"""The summary of a run, and a hint how to continue it, for people."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from harpia_formats.llm_judge.run.llm_judge import LLMJudge
 
 
 def summary_of(judge: LLMJudge) -> str:
-    """Return the counts of the last run of a judge as one line."""
+    """Return the counts of the last run of a judge in one line."""
     tally, budget = judge.tally, judge.budget
     parts = [f"{_counted(tally.rows, 'row')}: {tally.ok:,} judged"]
     if tally.cached:
@@ -14,7 +14,7 @@ def summary_of(judge: LLMJudge) -> str:
     if tally.failed:
         parts.append(f"{tally.failed:,} failed")
     if tally.unasked:
-        parts.append(f"{tally.unasked:,} not asked, since {budget.spent}")
+        parts.append(f"{tally.unasked:,} not asked, since {budget.exhausted_reason}")
     asked = _counted(budget.requests, "request")
     if budget.retries:
         asked += f", of which {_counted(budget.retries, 'retry', 'retries')}"
@@ -22,9 +22,9 @@ def summary_of(judge: LLMJudge) -> str:
 
 
 def resume_hint(cache: Path | None, *, overwriting: bool = False) -> str:
-    """Return how to go on with a run that was stopped.
+    """Return how to continue a run that was stopped.
 
-    `overwriting` is whether an output is there now, which has to be overwritten then.
+    `overwriting` tells whether an output exists that the next run must overwrite.
     """
     if cache is None:
         return "without a cache no reply was kept: a new run asks for every row"

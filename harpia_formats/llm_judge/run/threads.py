@@ -1,4 +1,4 @@
-"""Threads that do one thing with what they are given, and that nobody waits for."""
+"""Daemon threads that apply one function to items."""
 
 import threading
 import time
@@ -12,9 +12,9 @@ Done = TypeVar("Done")
 
 
 class DaemonThreads(Generic[Item, Done]):
-    """A fixed number of threads.
+    """A fixed number of daemon threads that apply a function to submitted items.
 
-    They are no `ThreadPoolExecutor`, for which the interpreter waits when it ends: a
+    This is not a `ThreadPoolExecutor`, whose threads the interpreter joins at exit: a
     request that hangs would keep an interrupted run from ending.
     """
 
@@ -30,13 +30,13 @@ class DaemonThreads(Generic[Item, Done]):
             each.start()
 
     def submit(self, item: Item) -> Future[Done]:
-        """Return what will come of `item`."""
+        """Return the future of the result for `item`."""
         future: Future[Done] = Future()
         self._tasks.put((item, future))
         return future
 
     def stop(self, patience: float) -> None:
-        """Begin nothing more, and wait some seconds for what is under way."""
+        """Start no further item, and wait `patience` seconds for the running ones."""
         self._is_stopped.set()
         for _ in self._threads:
             self._tasks.put(None)
@@ -49,5 +49,5 @@ class DaemonThreads(Generic[Item, Done]):
             item, future = task
             try:
                 future.set_result(self._work(item))
-            except BaseException as error:  # noqa: BLE001 - whoever waits gets to know it
+            except BaseException as error:  # noqa: BLE001 - the future raises it again
                 future.set_exception(error)

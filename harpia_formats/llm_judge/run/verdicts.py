@@ -1,4 +1,4 @@
-"""One run: rows in, verdicts out in the same order, several asked for at a time."""
+"""Judging rows: verdicts in the order of the rows, with several requests at once."""
 
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping
@@ -23,60 +23,62 @@ from harpia_formats.llm_judge.run.threads import DaemonThreads
 from harpia_formats.text.sanitize import safe
 
 OK, FAILED, UNASKED = "ok", "failed", "unasked"
-#: Seconds that a run which is broken off waits for replies that are paid for already.
+#: Seconds that an interrupted run waits for replies to requests already sent.
 GRACE = 5.0
-#: Rows that are looked at ahead of the one whose verdict is next, for each request.
+#: Rows that are started ahead of the next verdict, for each concurrent request.
 _ahead = 4
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """The values of one row by the names of their inputs, or why there are none."""
+    """One row to judge: its values by the names of the inputs, or why it has none."""
 
     values: Mapping[str, Any]
-    #: What the row lacks, "" if nothing.
+    #: Why the row cannot be judged, "" if it can.
     problem: str = ""
-    #: What tells the row to people: its place from 1, its record, whose answer it is.
-    told: Mapping[str, Any] = field(default_factory=dict)
+    #: What identifies the row: `row` (from 1), `record`, `record_id`, `model`, `index`.
+    identity: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
-        """The same as a few words."""
-        words = (f"{key.replace('_', ' ')} {each}" for key, each in self.told.items())
-        return ", ".join(words) or "a row"
+        """The identity of the row as text, for messages."""
+        parts = (
+            f"{key.replace('_', ' ')} {each}" for key, each in self.identity.items()
+        )
+        return ", ".join(parts) or "a row"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a row."""
+    """The verdict on one row, or why there is none."""
 
     row: JudgeRow
     result: dict[str, Any] | None
-    #: `OK`, `FAILED`, or `UNASKED` where the budget was spent before.
+    #: `OK`, `FAILED`, or `UNASKED` if the budget was spent before.
     status: str = OK
     error: str | None = None
     attempts: int = 0
-    #: Whether the reply came out of the cache, or was that of an equal prompt.
+    #: Whether the reply is from the cache, or from an equal prompt of this run.
     cached: bool = False
-    #: What the endpoint says of the reply.
-    about: Mapping[str, Any] = field(default_factory=dict)
+    #: The metadata of the reply.
+    reply_meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The entry that stands beside the result."""
+        """The entry of `meta` beside the result."""
         return {
-            **self.row.told,
+            **self.row.identity,
             "status": self.status,
             "attempts": self.attempts,
             "cached": self.cached,
-            **self.about,
+            **self.reply_meta,
             "error": self.error,
         }
 
 
 @dataclass(slots=True)
 class RunCounts:
-    """What a run came to."""
+    """The number of rows of a run by status."""
 
     rows: int = 0
     ok: int = 0
@@ -85,7 +87,7 @@ class RunCounts:
     cached: int = 0
 
     def add(self, verdict: Verdict) -> None:
-        """Count a verdict."""
+        """Count one verdict."""
         self.rows += 1
         self.ok += verdict.status == OK
         self.failed += verdict.status == FAILED
@@ -95,7 +97,7 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """How rows are judged."""
+    """The settings and the state of one run."""
 
     template: Template
     outputs: tuple[OutputField, ...]
@@ -105,28 +107,28 @@ class RunConfig:
     cache: ReplyCache | None = None
     concurrency: int = 1
     raise_on_failure: bool = True
-    #: Whether a reply must be exactly what was asked for.
+    #: Whether replies with other keys, NaN or null are refused.
     strict: bool = False
-    #: Whether to ask once more where a cached reply gives no verdict.
+    #: Whether to send a prompt again whose cached reply has no valid verdict.
     ask_again: bool = False
     tally: RunCounts = field(default_factory=RunCounts)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingRequests:
-    """The requests that are under way, so that equal prompts share one."""
+    """The requests that are not answered yet, so that equal prompts share one."""
 
     _futures: dict[bytes, Future[Reply]] = field(default_factory=dict)
-    #: Prompts that were asked once more in this run.
+    #: The keys of prompts that were sent again in this run.
     again: set[bytes] = field(default_factory=set)
 
     def future(self, key: bytes) -> Future[Reply] | None:
-        """Return what will be the reply to a prompt, None if it is not under way."""
+        """Return the future of a pending request, None if there is none."""
         found = self._futures.get(key)
         return None if found is None or found.done() else found
 
     def add(self, key: bytes, future: Future[Reply]) -> None:
-        """Note a request until there is a reply."""
+        """Add a request until it is answered."""
         self._futures[key] = future
         future.add_done_callback(lambda done: self._drop(key, done))
 
@@ -135,8 +137,8 @@ class PendingRequests:
             self._futures.pop(key, None)
 
 
-#: A row, its verdict or the reply that it will be made of, and whether the reply is
-#: that of another row.
+#: A row, its verdict or the future of its reply, and whether the request belongs to
+#: another row with the same prompt.
 _Pending = tuple[JudgeRow, Verdict | Future[Reply], bool]
 
 
@@ -145,34 +147,34 @@ def verdicts(
 ) -> Generator[Verdict, None, None]:
     """Yield the verdict on each row, in order.
 
-    No more than `run.concurrency` requests are under way at a time. Raises `RowError`
-    for the first row without a verdict if the run is to, and `CacheError`. Whatever
-    ends it, replies that are under way have `GRACE` seconds to reach the cache.
+    At most `run.concurrency` requests are sent at a time. Raises `CacheError`, and
+    `RowError` for the first row without a verdict if `run.raise_on_failure` is set. At
+    the end, also after an error, pending replies have `GRACE` seconds to be cached.
     """
     workers: DaemonThreads[tuple[str, bytes], Reply]
-    workers = DaemonThreads(run.concurrency, lambda task: _asked(run, *task))
+    workers = DaemonThreads(run.concurrency, lambda task: _request(run, *task))
     ahead = run.concurrency * (1 if run.raise_on_failure else _ahead)
     pending: deque[_Pending] = deque()
     under_way = PendingRequests()
     try:
         for row in rows:
-            pending.append(_begun(row, run, workers, under_way))
+            pending.append(_start_row(row, run, workers, under_way))
             while len(pending) >= ahead:
-                yield _ended(pending.popleft(), run)
+                yield _finish_row(pending.popleft(), run)
         while pending:
-            yield _ended(pending.popleft(), run)
+            yield _finish_row(pending.popleft(), run)
     finally:
         run.budget.stopped = True
         workers.stop(GRACE)
 
 
-def _begun(
+def _start_row(
     row: JudgeRow,
     run: RunConfig,
     workers: DaemonThreads[tuple[str, bytes], Reply],
     under_way: PendingRequests,
 ) -> _Pending:
-    """Have a row asked for, unless its reply is known or it lacks something."""
+    """Send the request of a row, unless its reply is cached or a value is missing."""
     if row.problem:
         return row, Verdict(row, None, FAILED, row.problem), False
     prompt = run.template.prompt(row.values)
@@ -182,10 +184,10 @@ def _begun(
     shared = under_way.future(key)
     if shared is not None:
         return row, shared, True
-    # What was under way and no longer is, was in the cache before.
+    # A request that is no longer pending has put its reply into the cache.
     known = run.cache.get(key)
     if known is not None:
-        verdict = _judged(row, _reply_of(known), run, cached=True)
+        verdict = _verdict_from(row, _reply_of(known), run, cached=True)
         if verdict.status == OK or not run.ask_again or key in under_way.again:
             return row, verdict, False
         under_way.again.add(key)
@@ -194,8 +196,8 @@ def _begun(
     return row, future, False
 
 
-def _asked(run: RunConfig, prompt: str, key: bytes) -> Reply:
-    """Return the reply to a prompt, which is then in the cache."""
+def _request(run: RunConfig, prompt: str, key: bytes) -> Reply:
+    """Return the reply to a prompt, after it was stored in the cache."""
     reply = run.ask(prompt, run.budget)
     run.budget.add(tokens_in(reply.meta))
     if run.cache is not None:
@@ -208,13 +210,13 @@ def _reply_of(known: Mapping[str, Any]) -> Reply:
     return Reply(known.get("text"), known.get("meta", {}), known.get("attempts", 1))
 
 
-def _ended(pending: _Pending, run: RunConfig) -> Verdict:
-    """Return the verdict on a row once it is there, and count it."""
+def _finish_row(pending: _Pending, run: RunConfig) -> Verdict:
+    """Wait for the verdict on a row, count it and return it."""
     row, found, is_shared = pending
     verdict = (
         found
         if isinstance(found, Verdict)
-        else _awaited(row, found, run, is_shared=is_shared)
+        else _verdict_when_done(row, found, run, is_shared=is_shared)
     )
     run.tally.add(verdict)
     if verdict.status == FAILED and run.raise_on_failure:
@@ -222,7 +224,7 @@ def _ended(pending: _Pending, run: RunConfig) -> Verdict:
     return verdict
 
 
-def _awaited(
+def _verdict_when_done(
     row: JudgeRow, future: Future[Reply], run: RunConfig, *, is_shared: bool
 ) -> Verdict:
     try:
@@ -232,12 +234,16 @@ def _awaited(
         reason = f"no reply: {error.reason}"
         return Verdict(row, None, FAILED, reason, attempts)
     except BudgetExhausted:
-        return Verdict(row, None, UNASKED, f"the budget is spent: {run.budget.spent}")
-    return _judged(row, reply, run, cached=is_shared)
+        return Verdict(
+            row, None, UNASKED, f"the budget is spent: {run.budget.exhausted_reason}"
+        )
+    return _verdict_from(row, reply, run, cached=is_shared)
 
 
-def _judged(row: JudgeRow, reply: Reply, run: RunConfig, *, cached: bool) -> Verdict:
-    """Return what a reply says of a row."""
+def _verdict_from(
+    row: JudgeRow, reply: Reply, run: RunConfig, *, cached: bool
+) -> Verdict:
+    """Return the verdict of a reply on a row."""
     try:
         values = values_in(reply.text, run.outputs, strict=run.strict)
     except ReplyError as error:

@@ -1,4 +1,4 @@
-"""The verdicts of a run as a file: one object, or a line for each row."""
+"""Writing verdicts to a file: one JSON object, or a line for each row."""
 
 import math
 from collections.abc import Callable
@@ -17,18 +17,18 @@ from harpia_formats.text.spelling import nearest
 
 
 class VerdictFormat(StrEnum):
-    """The ways to write verdicts."""
+    """The output formats of verdicts."""
 
     #: `{"results": [...], "meta": [...]}`, as Haystack's evaluators return them.
     JSON = "json"
-    #: One object a line, with the row's record, result and status.
+    #: One object in each line, with the record, result and status of a row.
     JSONL = "jsonl"
 
 
 def verdict_format(name: str | None, output: str) -> VerdictFormat:
-    """Return the shape of that name, or else the one that the output's name tells.
+    """Return the format with this name; without a name that of the file extension.
 
-    Raises `JudgeError`.
+    Raises `JudgeError` for an unknown name.
     """
     if name is None:
         is_lines = suffix_of(output) in {".jsonl", ".ndjson"}
@@ -42,10 +42,10 @@ def verdict_format(name: str | None, output: str) -> VerdictFormat:
 
 
 class VerdictWriter:
-    """Writes verdicts as they come; `close` ends what was written.
+    """Writes verdicts one by one; `close` writes the end of the file.
 
-    The entries that stand behind all results are in a temporary file until then, which
-    `drop` lets go.
+    In a JSON object the entries of `meta` follow all results, so until then they are in
+    a temporary file, which `drop` deletes.
     """
 
     def __init__(self, write: Callable[[bytes], None], shape: VerdictFormat) -> None:
@@ -68,7 +68,7 @@ class VerdictWriter:
         self._metas.write((b"" if is_first else b",\n") + encode(meta))
 
     def close(self) -> None:
-        """Write the end."""
+        """Write the end of the file."""
         if self._shape is VerdictFormat.JSONL:
             return
         if not self._metas.tell():
@@ -81,16 +81,16 @@ class VerdictWriter:
         self._write(b"\n]}\n")
 
     def drop(self) -> None:
-        """Let go of what is held."""
+        """Delete the temporary file."""
         self._metas.close()
 
 
 def _in_json(value: Any) -> tuple[Any, bool]:
-    """Return a value as JSON can have it, and whether nothing was lost of it."""
+    """Return a value that JSON can represent, and whether it is unchanged."""
     if isinstance(value, float) and not math.isfinite(value):
         return None, False
     if isinstance(value, str):
-        # Half of a surrogate pair has no bytes.
+        # Half of a surrogate pair cannot be encoded.
         return _whole(value), True
     if isinstance(value, dict):
         parts = {_whole(str(key)): _in_json(each) for key, each in value.items()}
@@ -106,6 +106,6 @@ def _whole(text: str) -> str:
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
-def lines_for_people(text: str) -> str:
-    """Return a text line by line, each behind a bar, with nothing a terminal obeys."""
+def indented_for_terminal(text: str) -> str:
+    """Return a text with `  | ` before each line and control characters escaped."""
     return "".join(f"  | {escaped(each)}\n" for each in text.split("\n"))

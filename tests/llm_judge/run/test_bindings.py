@@ -39,17 +39,15 @@ def test_there_is_a_row_for_each_answer() -> None:
     rows = list(rows_of([RECORD, RECORD], bindings_for(["responses"], {})))
 
     assert [each.values.get("responses") for each in rows] == ["one", None] * 2
-    assert rows[0].told == {
+    assert rows[0].identity == {
         "row": 1,
         "record": 1,
         "record_id": "r1",
         "model": "m",
         "index": 0,
     }
-    assert rows[3].told == {"row": 4, "record": 2, "record_id": "r1", "model": "n"}
-    assert rows[1].problem == (
-        "the record has no outputs.text, which the input responses is"
-    )
+    assert rows[3].identity == {"row": 4, "record": 2, "record_id": "r1", "model": "n"}
+    assert rows[1].problem == ("the record has no outputs.text for the input responses")
 
 
 def test_well_known_names_have_their_fields() -> None:
@@ -70,7 +68,7 @@ def test_a_record_without_an_answer_is_told() -> None:
     record = Record(prompt="q?")
 
     assert values(record, responses="") == [
-        "the record has no answer, whose outputs.text responses is"
+        "the record has no answer with outputs.text for the input responses"
     ]
 
 
@@ -93,7 +91,7 @@ def test_a_record_without_an_answer_is_told() -> None:
 def test_any_field_can_be_named(path: str, found: Any) -> None:
     """A path leads to a field, or into what vendors and users keep there."""
     first = values(RECORD, x=path)[0]
-    lacking = f"the record has no {path}, which the input x is"
+    lacking = f"the record has no {path} for the input x"
 
     assert first == (lacking if found is UNSET else {"x": found})
 
@@ -130,7 +128,7 @@ def test_a_chat_has_a_question_an_answer_and_a_history(
     record: Record, question: Any, gt: Any, history: str
 ) -> None:
     """The last message of the user, an answer at the end, the rest, as at Tencent."""
-    lacking = "the record has no data.question, which the input q is"
+    lacking = "the record has no data.question for the input q"
 
     assert values(record, q="data.question") == [
         lacking if question is UNSET else {"q": question}

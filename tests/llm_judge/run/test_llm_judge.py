@@ -60,7 +60,7 @@ class Model:
 
     def __call__(self, prompt: str, budget: Budget) -> Reply:
         """Reply to a prompt."""
-        budget.take()
+        budget.count_request()
         with self.lock:
             reply = self.replies[len(self.prompts) % len(self.replies)]
             self.prompts.append(prompt)
@@ -186,9 +186,11 @@ def test_values_are_held_to_what_is_declared(
     """A value of a typed output fits, or it is said what it should be."""
     declared = output_field({"name": "s", **output})
 
-    assert declared.words == words
-    assert [declared.wrong(each) for each in good] == ["" for _ in good]
-    assert [declared.wrong(each) for each in bad] == [f"s is not {words}" for _ in bad]
+    assert declared.value_description == words
+    assert [declared.error_in(each) for each in good] == ["" for _ in good]
+    assert [declared.error_in(each) for each in bad] == [
+        f"s is not {words}" for _ in bad
+    ]
 
 
 # Definitions in files
@@ -213,7 +215,7 @@ def test_yaml_means_what_it_says(tmp_path: Path) -> None:
     [
         ("a.yaml", "a: 1\na: 2\n", "twice"),
         ("a.yaml", "a: [", "not YAML"),
-        ("a.yaml", "? [a]\n: 1\n", "no text"),
+        ("a.yaml", "? [a]\n: 1\n", "not text"),
         ("a.yaml", "- 1\n", "must be an object"),
         ("a.yaml", "!!python/object/apply:os.getcwd []\n", "not YAML"),
         ("a.yaml", "instructions: a\n", "lacks inputs, outputs, examples"),
@@ -662,7 +664,7 @@ def test_rows_keep_their_order_whoever_is_first() -> None:
     turns = threading.Barrier(4, timeout=10)
 
     def ask(prompt: str, budget: Budget) -> Reply:
-        budget.take()
+        budget.count_request()
         turns.wait()
         number = prompt.rpartition("responses")[2]
         return Reply(json.dumps({"score": "".join(filter(str.isdigit, number))}))
@@ -726,7 +728,7 @@ def test_a_stopped_budget_gives_nothing() -> None:
     budget = Budget(stopped=True)
 
     with pytest.raises(BudgetExhausted):
-        budget.take()
+        budget.count_request()
 
 
 # Cache
@@ -873,10 +875,12 @@ def test_a_key_shows_itself_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     key = api_key_from(["NOT_SET_ANYWHERE", "MY_KEY"])
 
     assert (key.text, repr(key)) == ("sk-CANARY", "Key(***)")
-    assert key.said("Bearer sk-CANARY is wrong\n") == r"Bearer *** is wrong\n"
-    assert ApiKey("none").said("none") == "***"
-    assert ApiKey("none").hidden_in("none") == "none"
-    assert ApiKey("x").said("x-ray") == "x-ray"
+    assert (
+        key.redacted_message("Bearer sk-CANARY is wrong\n") == r"Bearer *** is wrong\n"
+    )
+    assert ApiKey("none").redacted_message("none") == "***"
+    assert ApiKey("none").redacted("none") == "none"
+    assert ApiKey("x").redacted_message("x-ray") == "x-ray"
     with pytest.raises(JudgeError, match="set NOT_SET_ANYWHERE"):
         api_key_from(["NOT_SET_ANYWHERE"])
 
