@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # importing the package must load no dependency
     from harpia_formats.schema.load import SchemaError
     from harpia_formats.scoring.compare_runs import ComparisonReport
     from harpia_formats.scoring.scores import Scores
-    from harpia_formats.validation.companion_files import CompanionError
+    from harpia_formats.validation.companion_error import CompanionError
     from harpia_formats.workers.engine import EngineError
 
 __version__ = _version.__version__
@@ -303,7 +303,7 @@ def metric_names() -> tuple[str, ...]:
 
 #: Where each name is that is imported only if it is asked for.
 _elsewhere = {
-    "CompanionError": "validation.companion_files",
+    "CompanionError": "validation.companion_error",
     "ConversionError": "mapping.requirements",
     "Detected": "detection.result",
     "EngineError": "workers.engine",

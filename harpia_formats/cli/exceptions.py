@@ -71,14 +71,10 @@ def _exit_for(error: Exception) -> NoReturn:
         print_error(f"a package is missing or broken: {error}")
         raise SystemExit(ExitCode.UNABLE) from None
     from harpia_formats.cli.user_errors import USER_ERRORS  # noqa: PLC0415 - only failed runs pay for it
-    from harpia_formats.validation.file.validator import InternalError  # noqa: PLC0415 - only failed runs pay for it
 
     if isinstance(error, USER_ERRORS):
         print_error(str(error))
         raise SystemExit(ExitCode.UNABLE) from None
-    if isinstance(error, InternalError):
-        print_error(f"a bug in harpia-formats, please report it: {error}")
-        raise SystemExit(ExitCode.BUG) from error
     import traceback  # noqa: PLC0415 - only for bugs
 
     write_stderr("".join(traceback.format_exception(error)))

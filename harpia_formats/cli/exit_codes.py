@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+from harpia_formats.model.report import Report
+
 
 class ExitCode(IntEnum):
     """The exit codes of all commands; signals have those of shells, 128 + number."""
@@ -25,3 +27,15 @@ class UsageError(Exception):
 
 class Terminated(BaseException):
     """The process received a signal to end."""
+
+
+def exit_code_of(*reports: Report, ok: bool) -> ExitCode:
+    """Return the exit code of a command that made these reports.
+
+    `ok` tells whether nothing is wrong with the data.
+    """
+    if any(report.has_internal_errors for report in reports):
+        return ExitCode.BUG
+    if any(report.failures for report in reports):
+        return ExitCode.UNABLE
+    return ExitCode.OK if ok else ExitCode.FOUND

@@ -10,7 +10,7 @@ from harpia_formats.registry import UnknownFormat
 from harpia_formats.reporters import UnknownReporter
 from harpia_formats.rules import NoRuleLeft, UnknownRule
 from harpia_formats.schema.load import SchemaError
-from harpia_formats.validation.companion_files import CompanionError
+from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.workers.engine import EngineError
 
 #: Their text is a complete message: no traceback is needed to act on it.

@@ -91,10 +91,6 @@ class Problem:
     key: str = ""
 
 
-#: Yielded between problems after some rows, so that the consumer can go on.
-PAUSE: Problem = object.__new__(Problem)
-
-
 def pointer_of(path: Path, *, wildcard: bool = False) -> str:
     """Return the JSON pointer of `path`, array indices as `*` if `wildcard`.
 

@@ -6,6 +6,8 @@ from typing import Any
 from harpia_formats.model.problem import Problem, Severity
 
 SCHEMA = "harpia-formats/report/1"
+#: The rule on records on which harpia-formats itself failed.
+INTERNAL_ERROR = "V902"
 
 
 @dataclass(slots=True)
@@ -90,6 +92,11 @@ class Report:
     def failures(self) -> tuple[FileCount, ...]:
         """Files that could not be read to their end."""
         return tuple(file for file in self.files if file.reason is not None)
+
+    @property
+    def has_internal_errors(self) -> bool:
+        """Whether harpia-formats itself failed on some records (V902)."""
+        return any(group.code == INTERNAL_ERROR for group in self.groups)
 
     @property
     def ok(self) -> bool:

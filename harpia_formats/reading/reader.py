@@ -1,20 +1,21 @@
-"""Read records from anything, whatever its format, and say what is wrong with it."""
+"""Read records from files of any format, and report what is wrong with them."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.detection.read_blocks import ReadBlocks
+from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import LineRange, RangeReader, read_range
 from harpia_formats.framing.chunk import Cursor, count_newlines
 from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.reread import RereadableSource
-from harpia_formats.io.source import ReadProgress, Source, open_source
+from harpia_formats.io.source import ReadProgress, Source
 from harpia_formats.mapping.columns import (
     check_field_names,
     column_names,
@@ -26,7 +27,7 @@ from harpia_formats.mapping.mapped_format import (
 )
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.format import Format
-from harpia_formats.model.problem import PAUSE, Problem, Severity
+from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.record_stream import Receive, RecordStream, TakeAccepted
@@ -38,21 +39,28 @@ from harpia_formats.registry import (
     rules_for,
 )
 from harpia_formats.rules import selected_rules
-from harpia_formats.validation.file.tally import Tally
-from harpia_formats.validation.file.validator import Inspection
+from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.one_file import (
+    FileSettings,
+    OpenFile,
+    opened,
+    validate_open,
+)
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.plan.run_plan import run_plan_of
 
 if TYPE_CHECKING:  # most files are too small for it
     from harpia_formats.conversion.fast.shards import Shards
 
-#: Rules that say nothing of whether a record can be read.
+#: Rules that do not matter to whether a record can be read.
 _left_out = ("X", "L")
 #: Called with the format of a file before its first record.
 Begin = Callable[[FormatVariant, FileCount], None]
 
 
 class Reading:
-    """One run over some inputs, whose valid rows are handed on as records.
+    """One run over some inputs, whose valid rows are read as records.
 
     Raises `UnknownFormat` and `MapError` when it is made, `ValueError` without an
     input, and `TypeError` for what is no input.
@@ -67,7 +75,6 @@ class Reading:
         fail_fast: bool = True,
         max_row_bytes: int = ROW_LIMIT,
         progress: Callable[[ReadProgress], None] | None = None,
-        pauses: bool = False,
     ) -> None:
         self.inputs = checked_inputs(inputs)
         if columns is not None:
@@ -88,21 +95,21 @@ class Reading:
             progress=progress,
             ignore=_left_out,
         )
-        self._formats = (
+        formats = (
             tuple(all_formats().values()) if format_ is None else formats_named(format_)
         )
-        rules = rules_for(self._formats)
+        rules = rules_for(formats)
         active = selected_rules(rules, [], list(_left_out))
-        # What is only doubtful is the business of validation.
-        self._rules = {
+        # Only validation reports what is doubtful.
+        errors = {
             code: rules[code]
             for code in active
             if rules[code].severity is Severity.ERROR
         }
-        self._fields = _fields_of(self._formats[0], columns) if columns else {}
+        self._plan = run_plan_of(self._options, errors, None, formats)
+        self._fields = _fields_of(formats[0], columns) if columns else {}
         self.tally = Tally()
-        self._pauses = pauses
-        #: What was around the records of each file whose format is known.
+        #: The headers of each file whose format is known.
         self.headers: list[list[Header]] = []
 
     def problems(
@@ -117,33 +124,47 @@ class Reading:
 
         Raises `ConversionError` for a file whose rows are no records.
         """
-        for each in sources_of_inputs(self.inputs):
-            if isinstance(each, SourceError):
-                self.tally.begin(each.path).reason = each.reason
-                continue
-            yield from self._file(each, receive, begin, refuse, bulk, shards)
-            if self._options.fail_fast and not self.tally.report().ok:
-                return
+        with closing(self.steps(receive, begin, refuse, bulk, shards)) as steps:
+            for problems in steps:
+                yield from problems
 
-    def _file(  # noqa: PLR0913, PLR0917 - what is done with a record, in each case
+    def steps(
         self,
-        source: Source,
         receive: Receive,
         begin: Begin,
         refuse: Callable[[bytes], None],
-        bulk: TakeAccepted | None,
+        bulk: TakeAccepted | None = None,
+        shards: "Shards | None" = None,
+    ) -> Generator[Iterable[Problem], None, None]:
+        """Yield what is wrong with some rows, perhaps nothing, after each step.
+
+        Valid records are handed to `receive` before, a bounded number at each step.
+        Raises `ConversionError` for a file whose rows are no records.
+        """
+        for source in sources_of_inputs(self.inputs):
+            if isinstance(source, SourceError):
+                self.tally.begin(source.path).reason = source.reason
+                continue
+            count = self.tally.begin(source.name)
+            stream = RecordStream(
+                source.name,
+                receive,
+                refuse,
+                _beginning(begin, count),
+                bulk,
+                self._fields,
+            )
+            yield from self._file(source, count, stream, shards)
+            if self._options.fail_fast and not self.tally.report().ok:
+                return
+
+    def _file(
+        self,
+        source: Source,
+        count: FileCount,
+        stream: RecordStream,
         shards: "Shards | None",
-    ) -> Generator[Problem, None, None]:
-        count = self.tally.begin(source.name)
-        stream = RecordStream(
-            source.name,
-            receive,
-            refuse,
-            lambda variant: begin(_converting(variant, count), count),
-            bulk,
-            self._fields,
-            self._pauses,
-        )
+    ) -> Generator[Iterable[Problem], None, None]:
         try:
             if shards is not None and shards.suits(source):
                 yield from self._in_shards(source, count, stream, shards)
@@ -157,55 +178,70 @@ class Reading:
 
     def _whole(
         self, source: Source, count: FileCount, stream: RecordStream
-    ) -> Generator[Problem, None, None]:
-        """Inspect a file from its beginning to its end."""
-        with RereadableSource(source) as again, open_source(source) as reader:
-            blocks = ReadBlocks(reader, count)
-            inspection = self._inspection(stream, whole=True)
-            yield from _closed(inspection.problems(blocks, count, again))
-            if not inspection.stopped:
-                for _ in stream.close():
-                    if stream.pauses:
-                        yield PAUSE
-        count.complete = not inspection.stopped and blocks.error is None
-        if blocks.error is not None:
-            count.reason = blocks.error.reason
+    ) -> Generator[Iterable[Problem], None, None]:
+        """Read a file from its beginning to its end."""
+        with opened(source, count) as file:
+            local = yield from self._validated(
+                file, stream, progress=self._options.progress
+            )
+            if not local.merge.stopped:
+                yield from (() for _ in stream.close())
+        count.complete = not local.merge.stopped and file.blocks.error is None
+        if file.blocks.error is not None:
+            count.reason = file.blocks.error.reason
+
+    def _validated(
+        self,
+        file: OpenFile,
+        stream: RecordStream,
+        progress: Callable[[ReadProgress], None] | None = None,
+    ) -> Generator[Iterable[Problem], None, LocalValidation]:
+        """Validate an open file, and have its valid rows read."""
+        settings = FileSettings(
+            lambda: self.tally.demand(file.count), stream, progress=progress
+        )
+        with closing(validate_open(file, self._plan, settings)) as flow:
+            while True:
+                try:
+                    findings = next(flow)
+                except StopIteration as stop:
+                    local: LocalValidation = stop.value
+                    return local
+                yield tuple(self.tally.keep(file.count, findings))
 
     def _in_shards(
         self, source: Source, count: FileCount, stream: RecordStream, shards: "Shards"
-    ) -> Generator[Problem, None, None]:
-        """Inspect the beginning of a file, and have the rest of it done in ranges."""
+    ) -> Generator[Iterable[Problem], None, None]:
+        """Read the beginning of a file here, and have the rest converted in ranges."""
         origin = source.origin
         assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - only they have ranges
         progress = self._options.progress or (lambda _: None)
-        ranges = shards.ranges(source.name, origin)
         place = Cursor()
-        # What it has learned of the rows need not be found out for each range.
-        inspection = self._inspection(stream)
-        for work, found in ranges:
+        #: What validates rows here, once the format is known.
+        local: LocalValidation | None = None
+        for work, found in shards.ranges(source.name, origin):
             done = shards.if_right(work, found)
             lines = 0 if done is None else done.lines
-            if inspection.variant is None:
+            if local is None:
                 data = _bytes_of(source.name, origin, work)
                 lines = count_newlines(data)
-                part = Source(source.name, data)
-                with RereadableSource(part) as again, open_source(part) as reader:
-                    blocks = ReadBlocks(reader, count)
-                    yield from _closed(inspection.problems(blocks, count, again))
-                if inspection.stopped or inspection.variant is None:
+                with opened(Source(source.name, data), count) as file:
+                    local = yield from self._validated(file, stream)
+                variant = local.validators.variant
+                if local.merge.stopped or variant is None:
                     return
-                shards.begin(inspection.variant)
+                shards.begin(variant)
             elif done is None:
                 stretch = RangeReader(source.name, work.begin, work.end, origin)
-                yield from _closed(inspection.of_lines(stretch, place, count))
-                if inspection.stopped:
+                yield from self._lines(local, stretch, place)
+                if local.merge.stopped:
                     return
                 lines = stretch.lines
                 count.bytes += stretch.consumed
             else:
                 rows = shards.rows_of(work, done)
                 shards.deliver(done, rows, place, count.records)
-                count.records += done.records
+                local.merge.pass_over(done.records)
                 count.bytes += work.end - work.begin
             place = Cursor(work.end, place.line + lines)
             progress(Part(source.name, shards.size, work.end))
@@ -213,16 +249,14 @@ class Reading:
             _check_unchanged(source.name, origin)
         count.complete = True
 
-    def _inspection(self, stream: RecordStream, *, whole: bool = False) -> Inspection:
-        options = self._options
-        return Inspection(
-            options if whole else replace(options, progress=None),
-            self._rules,
-            self.tally,
-            self._formats,
-            None,
-            stream,
-        )
+    def _lines(
+        self, local: LocalValidation, stretch: RangeReader, place: Cursor
+    ) -> Iterator[Iterable[Problem]]:
+        """Validate further lines of a file whose plan is settled."""
+        limit = self._options.max_row_bytes
+        frames = line_rows(ByteBuffer(iter(stretch)), place, limit)
+        for findings in local.frames(frames):
+            yield tuple(self.tally.keep(local.merge.count, findings))
 
 
 def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
@@ -255,12 +289,9 @@ def _check_unchanged(name: str, remote: RemoteFile) -> None:
         raise SourceError(name, error_reason(error)) from error
 
 
-def _closed(flow: Iterator[Problem]) -> Generator[Problem, None, None]:
-    """Yield from `flow`, which is closed with it."""
-    try:
-        yield from flow
-    finally:
-        flow.close()  # type: ignore[attr-defined]  # it is a generator
+def _beginning(begin: Begin, count: FileCount) -> Callable[[FormatVariant], None]:
+    """Return a function that calls `begin` for a file whose rows are records."""
+    return lambda variant: begin(_converting(variant, count), count)
 
 
 def _converting(variant: FormatVariant, count: FileCount) -> FormatVariant:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO, cast
 
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.problem import PAUSE, Problem
+from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord
@@ -25,17 +25,15 @@ def records_in(
     Raises what `Reading` raises at once, `ConversionError` for a document without
     records and `ValidationFailed` for what is no record, or cannot be read.
     """
-    reading = Reading(inputs, format_, columns=columns, pauses=True, **limits)
+    reading = Reading(inputs, format_, columns=columns, **limits)
     return _records(reading)
 
 
 def _records(reading: Reading) -> Iterator[Record]:
     taken: deque[PlacedRecord] = deque()
     problems: list[Problem] = []
-    flow = reading.problems(taken.append, lambda *_: None, lambda _: None)
-    for each in flow:
-        if each is not PAUSE:
-            problems.append(each)
+    for found in reading.steps(taken.append, lambda *_: None, lambda _: None):
+        problems += found
         while taken:
             yield taken.popleft().record
     while taken:

@@ -35,6 +35,11 @@ class Rule:
     #: The contents of the companion file that the example is checked against.
     companion: bytes = b""
 
+    @property
+    def has_example(self) -> bool:
+        """Whether data can break the rule: V902 is broken by our code only."""
+        return self.bad != self.good
+
 
 class UnknownRule(Exception):  # noqa: N818 - part of the public API by this name
     """A code, prefix or name that no rule has; carries it and similar ones."""

@@ -243,4 +243,16 @@ RULES = (
         b'{"value": "b"}\n',
         _on(pattern=r"^(?:(\w+\s?)*b|a*!)(?<!x)$"),
     ),
+    Rule(
+        "V902",
+        "internal-error",
+        _E,
+        "harpia-formats must not fail on a record.",
+        "An error in harpia-formats itself, which no data should cause. The record is "
+        "counted as undetermined, all other records are validated, and the exit code "
+        "is 3. Please report it as a bug, with the record. With --cross-check it is "
+        "also a record on which the two schema validators differ.",
+        b"",
+        b"",
+    ),
 )

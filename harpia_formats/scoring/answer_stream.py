@@ -22,7 +22,7 @@ from harpia_formats.scoring.measure import BATCH, BatchQueue, BatchResult
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.results.format import ResultWriter
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
-from harpia_formats.validation.file.tally import Tally
+from harpia_formats.validation.merge.tally import Tally
 
 _Outcomes = tuple[Outcome, ...]
 #: Characters of answers and references that are measured together.
@@ -183,14 +183,15 @@ class AnswerScorer:
         return GroupTotals(key, self.measured, resampling, self._widths)
 
     def _report(self, code: str, answer: _Answer, message: str) -> None:
-        rule, tally = self._rules[code], self.tally
-        tally.resume(answer.count)
-        if tally.wants(rule, ()):
+        rule = self._rules[code]
+
+        def problem() -> Problem:
             place = answer.placed.row.place(0, 1, ())
-            problem = Problem(rule.code, rule.name, rule.severity, place, message)
-            if tally.add(problem, ()):
-                self.pending.append(problem)
-        tally.resume(tally.files[-1])
+            return Problem(rule.code, rule.name, rule.severity, place, message)
+
+        kept = self.tally.add(answer.count, rule, problem)
+        if kept is not None:
+            self.pending.append(kept)
 
     def pop_problems(self) -> Iterator[Problem]:
         """Yield the new problems, and forget them."""

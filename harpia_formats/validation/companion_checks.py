@@ -21,14 +21,16 @@ from harpia_formats.framing.numbered import (
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.format import Companion, Container, FileSummary, Remark
-from harpia_formats.model.problem import Problem
 from harpia_formats.registry import all_formats
-from harpia_formats.schema.load import Schema
-from harpia_formats.validation.companion_files import CompanionError
+from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.row_context import Row
-from harpia_formats.validation.file.result import Judged
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.plan.units import Demand
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.record_numbers import FIRST_RECORD
+from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.validated_file import ValidatedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Other:
     path: str
     #: The id of its format.
     format: str
-    #: Its document without its records, as text and decoded, and where it was.
+    #: Its document without its records, as text and decoded_or_none, and where it was.
     header: DocumentHeader
     document: dict[str, Any]
     #: Digests of the ids of its records.
@@ -96,21 +98,27 @@ def _id_of(value: Any, key: str) -> list[str]:
     return [key_text((found,), by_text=True)] if is_id else []
 
 
-def companion_problems(judged: Judged, other: Other) -> Iterator[Problem]:
-    """Yield what is kept of where a file disagrees with its companion.
+def companion_findings(
+    validated: ValidatedFile, other: Other, demand: Demand
+) -> Iterator[Findings]:
+    """Yield where a file disagrees with its companion, record by record.
 
-    All is counted with the file, and its records are invalid where they disagree.
+    Problems that `demand` does not need are only counted. The records that disagree
+    are counted as invalid.
     """
-    companion = judged.companion
+    companion = validated.companion
     if companion is None or companion.format != other.format:
         return
     expected = companion.expect(other.document)
-    check = _Check(judged, other, companion, expected, Digests())
+    check = _Check(
+        validated, other, companion, expected, Digests(), validated.collector(demand)
+    )
     with check.references:
         yield from check.records()
-        # What is broken may be what would be missed; an empty file says so itself.
+        # A record that does not parse may be one that would be missed; an empty file
+        # has a problem of its own.
         if (
-            judged.whole
+            validated.whole
             and check.count
             and not (check.broken and companion.counts_names)
         ):
@@ -120,14 +128,16 @@ def companion_problems(judged: Judged, other: Other) -> Iterator[Problem]:
 
 @dataclass(slots=True)
 class _Check:
-    """One file against its companion."""
+    """One file and its companion, while they are compared."""
 
-    judged: Judged
+    validated: ValidatedFile
     other: Other
     companion: Companion
+    #: What the companion says of the file, read by its format.
     expected: Any
-    #: Digests of what its records refer to.
+    #: Digests of the ids that its records refer to.
     references: Digests
+    collector: Collector
     count: int = 0
     names: list[str] = field(default_factory=list)
     #: Where the first record begins.
@@ -135,81 +145,81 @@ class _Check:
     #: Whether some records do not parse.
     broken: bool = False
 
-    def records(self) -> Iterator[Problem]:
-        """Yield where records disagree with what is expected."""
-        for each in self._records():
-            self.start = self.start or each.start
-            self.count = each.number
-            value = each.value()
+    def records(self) -> Iterator[Findings]:
+        """Yield where records disagree with the companion."""
+        for record in self._records():
+            self.start = self.start or record.start
+            self.count = record.number
+            value = record.value()
             if not isinstance(value, dict):
                 self.broken = True
                 continue
             self.names += self.companion.names(value)
             self.references.add(_id_of(value, self.companion.refers_by))
             for remark in self.companion.remarks(self.expected, value):
-                yield from self._said(each, value, remark)
+                yield self._of_record(record, value, remark)
 
-    def closing(self) -> Iterator[Problem]:
-        """Yield where the file as a whole does."""
+    def closing(self) -> Iterator[Findings]:
+        """Yield where the file as a whole disagrees with the companion."""
         seen = FileSummary(self.count, tuple(self.names), self._digest())
-        speaker = self.judged.speaker
         for remark in self.companion.closing(self.expected, seen):
             if self.companion.closing_there:
-                yield from self._say(remark, self._row_there())
+                self._add(remark, self._row_of_companion())
             else:
-                place = speaker.place(self.start or Cursor())
-                yield from speaker.say(remark.code, remark.message, remark.help, place)
+                place = self.collector.place(self.start or Cursor())
+                self.collector.add(remark.code, remark.message, remark.help, place)
+            yield self.collector.take()
 
-    def unknown_references(self) -> Iterator[Problem]:
-        """Yield the records that refer to a record that the other file has not."""
-        say = self.companion.no_such_record
-        if say is None:
+    def unknown_references(self) -> Iterator[Findings]:
+        """Yield the records that refer to a record that the companion has not."""
+        remark_on = self.companion.no_such_record
+        if remark_on is None:
             return
         missing = self.references.missing_from(self.other.ids).digests
         if not missing:
             return
-        for each in self._records():
-            value = each.value()
+        for record in self._records():
+            value = record.value()
             for text in _id_of(value, self.companion.refers_by):
                 if digest_of(text) in missing:
-                    yield from self._said(each, value, say())
+                    yield self._of_record(record, value, remark_on())
 
     def _records(self) -> Iterator[NumberedRecord]:
-        """Yield the records that were judged."""
-        found = numbered_records(self.judged.frames())
-        return takewhile(lambda each: each.number <= self.judged.until, found)
+        """Yield the records that were validated."""
+        found = numbered_records(self.validated.frames())
+        return takewhile(lambda record: record.number <= self.validated.until, found)
 
     def _digest(self) -> str | None:
         algorithm = self.companion.algorithm(self.expected)
         if not algorithm:
             return None
         digest = hashlib.new(algorithm, usedforsecurity=False)
-        for block in RereadableSource(self.judged.source).blocks():
+        for block in RereadableSource(self.validated.source).blocks():
             digest.update(block)
         return digest.hexdigest()
 
-    def _said(
+    def _of_record(
         self, record: NumberedRecord, value: Any, remark: Remark
-    ) -> Iterator[Problem]:
-        """Say a remark on a record."""
-        speaker = self.judged.speaker
-        if remark.code not in speaker.rules:
-            return
-        if speaker.is_error(remark.code):
-            self.judged.outcomes.note_wrong(record.number)
-        id_key = self.judged.variant.format.id_key
-        row = Row(speaker.path, record.text, record.start, record.number, value, id_key)
-        yield from self._say(remark, row)
+    ) -> Findings:
+        """Return a remark on a record as a finding, and count the record."""
+        collector = self.collector
+        if remark.code not in collector.rules:
+            return Findings()
+        if collector.is_error(remark.code):
+            self.validated.outcomes.add(FIRST_RECORD, b"", record.number - 1)
+        id_key, name = self.validated.format.id_key, collector.name
+        row = Row(name, record.text, record.start, record.number, value, id_key)
+        self._add(remark, row)
+        return collector.take()
 
-    def _say(self, remark: Remark, row: Row) -> Iterator[Problem]:
-        speaker = self.judged.speaker
-        if remark.code in speaker.rules:
+    def _add(self, remark: Remark, row: Row) -> None:
+        """Add a remark on a row, if its rule is active."""
+        if remark.code in self.collector.rules:
             finding = Finding(remark.code, 0, remark, row.value)
-            schema: Schema = True
-            yield from speaker.findings([finding], lambda _: row, schema)
+            self.collector.add_findings([finding], lambda _: row, schema=True)
 
-    def _row_there(self) -> Row:
-        """Return the document of the other file."""
+    def _row_of_companion(self) -> Row:
+        """Return the document of the companion as a row."""
         header = self.other.header
         start, value = header.pieces[0][1], self.other.document
         return Row(

@@ -1,4 +1,4 @@
-"""Which files of a run are checked against which other file."""
+"""Find the files of a run that are checked against another file."""
 
 from collections.abc import Iterator
 from os import PathLike, fspath
@@ -6,6 +6,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.file_name import without_compression
 from harpia_formats.io.discovery import find_sources
 from harpia_formats.io.reader import SourceError
@@ -13,27 +14,14 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.reread import is_lasting
 from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
-from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
-from harpia_formats.model.report import FileCount
-from harpia_formats.validation.file.tally import Tally
+from harpia_formats.validation.companion_error import CompanionError
+from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have no pairs
     from harpia_formats.validation.companion_checks import Other
-    from harpia_formats.validation.file.result import Judged
-
-
-class CompanionError(Exception):
-    """A file that others were to be checked against, and why they cannot be."""
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path = path
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
+    from harpia_formats.validation.validated_file import ValidatedFile
 
 
 class Pairs:
@@ -49,9 +37,9 @@ class Pairs:
         self._given: Other | None = None
         self._used = options.companion is None
         #: Files that may be found to belong to another, by folder and name.
-        self._waiting: dict[PurePath, tuple[Judged, FileCount]] = {}
+        self._waiting: dict[PurePath, ValidatedFile] = {}
         #: Files that others belong to, by the folder and names that these may have.
-        self._wanted: dict[PurePath, Judged] = {}
+        self._wanted: dict[PurePath, ValidatedFile] = {}
 
     def __enter__(self) -> Self:
         """Read the file that was named. Raises `CompanionError`."""
@@ -69,38 +57,40 @@ class Pairs:
             self._given.ids.close()
 
     def given_for(
-        self, format_: Format | None, judged: "Judged | None"
+        self, variant: FormatVariant | None, validated: "ValidatedFile | None"
     ) -> Iterator[Problem]:
         """Yield where a file, which is still open, disagrees with the one named.
 
         One of a format that belongs to it uses it, even if nothing can be compared.
         """
-        given, companion = self._given, format_ and format_.companion
-        # What a file is that is in no known format nobody can say.
-        self._used |= format_ is None
+        given = self._given
+        companion = variant.format.companion if variant else None
+        # A file in no known format may belong to the companion.
+        self._used |= variant is None
         if given is None or not companion or companion.format != given.format:
             return
         self._used = True
-        if judged is not None:
-            yield from self._wanted_of(_problems(judged, given))
+        if validated is not None:
+            yield from self._wanted_of(self._problems(validated, given))
 
-    def completed_by(
-        self, judged: "Judged | None", count: FileCount
-    ) -> Iterator[Problem]:
-        """Yield where files disagree of which `judged` is the second to turn up."""
-        if judged is None or self._given is not None:
+    def completed_by(self, validated: "ValidatedFile | None") -> Iterator[Problem]:
+        """Yield where files disagree of which `validated` is the second to turn up."""
+        if validated is None or self._given is not None:
             return
-        place = _place_of(judged.source)
+        place = _place_of(validated.source)
         if place is None:
             return
-        if judged.companion is not None and judged.companion.file_names is not None:
-            self._waiting[place] = (judged, count)
+        if (
+            validated.companion is not None
+            and validated.companion.file_names is not None
+        ):
+            self._waiting[place] = validated
             if place in self._wanted:
                 yield from self._pair(place, self._wanted[place])
-        for name in self._names_wanted(judged):
-            self._wanted.setdefault(place.parent / name, judged)
+        for name in self._names_wanted(validated):
+            self._wanted.setdefault(place.parent / name, validated)
             if place.parent / name in self._waiting:
-                yield from self._pair(place.parent / name, judged)
+                yield from self._pair(place.parent / name, validated)
                 return
 
     def _wanted_of(self, problems: Iterator[Problem]) -> Iterator[Problem]:
@@ -116,21 +106,29 @@ class Pairs:
             reason = f"is {self._given.format}, which none of the files belongs to"
             raise CompanionError(self._given.path, reason)
 
-    def _pair(self, place: PurePath, other: "Judged") -> Iterator[Problem]:
-        judged, count = self._waiting.pop(place)
+    def _pair(self, place: PurePath, other: "ValidatedFile") -> Iterator[Problem]:
+        """Yield where a file that waited disagrees with the one it belongs to."""
+        validated = self._waiting.pop(place)
         try:
             read = _read(other.source, self._options)
-        except CompanionError:  # what is wrong with it was said when it was judged
+        except CompanionError:  # it has problems of its own, which were reported
             return
-        present = self._tally.files[-1]
-        self._tally.resume(count)
         try:
-            yield from self._wanted_of(_problems(judged, read))
+            yield from self._wanted_of(self._problems(validated, read))
         finally:
-            self._tally.resume(present)
             read.ids.close()
 
-    def _names_wanted(self, judged: "Judged") -> tuple[str, ...]:
+    def _problems(
+        self, validated: "ValidatedFile", other: "Other"
+    ) -> Iterator[Problem]:
+        """Yield where a file disagrees with its companion, counted with the file."""
+        from harpia_formats.validation.companion_checks import companion_findings  # noqa: PLC0415 - only for companions: start-up time
+
+        demand = self._tally.demand(validated.count)
+        for findings in companion_findings(validated, other, demand):
+            yield from self._tally.keep(validated.count, findings)
+
+    def _names_wanted(self, validated: "ValidatedFile") -> tuple[str, ...]:
         """Return what the files may be called that belong to a file."""
         from harpia_formats.registry import all_formats  # noqa: PLC0415 - cheap by now
 
@@ -138,9 +136,11 @@ class Pairs:
             companion = each.companion
             if companion is None or companion.file_names is None:
                 continue
-            if companion.format == judged.variant.format.id:
-                expected = companion.expect(_document_of(judged.source, self._options))
-                name = without_compression(Path(judged.source.name).name)
+            if companion.format == validated.variant.format.id:
+                expected = companion.expect(
+                    _document_of(validated.source, self._options)
+                )
+                name = without_compression(Path(validated.source.name).name)
                 return companion.file_names(name, expected)
         return ()
 
@@ -172,7 +172,7 @@ def _document_of(source: Source, options: Options) -> dict[str, Any]:
     """Return the document of a file that others belong to, empty if it is broken."""
     try:
         read = _read(source, options)
-    except CompanionError:  # what is wrong with it was said when it was judged
+    except CompanionError:  # its own problems were reported when it was validated
         return {}
     read.ids.close()
     return read.document
@@ -185,9 +185,3 @@ def _read(source: Source, options: Options) -> "Other":
         return read_other(source, options)
     except SourceError as error:
         raise CompanionError(error.path, error.reason) from error
-
-
-def _problems(judged: "Judged", other: "Other") -> Iterator[Problem]:
-    from harpia_formats.validation.companion_checks import companion_problems  # noqa: PLC0415 - as above
-
-    yield from companion_problems(judged, other)

@@ -1,12 +1,13 @@
-"""Validate files: from bytes to problems, and to a report that counts them all."""
+"""Validate the files of a run: from bytes to problems, and to a report."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.io.compression import CODECS
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError
@@ -17,21 +18,38 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.registry import all_formats, formats_named, rules_for
-from harpia_formats.rules import Rule, selected_rules
+from harpia_formats.rules import selected_rules
 from harpia_formats.validation.companion_files import Pairs
-from harpia_formats.validation.file.emit import Speaker
-from harpia_formats.validation.file.outcomes import Outcomes
-from harpia_formats.validation.file.run import inspected
-from harpia_formats.validation.file.tally import Tally
-from harpia_formats.validation.file.validator import Inspection
+from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.merge.outcomes import Outcomes
+from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.one_file import (
+    FileSettings,
+    HandOut,
+    note_end,
+    opened,
+    validate_open,
+)
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.parallel.redone import RedoneUnits
+from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.plan.units import Demand
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.record_numbers import FIRST_RECORD, RecordSet
+from harpia_formats.validation.unit.result import (
+    FileNotSeen,
+    FileResult,
+    Findings,
+    InternalFault,
+    TooMuch,
+)
+from harpia_formats.validation.validated_file import file_of_result, validated_file
 
-if TYPE_CHECKING:  # most runs need no help
-    from harpia_formats.validation.parallel.messages import FoundFile, Job
-    from harpia_formats.validation.parallel.small_files import Judged
+if TYPE_CHECKING:  # imported only for several processes: start-up time
+    from harpia_formats.validation.parallel.small_files import Answered
     from harpia_formats.workers.pool import Died, WorkerPool
 
-#: Bytes of a file for which nobody else is asked to help.
+#: Bytes of a file that is validated by one process.
 LITTLE = 1024 * 1024
 
 
@@ -40,31 +58,40 @@ class Validation:
 
     Raises `UnknownFormat`, `UnknownRule` or `SchemaError` when it is made with
     options that cannot be met, `ValueError` without an input, and `TypeError` for what
-    is no input; what cannot be read is told in the report.
+    is no input; what cannot be read is noted in the report.
     """
 
     def __init__(self, inputs: Iterable[Input], options: Options) -> None:
         self._inputs = checked_inputs(inputs)
         self._options = options
-        self._formats = _formats_asked(options.format)
-        asked = (*options.select, *options.ignore)
-        self._rules = rules_for(self._formats, asked)
-        self._active = selected_rules(
-            self._rules, list(options.select), list(options.ignore), lint=options.lint
+        formats = _formats_asked(options.format)
+        rules = rules_for(formats, [*options.select, *options.ignore])
+        active = selected_rules(
+            rules, list(options.select), list(options.ignore), lint=options.lint
         )
-        self._schema = _given_schema(options.schema)
+        self._plan = run_plan_of(
+            options,
+            {code: rules[code] for code in active},
+            _given_schema(options.schema),
+            formats,
+        )
         self._tally = Tally(options.examples, options.max_problems)
+        #: Units that the main process validated because no worker did.
+        self.redone = RedoneUnits()
 
     def __iter__(self) -> Iterator[Problem]:
-        rules = {code: self._rules[code] for code in self._active}
         pairs = Pairs(self._options, self._tally)
         with pairs, self._pool() as pool:
-            for each, found in self._sources(rules, pool):
-                count = self._tally.begin(each.name)
-                if found is not None:
-                    yield from self._taken(each, found, rules, count, pairs)
+            hand_out = self._hand_out(pool)
+            for source, answer in self._sources(pool):
+                if isinstance(source, SourceError):
+                    self._tally.begin(source.path).reason = source.reason
+                elif isinstance(answer, FileResult):
+                    yield from self._merged(source, answer, pairs)
+                elif answer is None:
+                    yield from self._validated(source, pairs, pool, hand_out)
                 else:
-                    yield from self._inspected(each, rules, count, pairs, pool)
+                    yield from self._unanswered(source, answer, pairs, pool, hand_out)
                 if self._options.fail_fast and self._tally.errors:
                     return
             pairs.check_used()
@@ -74,95 +101,132 @@ class Validation:
         return self._tally.report()
 
     def _pool(self) -> "AbstractContextManager[WorkerPool | None]":
-        """Return who helps, if anybody may."""
+        """Return the worker processes, None if this process does all the work."""
         options = self._options
-        # Where only the beginning is wanted, nobody should read on.
+        # Where only the beginning of a file is wanted, no worker should read the rest.
         is_cut_short = options.fail_fast or options.limit is not None
-        is_elsewhere = options.executor is not None or options.engine is not None
-        if is_cut_short or (not is_elsewhere and _is_little(self._inputs)):
+        is_far = options.executor is not None or options.engine is not None
+        if is_cut_short or (not is_far and _is_little(self._inputs)):
             return nullcontext()
-        from harpia_formats.workers.pool import joined  # noqa: PLC0415 - if there is work for it
+        from harpia_formats.workers.pool import joined  # noqa: PLC0415 - only for several processes: start-up time
 
         return joined(options.jobs, options.executor, options.engine)
 
-    def _sources(
-        self, rules: Mapping[str, Rule], pool: "WorkerPool | None"
-    ) -> "Iterator[tuple[Source, FoundFile | Died | None]]":
-        """Yield what the inputs name, once; one that names nothing is a failed file.
+    def _hand_out(self, pool: "WorkerPool | None") -> HandOut | None:
+        """Return what validates a file's rows in other processes, if there are any."""
+        if pool is None:
+            return None
+        from harpia_formats.validation.parallel.hand_out import Workers  # noqa: PLC0415 - only for several processes: start-up time
 
-        Small files come with what was found in them if there are many.
-        """
+        progress = self._options.progress
+        return Workers(pool, self._tally.demand, self.redone, progress).rows
+
+    def _sources(self, pool: "WorkerPool | None") -> "Iterator[Answered]":
+        """Yield what the inputs name; many small files with the answers of workers."""
         sources = sources_of_inputs(self._inputs)
-        found: Iterator[Judged] = ((each, None) for each in sources)
-        if pool is not None:
-            from harpia_formats.validation.parallel.small_files import in_batches  # noqa: PLC0415 - as above
-
-            found = in_batches(sources, pool, partial(self._job, rules))
-        for each, outcome in found:
-            if isinstance(each, SourceError):
-                self._tally.begin(each.path).reason = each.reason
-            else:
-                yield each, outcome
-
-    def _taken(
-        self,
-        source: Source,
-        found: "FoundFile | Died",
-        rules: Mapping[str, Rule],
-        count: FileCount,
-        pairs: Pairs,
-    ) -> Iterator[Problem]:
-        """Yield what was found in a file elsewhere."""
-        from harpia_formats.validation.parallel.merge_file import TakenFile, variant_of  # noqa: PLC0415 - likewise
-        from harpia_formats.workers.pool import Died  # noqa: PLC0415 - if others help
-
-        speaker = Speaker(rules, self._tally, count.path)
-        taken = TakenFile(source, self._tally, speaker, Outcomes(count), self._options)
-        if isinstance(found, Died):
-            yield from taken.missed()
+        if pool is None:
+            yield from ((source, None) for source in sources)
             return
-        yield from taken.problems(found)
-        variant, judged = variant_of(found), taken.judged(found)
-        yield from pairs.given_for(variant.format if variant else None, judged)
-        yield from pairs.completed_by(judged, count)
+        from harpia_formats.validation.parallel.small_files import in_batches  # noqa: PLC0415 - only for several processes: start-up time
 
-    def _job(self, rules: Mapping[str, Rule]) -> "Job":
-        """Return how whole files are judged elsewhere."""
-        from harpia_formats.validation.parallel.messages import (  # noqa: PLC0415 - as above
-            Job,
-            new_key,
-            plain_options,
-        )
+        yield from in_batches(sources, pool, self._plan)
 
-        formats = tuple(each.id for each in self._formats)
-        options = plain_options(self._options)
-        return Job(new_key(), options, tuple(rules), self._schema, formats)
-
-    def _inspected(
+    def _validated(
         self,
         source: Source,
-        rules: Mapping[str, Rule],
-        count: FileCount,
         pairs: Pairs,
         pool: "WorkerPool | None",
+        hand_out: HandOut | None,
     ) -> Iterator[Problem]:
+        """Validate a file, and check it against its companion."""
+        count = self._tally.begin(source.name)
         if pool is not None and pool.is_far:
             _have_seen(pool, source)
-        inspection = Inspection(
-            self._options, rules, self._tally, self._formats, self._schema, pool=pool
+        settings = FileSettings(
+            lambda: self._tally.demand(count),
+            hand_out=hand_out,
+            progress=self._options.progress,
+            has_companion=self._options.companion is not None,
         )
-
-        def finish() -> Iterator[Problem]:
-            judged = inspection.judged(source)
-            return pairs.given_for(inspection.format, judged)
-
-        yield from inspected(source, inspection, count, finish)
+        try:
+            with opened(source, count) as file:
+                local = yield from self._kept(
+                    count, validate_open(file, self._plan, settings)
+                )
+                validated = validated_file(file, local)
+                yield from pairs.given_for(local.validators.variant, validated)
+        except SourceError as error:
+            count.reason = error.reason
+            return
+        note_end(file, local.merge)
         if not (self._options.fail_fast and count.errors):
-            yield from pairs.completed_by(inspection.judged(source), count)
+            yield from pairs.completed_by(validated)
+
+    def _kept(
+        self, count: FileCount, flow: Generator[Findings, None, LocalValidation]
+    ) -> Generator[Problem, None, LocalValidation]:
+        """Yield the problems that are kept of a file; return what `flow` returns."""
+        while True:
+            try:
+                findings = next(flow)
+            except StopIteration as stop:
+                local: LocalValidation = stop.value
+                return local
+            yield from self._tally.keep(count, findings)
+
+    def _merged(
+        self, source: Source, found: FileResult, pairs: Pairs
+    ) -> Iterator[Problem]:
+        """Merge what a worker found in a whole file."""
+        # The problems are counted as they are kept.
+        count = self._tally.begin_counted(
+            replace(found.count, errors=0, warnings=0, notes=0, folded=False)
+        )
+        yield from self._tally.keep(count, found.first_findings)
+        count.folded = found.count.folded
+        yield from self._tally.keep(count, found.findings)
+        outcomes = Outcomes(
+            count,
+            RecordSet(bytearray(found.invalid)),
+            RecordSet(bytearray(found.undetermined)),
+        )
+        validated = file_of_result(source, found, outcomes)
+        yield from pairs.given_for(found.plan.variant, validated)
+        yield from pairs.completed_by(validated)
+
+    def _unanswered(
+        self,
+        source: Source,
+        answer: "TooMuch | FileNotSeen | InternalFault | Died",
+        pairs: Pairs,
+        pool: "WorkerPool | None",
+        hand_out: HandOut | None,
+    ) -> Iterator[Problem]:
+        """Validate a file that no worker did, or report why it cannot be."""
+        if isinstance(answer, (TooMuch, FileNotSeen)):
+            self.redone.count(answer)
+            yield from self._validated(source, pairs, pool, hand_out)
+            return
+        count = self._tally.begin(source.name)
+        Outcomes(count).add(b"", FIRST_RECORD, 0)
+        count.records = 1
+        rules = self._plan.active_rules()
+        collector = Collector(rules, source.name, 0, Demand())
+        if isinstance(answer, InternalFault):
+            code, help_ = "V902", "please report it as a bug, with the file"
+            message = f"harpia-formats failed on the file: {answer.error}"
+        else:
+            code = "V901"
+            message = "the file could not be validated: its worker process died twice"
+            help_ = (
+                "see that there is memory enough, or look for what is special about it"
+            )
+        collector.add(code, message, help_, collector.place(Cursor()))
+        yield from self._tally.keep(count, collector.take())
 
 
 def _is_little(inputs: Sequence[Input]) -> bool:
-    """Tell whether all there is to read is one small file, not compressed."""
+    """Return whether there is one input, a small file that is not compressed."""
     name = inputs[0]
     if len(inputs) > 1 or not isinstance(name, (str, PathLike)) or is_url(str(name)):
         return False
@@ -176,12 +240,12 @@ def _is_little(inputs: Sequence[Input]) -> bool:
 
 
 def _have_seen(pool: "WorkerPool", source: Source) -> None:
-    """Have those who work look at a file of ranges before any work on it is done.
+    """Have the workers look at a file that they will read in ranges.
 
-    Raises `EngineError`.
+    Raises `EngineError` if they do not see it.
     """
-    from harpia_formats.detection.splittable import is_plain_lines, splittable_size  # noqa: PLC0415 - if others help
-    from harpia_formats.validation.parallel.large_file import HEAD, WORTH  # noqa: PLC0415 - likewise
+    from harpia_formats.detection.splittable import is_plain_lines, splittable_size  # noqa: PLC0415 - only for clusters: start-up time
+    from harpia_formats.validation.parallel.hand_out import HEAD, WORTH  # noqa: PLC0415 - only for clusters: start-up time
 
     origin, size = source.origin, splittable_size(source.origin)
     if size is not None and size >= HEAD + WORTH and is_plain_lines(source):
@@ -193,7 +257,7 @@ def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:
     """Return the user's schema with its name, after a careful look."""
     if given is None:
         return None
-    from harpia_formats.schema.user_schema import check_schema, user_schema  # noqa: PLC0415 - most runs have none
+    from harpia_formats.schema.user_schema import check_schema, user_schema  # noqa: PLC0415 - only with a schema of the user: start-up time
 
     if isinstance(given, (dict, bool)):
         check_schema("schema", given)

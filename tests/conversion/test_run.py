@@ -22,7 +22,7 @@ from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.registry import writable_formats
-from harpia_formats.validation.file.row_validator import Learner
+from harpia_formats.validation.unit.decoder_training import DecoderTraining
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -812,14 +812,14 @@ def test_what_is_learned_of_rows_is_not_forgotten_in_the_next_range(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ranges with bad rows are done here; the decoder is built for the first only."""
-    built: list[Learner] = []
-    usual = Learner._build  # noqa: SLF001 - how often it is done shows nowhere else
+    built: list[DecoderTraining] = []
+    usual = DecoderTraining._build  # noqa: SLF001 - how often it is done shows nowhere else
 
-    def noted(learner: Learner) -> None:
-        built.append(learner)
-        usual(learner)
+    def noted(training: DecoderTraining) -> None:
+        built.append(training)
+        usual(training)
 
-    monkeypatch.setattr(Learner, "_build", noted)
+    monkeypatch.setattr(DecoderTraining, "_build", noted)
     rows = lines_of(*many(5_000)).splitlines(keepends=True)
     file = tmp_path / "in.jsonl"
     file.write_bytes(b"7\n".join(rows))

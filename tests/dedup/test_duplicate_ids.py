@@ -18,7 +18,7 @@ from harpia_formats.dedup.digests import digest_of
 from harpia_formats.dedup.duplicate_ids import DuplicateIdFinder
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.framing.container import frames
-from harpia_formats.validation.file import row_validator as judge
+from harpia_formats.validation.unit import decoder_training
 
 LIMIT = 200
 IDS = st.sampled_from([1, 2, "1", "2", "(1,)", "é", "\u2028", ""])
@@ -69,7 +69,7 @@ def validated(given_: Any, **options: Any) -> Report:
     uncapped = {"examples": 0, "max_problems": 0, "max_row_bytes": LIMIT}
     with pytest.MonkeyPatch.context() as patch:
         # So that a few rows go through the decoder, as most rows do in large files.
-        patch.setattr(judge, "ROWS_BEFORE_DECODER", 2)
+        patch.setattr(decoder_training, "ROWS_BEFORE_DECODER", 2)
         return validate(given_, format="harpia", **uncapped | options)
 
 

@@ -8,7 +8,7 @@ from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.parsing.json_fault import FaultKind
 from harpia_formats.parsing.json_syntax import find_fault
 from harpia_formats.parsing.locate import duplicates
-from harpia_formats.validation.file.row_validator import Brief, Judge
+from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
 
 _ROOT = Path(__file__).parents[2]
 _CORPORA = _ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
@@ -94,7 +94,7 @@ def test_all_invalid_texts_are_refused_with_a_place() -> None:
         assert 0 <= fault.start <= fault.end <= len(text), name
 
 
-def test_open_texts_are_judged_by_our_choice() -> None:
+def test_open_texts_are_validatord_by_our_choice() -> None:
     """Each of the 35 texts that a parser may accept or not is judged as documented."""
     found = {name: find_fault(text) for name, text in _texts("i").items()}
 
@@ -103,11 +103,11 @@ def test_open_texts_are_judged_by_our_choice() -> None:
 
 def judged(text: bytes) -> list[str]:
     """Return the codes of what is wrong with `text` as one record of schema {}."""
-    verdict = Judge({}, Brief()).judge(Chunk(text, Cursor(), [text]))
+    verdict = RowValidator({}, RowChecks()).validate(Chunk(text, Cursor(), [text]))
     return [each.code for each in verdict.findings] or ["blank"] * len(verdict.blank)
 
 
-def test_the_judge_takes_the_texts_as_records() -> None:
+def test_the_validator_takes_the_texts_as_records() -> None:
     """As one record each, valid texts pass, and the others have one finding.
 
     Two are blank: no record at all, so that their file is an empty one.

@@ -13,7 +13,7 @@ import pytest
 
 from harpia_formats import Report, validate
 from harpia_formats.registry import all_rules
-from harpia_formats.validation.companion_files import CompanionError
+from harpia_formats.validation.companion_error import CompanionError
 
 ROOT = Path(__file__).parents[2]
 CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))

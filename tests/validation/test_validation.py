@@ -24,9 +24,10 @@ from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.rules import UnknownRule
 from harpia_formats.schema.load import SchemaError
-from harpia_formats.validation.file.tally import GROUP_LIMIT, GROUP_REST
+from harpia_formats.validation.merge.tally import GROUP_REST
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
+from harpia_formats.validation.unit.collector import GROUP_LIMIT
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted((ROOT / "fixtures").iterdir())

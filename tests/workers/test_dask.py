@@ -22,8 +22,8 @@ from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import chunks as pieces
-from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation.parallel import cut as pieces
+from harpia_formats.validation.parallel import hand_out as ranged
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.run import Validation
 from harpia_formats.workers import dask as module
@@ -53,12 +53,12 @@ from harpia_formats.conversion.fast import shard_worker as shards
 from harpia_formats.validation.parallel import worker as working
 
 def deadly(run):
-    def judge(job, work):
-        data = b"".join(working._stretch(work))
+    def validate(plan, unit, demand):
+        data = b"".join(working._stretch_of("", unit))
         if b"deadly" in data:
             os._exit(1)
-        return run(job, work)
-    return judge
+        return run(plan, unit, demand)
+    return validate
 
 working._range = deadly(working._range)
 """
@@ -330,7 +330,7 @@ def test_a_file_that_workers_do_not_see_ends_the_run(
     source.write_bytes(FAULTY)
     # A worker's folder is not ours, and what it sees there is another file.
     code = (
-        "from harpia_formats.validation.parallel import large_file as ranged\n"
+        "from harpia_formats.validation.parallel import hand_out as ranged\n"
         "from harpia_formats.conversion.fast import shards as sharding\n"
         "from harpia_formats.workers import same_file as fingerprint\n"
         "ranged.HEAD = ranged.WORTH = sharding.MIN_FILE_BYTES = 1\n"

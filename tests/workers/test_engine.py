@@ -23,8 +23,8 @@ from harpia_formats.conversion.fast.shard_job import ShardJob
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.framing.byte_ranges import line_ranges
 from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.validation.parallel import chunks as pieces
-from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation.parallel import cut as pieces
+from harpia_formats.validation.parallel import hand_out as ranged
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.workers import pool as worker_pool
 from harpia_formats.workers.engine import Engine, EngineError, check_engine

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     Columns,
     Constants,
@@ -121,9 +121,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
 
         write_loss_report(report, loss_report)
     _print_summary(run.messages, report, on_loss, quiet=quiet)
-    if report.report.failures:
-        return ExitCode.UNABLE
-    return ExitCode.OK if report.ok else ExitCode.FOUND
+    return exit_code_of(report.report, ok=report.ok)
 
 
 def _check_loss_report(path: Path, others: Iterable[str], *, overwrite: bool) -> None:

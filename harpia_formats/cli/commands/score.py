@@ -2,7 +2,7 @@
 
 import sys
 
-from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
     Constants,
     CsvColumns,
@@ -132,6 +132,4 @@ def _print_scores(scores: Scores, *, is_table_extra: bool, quiet: bool) -> ExitC
         write_stderr(
             "no overall score: some rows are not valid; --skip-invalid skips them\n"
         )
-    if failures:
-        return ExitCode.UNABLE
-    return ExitCode.OK if scores.ok else ExitCode.FOUND
+    return exit_code_of(scores.report, ok=scores.ok)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
     CsvColumns,
     Engine,
@@ -109,8 +109,8 @@ def _print_comparison(
     """Print the table of a comparison, or why there is none; return the exit code."""
     failures = [file for report in reports for file in report.failures]
     print_failures(failures)
-    if failures:
-        return ExitCode.UNABLE
+    if failures or any(report.has_internal_errors for report in reports):
+        return exit_code_of(*reports, ok=False)
     if found.compared:
         lines = comparison_lines(found.compared)
         text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))

@@ -5,7 +5,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any
 
-from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     CsvColumns,
     Engine,
@@ -169,12 +169,13 @@ def _write_report(
     if reporter.summary_apart and not quiet:
         progress.hide()
         write_stderr("".join(f"{line}\n" for line in summary_lines(report)))
+    if statistics:
+        # Not part of the report, which is the same for any number of workers.
+        write_stderr("".join(f"{line}\n" for line in run.redone.lines()))
     return report
 
 
 def _exit_code(report: Report, *, error_on_warning: bool, exit_zero: bool) -> ExitCode:
     """Return the exit code of a report; `exit_zero` forgives findings only."""
-    if report.failures:
-        return ExitCode.UNABLE
     is_found = not report.ok or (error_on_warning and report.warnings)
-    return ExitCode.FOUND if is_found and not exit_zero else ExitCode.OK
+    return exit_code_of(report, ok=exit_zero or not is_found)

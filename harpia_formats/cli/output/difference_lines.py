@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.output.problems import print_failures
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.comparison.round_trip import DifferenceReport, FieldDifferences
@@ -31,9 +31,8 @@ def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> Exit
     print_failures(failures)
     if not quiet:
         write_stderr(_summary(found, how) + "\n")
-    if failures:
-        return ExitCode.UNABLE
-    return ExitCode.OK if found.ok else ExitCode.FOUND
+    reports = () if found.report is None else (found.report,)
+    return exit_code_of(*reports, ok=found.ok)
 
 
 def _line(changed: FieldDifferences) -> str:

@@ -25,13 +25,17 @@ def rule_line(rule: Rule, width: int) -> str:
 
 
 def rule_page(rule: Rule) -> str:
-    """Return the page of `rule`: what it says, why, and its two examples."""
+    """Return the page of `rule`: what it says, why, and its examples if it has any."""
     optional = " (only with --lint or --select)" if rule.lint else ""
-    circumstances = _circumstances(rule)
     lines = [
         f"{rule.code} {rule.name} ({rule.severity.value}){optional}",
         rule.summary,
         *textwrap.wrap(rule.explanation, WIDTH),
+    ]
+    if not rule.has_example:
+        return "\n".join(lines) + "\n"
+    circumstances = _circumstances(rule)
+    lines += [
         "",
         *_contract_lines(rule),
         f"bad{circumstances}:",

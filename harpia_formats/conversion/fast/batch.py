@@ -18,7 +18,7 @@ from harpia_formats.model.record import OPEN_OBJECTS, TEXT_LISTS
 from harpia_formats.reading.record_stream import read_record
 from harpia_formats.schema.load import Schema
 from harpia_formats.schema.typed_decoder import TypedDecoder
-from harpia_formats.validation.file.row_validator import Judge
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 #: Fields whose inner values a template cannot move.
 _deep = frozenset(
@@ -82,10 +82,10 @@ class BatchConverter:
         except Unconvertible:
             return None
 
-    def count_members_for(self, judge: Judge) -> None:
-        """Let `judge` count the members of rows by their shapes, which is faster."""
-        judge.count_members = lambda rows, decoder: self.members_in(
-            rows, decoder, judge.decoder_schema
+    def count_members_for(self, validator: RowValidator) -> None:
+        """Let `validator` count members by the shapes of rows, which is faster."""
+        validator.count_members = lambda rows, decoder: self.members_in(
+            rows, decoder, validator.decoder_schema
         )
 
     def members_in(

@@ -14,8 +14,8 @@ from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import Row as PlacedRow
-from harpia_formats.validation.file.outcomes import Numbers
-from harpia_formats.validation.file.row_validator import Judge
+from harpia_formats.validation.unit.record_numbers import Numbers
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need none
     from harpia_formats.conversion.fast.batch import BatchConverter
@@ -38,7 +38,7 @@ class ChunkConverter:
         self.destination: Destination | None = None
         self._batches: BatchConverter | None = None
         #: The validator of the rows that were converted in batches.
-        self._judge: Judge | None = None
+        self._validator: RowValidator | None = None
         #: The paths and fates of the templates of workers, and how many records each
         #: of them converted.
         self._templates: dict[
@@ -47,24 +47,28 @@ class ChunkConverter:
         self._used: Counter[TemplateKey] = Counter()
 
     def accepted(
-        self, chunk: Chunk, numbers: Numbers, values: Sequence[Any], judge: Judge
+        self,
+        chunk: Chunk,
+        numbers: Numbers,
+        values: Sequence[Any],
+        validator: RowValidator,
     ) -> bool:
         """Convert a chunk of decoded rows; return False if that is not possible.
 
         Raises `StopConversion` at a loss, if the options make that a failure.
         """
-        totals, destination, decoder = self._totals, self.destination, judge.decoder
+        totals, destination, decoder = self._totals, self.destination, validator.decoder
         if destination is None or decoder is None:
             return False
         if self._batches is None:
             self._batches = self._batches_for(totals.variants[-1], destination)
             if self._batches is not None:
-                self._batches.count_members_for(judge)
+                self._batches.count_members_for(validator)
         if self._batches is None:
             return False
-        self._judge = judge
+        self._validator = validator
         batch = self._batches.convert(
-            values, decoder, judge.decoder_schema, totals.records
+            values, decoder, validator.decoder_schema, totals.records
         )
         if batch is None:
             return False
@@ -143,10 +147,10 @@ class ChunkConverter:
         # Only processes that are forked from this one have what is prepared here.
         if (
             shard_source.folder
-            and self._judge is not None
+            and self._validator is not None
             and self._batches is not None
         ):
-            prepare_workers(job, self._judge, self._batches)
+            prepare_workers(job, self._validator, self._batches)
         return job
 
     def _needs_numbers(self) -> bool:
@@ -187,6 +191,6 @@ class ChunkConverter:
         counted += [(*self._templates[key], times) for key, times in self._used.items()]
         for paths, fates, times in counted:
             self._totals.losses.add(paths, fates, lambda: None, times)
-        self._batches = self._judge = None
+        self._batches = self._validator = None
         self._templates.clear()
         self._used.clear()

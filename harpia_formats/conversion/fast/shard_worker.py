@@ -33,7 +33,7 @@ from harpia_formats.model.format import Container
 from harpia_formats.reading.record_stream import HEADED
 from harpia_formats.registry import adapter_of, format_of
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.validation.file.row_validator import Brief, Judge
+from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
 from harpia_formats.workers.same_file import unlike
 
 
@@ -64,7 +64,7 @@ class _ShardWorker:
 
     job: ShardJob
     variant: FormatVariant
-    judge: Judge
+    validator: RowValidator
     batches: BatchConverter
     identity: IdentityReader | None
     #: The keys of templates that were handed over, by the identity of their paths, and
@@ -112,7 +112,7 @@ class _ShardWorker:
         part = _OpenPart(work.begin, Cursor(0, 0), work.before, 0)
         for chunk in range_chunks(self.job.origin, work):
             if self._is_plain(chunk):
-                values = self.judge.accepted(chunk)
+                values = self.validator.accepted(chunk)
                 if values is not None and self._add(chunk, values, part, file):
                     # Free the memory before the next rows need some.
                     values = None
@@ -143,7 +143,7 @@ class _ShardWorker:
             yield chunk, False
             return
         for is_valid, rows in groupby(
-            range(len(chunk)), lambda row: self.judge.is_valid(chunk.rows[row])
+            range(len(chunk)), lambda row: self.validator.is_valid(chunk.rows[row])
         ):
             first, *others = rows
             yield chunk.between(first, first + 1 + len(others)), is_valid
@@ -157,7 +157,7 @@ class _ShardWorker:
         Raises `_TooManyRows`.
         """
         if values is None:
-            verdict = self.judge.judge(chunk)
+            verdict = self.validator.validate(chunk)
             if verdict.findings or verdict.blank:
                 return False
             values = verdict.accepted
@@ -219,10 +219,10 @@ class _ShardWorker:
         self, chunk: Chunk, values: Any, before: int
     ) -> tuple[list[Row], list[BatchFates]] | None:
         """Return the converted rows of a chunk and their fates, None if one fails."""
-        decoder = self.judge.decoder
+        decoder = self.validator.decoder
         if values is not None and decoder is not None:
             batch = self.batches.convert(
-                values, decoder, self.judge.decoder_schema, before
+                values, decoder, self.validator.decoder_schema, before
             )
             return None if batch is None else (batch.rows, batch.fates)
         rows: list[Row] = []
@@ -246,16 +246,16 @@ def _worker_for(job: ShardJob) -> _ShardWorker:
     # Remarks matter here only if they make a record invalid.
     remarks = dialect.remarks if dialect.remarks_refuse else None
     strict = record_schema(dialect, strict=True) if remarks else None
-    brief = Brief(advise=source.advise, remarks=remarks, decoder_schema=strict)
-    judge = Judge(record_schema(dialect), brief)
+    checks = RowChecks(advise=source.advise, remarks=remarks, decoder_schema=strict)
+    validator = RowValidator(record_schema(dialect), checks)
     batches = BatchConverter(
         variant, adapter_of(source), RecordMapper(adapter_of(target), job.choices)
     )
-    batches.count_members_for(judge)
+    batches.count_members_for(validator)
     identity = None
     if job.checks_ids and target.identity_paths:
         identity = IdentityReader(target.identity_paths, by_text=target.id_by_text)
-    return _ShardWorker(job, variant, judge, batches, identity)
+    return _ShardWorker(job, variant, validator, batches, identity)
 
 
 class _ThreadState(threading.local):
@@ -267,10 +267,12 @@ class _ThreadState(threading.local):
 _state = _ThreadState()
 
 
-def prepare_workers(job: ShardJob, judge: Judge, batches: BatchConverter) -> None:
+def prepare_workers(
+    job: ShardJob, validator: RowValidator, batches: BatchConverter
+) -> None:
     """Let processes that are forked from this one start with what it has learned."""
     worker = _worker_for(job)
-    worker.judge.learn_from(judge)
+    worker.validator.learn_from(validator)
     worker.batches.copy_templates(batches)
     _state.worker = worker
 

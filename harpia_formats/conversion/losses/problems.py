@@ -8,7 +8,7 @@ from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.registry import all_rules
 from harpia_formats.rules.loss import COLLISION, UNCONVERTIBLE
-from harpia_formats.validation.file.tally import Tally
+from harpia_formats.validation.merge.tally import Tally
 
 #: The help for records without an answer of the wanted model.
 SKIP_HELP = "--on-invalid skip leaves out records without an answer of it"
@@ -49,20 +49,17 @@ class ConversionProblems:
         count = self._totals.counts[file]
         count.invalid += 1
         self._totals.skipped += 1
-        self._tally.resume(count)
+        problem = Problem(
+            rule.code,
+            rule.name,
+            rule.severity,
+            place,
+            missing_model or error.reason,
+            help=SKIP_HELP if missing_model else error.help,
+        )
         path = tuple(error.path.split("."))
-        if self._tally.wants(rule, path):
-            problem = Problem(
-                rule.code,
-                rule.name,
-                rule.severity,
-                place,
-                missing_model or error.reason,
-                help=SKIP_HELP if missing_model else error.help,
-            )
-            if self._tally.add(problem, path):
-                self._pending.append(problem)
-        self._tally.resume(self._totals.counts[-1])
+        if self._tally.add(count, rule, lambda: problem, path) is not None:
+            self._pending.append(problem)
 
     def repeated_ids(
         self, repeated: int, *, prefixed: bool, grouped: bool
@@ -74,21 +71,15 @@ class ConversionProblems:
         """
         rule = self._rules[COLLISION]
         count = self._totals.counts[-1]
-        self._tally.resume(count)
         ids = "1 id is that" if repeated == 1 else f"{repeated:,} ids are those"
         message = f"{ids} of several rows of the output"
         place = Place(count.path, 1, 1, 2, 0)
-        if self._tally.wants(rule, ()):
-            problem = Problem(
-                rule.code,
-                rule.name,
-                rule.severity,
-                place,
-                message,
-                help=self._help_for_ids(prefixed=prefixed, grouped=grouped),
-            )
-            if self._tally.add(problem, ()):
-                yield problem
+        help_ = self._help_for_ids(prefixed=prefixed, grouped=grouped)
+        problem = Problem(
+            rule.code, rule.name, rule.severity, place, message, help=help_
+        )
+        if self._tally.add(count, rule, lambda: problem) is not None:
+            yield problem
 
     def _help_for_ids(self, *, prefixed: bool, grouped: bool) -> str:
         if len(self._totals.files) == 1:

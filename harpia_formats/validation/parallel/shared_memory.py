@@ -1,63 +1,73 @@
-"""Hand over bytes to other processes of this machine, quicker than by a pipe."""
+"""Send bytes to other processes of this machine through shared memory.
 
-import os
-import shutil
-from contextlib import ExitStack
+A worker reads a block of 1 MiB in place instead of through a pipe: benchmarks/
+containers.py shows what that buys for arrays and compressed files.
+"""
+
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from multiprocessing.shared_memory import SharedMemory
 from typing import Self
-
-from harpia_formats.io.temp_folder import temporary_folder
-
-#: Where Linux has files in memory.
-MEMORY = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
-#: Bytes that must be free there for each byte that is wanted.
-_ROOM = 4
 
 
 @dataclass(slots=True)
-class Shelf:
-    """Some files in memory, each used again and again, for `with`.
+class SharedBlocks:
+    """Some blocks of shared memory, each used again and again, for `with`.
 
-    Nothing is put there where there is no such place, or no room for so many bytes.
+    Where there is no shared memory, or no room in it, there are no blocks.
     """
 
     slots: int
+    #: Bytes of each block.
     size: int
-    _folder: str = ""
+    _blocks: list[SharedMemory] = field(default_factory=list)
     _next: int = 0
-    _stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Self:
-        if _has_room(self.slots * self.size):
-            self._folder = self._stack.enter_context(temporary_folder(MEMORY))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        for block in self._blocks:
+            block.close()
+            with suppress(FileNotFoundError):
+                block.unlink()
+        self._blocks.clear()
 
-    def put(self, parts: list[bytes]) -> Path | None:
-        """Return a file that begins with these bytes, None if there is none.
+    def put(self, parts: list[bytes]) -> tuple[str, int] | None:
+        """Return the block that begins with these bytes, and how many they are.
 
-        It is used again after as many others as there are slots.
+        It is used again after as many others as there are slots. Returns None if there
+        is no room.
         """
-        if not self._folder:
+        size = sum(map(len, parts))
+        block = self._block() if size <= self.size else None
+        if block is None:
             return None
-        path = Path(self._folder, str(self._next))
+        begin, buffer = 0, block.buf
+        assert buffer is not None  # noqa: S101 - it is open
+        for part in parts:
+            buffer[begin : begin + len(part)] = part
+            begin += len(part)
+        return block.name, size
+
+    def _block(self) -> SharedMemory | None:
+        """Return the next block, None if there is no room for another one."""
+        if len(self._blocks) < self.slots:
+            try:
+                self._blocks.append(SharedMemory(create=True, size=self.size))
+            except OSError:
+                return None
+            return self._blocks[-1]
+        block = self._blocks[self._next]
         self._next = (self._next + 1) % self.slots
-        try:
-            with os.fdopen(
-                os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb"
-            ) as file:
-                file.writelines(parts)
-        except OSError:  # it is full: then they go the other way
-            return None
-        return path
+        return block
 
 
-def _has_room(size: int) -> bool:
+def read_block(name: str, size: int) -> bytes:
+    """Return the first `size` bytes of a block. Raises `OSError` if it is gone."""
+    block = SharedMemory(name)
     try:
-        free = shutil.disk_usage(MEMORY).free
-    except OSError:
-        return False
-    return free > _ROOM * size and os.access(MEMORY, os.W_OK)
+        assert block.buf is not None  # noqa: S101 - it is open
+        return bytes(block.buf[:size])
+    finally:
+        block.close()

@@ -1,6 +1,6 @@
-"""Have many small files judged elsewhere, several at a time, in order."""
+"""Have many small files validated by other processes, some at a time, in order."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -13,40 +13,40 @@ from harpia_formats.io.source import Source
 from harpia_formats.workers.ordered import in_turn
 from harpia_formats.workers.pool import Died, Ticket, Work, WorkerPool
 
-if TYPE_CHECKING:  # as before
-    from harpia_formats.validation.parallel.messages import File, FoundFile, Job
+if TYPE_CHECKING:  # imported only if there are many files: start-up time
+    from harpia_formats.validation.plan.run_plan import RunPlan
+    from harpia_formats.validation.plan.units import WholeFile
+    from harpia_formats.validation.unit.result import FileAnswer
 
-#: A file of so many bytes is judged in ranges, if at all elsewhere.
+#: A file of so many bytes is not validated as a whole by another process.
 SMALL = 8 * 1024 * 1024
-#: The same on other machines, where no shorter one is judged in ranges.
+#: The same for a cluster, where ranges are longer.
 SMALL_FAR = 32 * 1024 * 1024
-#: What a file costs besides its bytes, in bytes that are judged meanwhile.
+#: What a file costs besides its bytes, in bytes that are validated meanwhile.
 FILE = 64 * 1024
 #: Bytes of a batch, and of small files that are worth a second process.
 BATCH, WORTH = 1024 * 1024, 8 * 1024 * 1024
 
-#: What comes next, and what was found in it if it was judged elsewhere; of a file
-#: whose process died, the reason.
-Judged = tuple[Source | SourceError, "FoundFile | Died | None"]
+#: A source and the answer of the worker that validated it; `Died` if the worker did
+#: twice, None if no worker has it.
+Answered = tuple[Source | SourceError, "FileAnswer | Died | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Small files that follow each other, or something that is no small file."""
+    """Small files that follow each other, or one source that is not a small file."""
 
     sources: tuple[Source | SourceError, ...]
-    #: What their work amounts to, in bytes; 0 if it is not done elsewhere.
+    #: The work on them, in bytes; 0 if this process validates them.
     size: int = 0
 
 
 def in_batches(
-    sources: Iterable[Source | SourceError],
-    pool: WorkerPool,
-    job_of: "Callable[[], Job]",
-) -> Iterator[Judged]:
-    """Yield all sources in order, small files with what was found in them.
+    sources: Iterable[Source | SourceError], pool: WorkerPool, run: "RunPlan"
+) -> Iterator[Answered]:
+    """Yield all sources in order, small files with the answers of workers.
 
-    Nothing is done elsewhere unless there are enough of them.
+    Workers validate none unless there are enough of them.
     """
     batches = _batches(sources, is_far=pool.is_far)
     first, size = [], 0
@@ -63,22 +63,22 @@ def in_batches(
         return
     if pool.is_far:
         _see_first(pool, first)
-    job = job_of()
     items = (
-        (each, _work(job, each, is_far=pool.is_far) if each.size else None)
+        (each, _work(run, each, is_far=pool.is_far) if each.size else None)
         for each in chain(first, batches)
     )
     for each, ticket in in_turn(pool, items):
         if ticket is None:
             yield from _here([each])
         else:
-            yield from _judged(each, ticket, pool, job)
+            yield from _answers(each, ticket, pool, run)
 
 
 def _see_first(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
-    """Have those who work look at the first small file; raises `EngineError`.
+    """Have the workers look at the first small file.
 
-    Of others that they do not see the work is handed back.
+    Raises `EngineError` if they do not see it. Other files that a worker does not see
+    are validated by this process.
     """
     for each in chain.from_iterable(each.sources for each in batches if each.size):
         if isinstance(each, Source) and isinstance(each.origin, (Path, RemoteFile)):
@@ -86,8 +86,8 @@ def _see_first(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
             return
 
 
-def _here(batches: Iterable[_Batch]) -> Iterator[Judged]:
-    """Yield sources that are to be judged here."""
+def _here(batches: Iterable[_Batch]) -> Iterator[Answered]:
+    """Yield sources that this process validates."""
     for each in batches:
         yield from ((source, None) for source in each.sources)
 
@@ -113,39 +113,40 @@ def _batches(
 
 
 def _size_of(source: Source | SourceError, *, is_far: bool) -> int | None:
-    """Return what the work on a source amounts to, None if it is no small file."""
+    """Return the work on a source in bytes, None if it is no small file."""
     if isinstance(source, SourceError):
         return None
     size = splittable_size(source.origin)
-    # Of a remote file one connection gives as much as several.
+    # One connection reads a remote file as fast as several.
     if size is None or (isinstance(source.origin, RemoteFile) and not is_far):
         return None
     return size + FILE if size < (SMALL_FAR if is_far else SMALL) else None
 
 
-def _work(job: "Job", batch: _Batch, *, is_far: bool) -> Work:
+def _work(run: "RunPlan", batch: _Batch, *, is_far: bool) -> Work:
     """Return the work on a batch of small files."""
-    from harpia_formats.validation.parallel.worker import judged_files  # noqa: PLC0415 - only if there are many
+    from harpia_formats.validation.parallel.worker import answer_files  # noqa: PLC0415 - only if there are many files: start-up time
 
     files = tuple(_file(each, is_far=is_far) for each in batch.sources)
-    return judged_files, (job, files)
+    return answer_files, (run, files)
 
 
-def _file(source: Source | SourceError, *, is_far: bool) -> "File":
+def _file(source: Source | SourceError, *, is_far: bool) -> "WholeFile":
     assert isinstance(source, Source)  # noqa: S101 - so it was measured
-    from harpia_formats.validation.parallel.messages import File  # noqa: PLC0415 - likewise
+    from harpia_formats.validation.plan.units import WholeFile  # noqa: PLC0415 - only if there are many files: start-up time
 
     origin = source.origin
     size = splittable_size(origin) if is_far else None
     if isinstance(origin, RemoteFile):
-        return File(source.name, "", origin, size)
+        return WholeFile(source.name, origin, size)
     assert isinstance(origin, Path)  # noqa: S101 - so it was measured
-    return File(source.name, str(origin.absolute()), None, size)
+    # A worker may have another working folder.
+    return WholeFile(source.name, origin.absolute(), size)
 
 
-def _judged(
-    batch: _Batch, ticket: Ticket, pool: WorkerPool, job: "Job"
-) -> Iterator[Judged]:
+def _answers(
+    batch: _Batch, ticket: Ticket, pool: WorkerPool, run: "RunPlan"
+) -> Iterator[Answered]:
     """Yield the files of a batch; where a process dies of them, one by one."""
     try:
         yield from zip(batch.sources, pool.result(ticket), strict=True)
@@ -155,5 +156,5 @@ def _judged(
             return
         for each in batch.sources:
             alone = _Batch((each,), batch.size)
-            ticket = pool.submit(_work(job, alone, is_far=pool.is_far))
-            yield from _judged(alone, ticket, pool, job)
+            ticket = pool.submit(_work(run, alone, is_far=pool.is_far))
+            yield from _answers(alone, ticket, pool, run)

@@ -1,187 +1,303 @@
-"""Do work on a file in whatever process this is, and hand over what it comes to."""
+"""Answer units of work in any process, with plain data."""
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
 
-from harpia_formats.dedup.duplicate_ids import identity_reader_of
-from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.splittable import splittable_size
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.chunk import Chunk, Frames
+from harpia_formats.framing.chunk import Chunk, Cursor, Frames, is_blank
 from harpia_formats.framing.lines import line_rows
+from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.source import Source
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import format_of, rules_of
-from harpia_formats.rules import Rule
-from harpia_formats.schema.dialect import document_schema
-from harpia_formats.validation.file.parts import Part, Parts
-from harpia_formats.validation.file.row_validator import Judge
-from harpia_formats.validation.file.run import inspected
-from harpia_formats.validation.file.validator import Inspection, Rows
-from harpia_formats.validation.parallel.messages import (
-    File,
-    Found,
-    FoundFile,
-    Job,
-    Range,
+from harpia_formats.validation.merge.tally import count_findings, joined
+from harpia_formats.validation.one_file import (
+    FileSettings,
+    note_end,
+    opened,
+    validate_open,
 )
-from harpia_formats.validation.parallel.worker_tally import Keys, Notes
+from harpia_formats.validation.parallel.shared_memory import read_block
+from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.plan.run_plan import RunPlan
+from harpia_formats.validation.plan.units import (
+    Broken,
+    CutRows,
+    Demand,
+    FileBytes,
+    GroupKey,
+    RowRange,
+    SharedBytes,
+    WholeFile,
+)
+from harpia_formats.validation.unit.broken import report_broken
+from harpia_formats.validation.unit.collector import (
+    DESCRIBED_LIMIT,
+    GROUP_LIMIT,
+    Collector,
+    TooManyFindings,
+)
+from harpia_formats.validation.unit.result import (
+    FileAnswer,
+    FileNotSeen,
+    FileResult,
+    Findings,
+    InternalFault,
+    TooMuch,
+    UnitAnswer,
+    UnitResult,
+    internal_fault,
+)
+from harpia_formats.validation.unit.rows import validate_rows
+from harpia_formats.validation.unit.validators import FileValidators
 from harpia_formats.workers.same_file import unlike
 
 _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_Work = TypeVar("_Work")
-_Done = TypeVar("_Done")
+_Answer = TypeVar("_Answer")
+_End = TypeVar("_End")
+
+
+class _Cache(threading.local):
+    """The validators of the plan that this thread worked on last."""
+
+    validators: FileValidators | None = None
+
+
+#: It changes speed only: validators that learned give the verdicts of new ones.
+_cache = _Cache()
+
+
+class _NotSeenError(Exception):
+    """The file is another one here than where the plan was made."""
+
+
+def prepare(validators: FileValidators) -> None:
+    """Have processes that begin as copies of this one use what was learned of rows."""
+    copied = FileValidators(validators.plan)
+    copied.part().validator.learn_from(validators.part().validator)
+    _cache.validators = copied
+
+
+def answer_range(plan: FilePlan, unit: RowRange, demand: Demand) -> UnitAnswer:
+    """Return what was found in whole rows of a file, or why nothing was."""
+    return _answered(lambda: _range(plan, unit, demand))
+
+
+def answer_files(run: RunPlan, files: tuple[WholeFile, ...]) -> list[FileAnswer]:
+    """Return what was found in each file, or why nothing was."""
+    return [_answered(lambda: _file(run, file)) for file in files]  # noqa: B023 - called at once
+
+
+def _answered(
+    run: Callable[[], _Answer],
+) -> "_Answer | TooMuch | FileNotSeen | InternalFault":
+    """Return what `run` returns, or what its exception means."""
+    try:
+        return run()
+    except TooManyFindings:
+        answer: TooMuch | FileNotSeen | InternalFault = TooMuch()
+    except _NotSeenError as error:
+        answer = FileNotSeen(str(error))
+    except (OSError, SourceError) as error:
+        reason = error.reason if isinstance(error, SourceError) else error_reason(error)
+        answer = FileNotSeen(reason)
+    except Exception as error:  # noqa: BLE001 - an error of ours, which the main process reports as V902
+        answer = internal_fault(error)
+    # The validators may be in the middle of something.
+    _cache.validators = None
+    return answer
+
+
+def _validators_for(plan: FilePlan) -> FileValidators:
+    """Return the validators of a plan. Raises `_NotSeenError` for another file."""
+    found = _cache.validators
+    if found is None or found.plan.key != plan.key:
+        if plan.fingerprint is not None:
+            difference = unlike(plan.fingerprint)
+            if difference:
+                raise _NotSeenError(difference)
+        found = _cache.validators = FileValidators(plan)
+    return found
+
+
+def _range(plan: FilePlan, unit: RowRange, demand: Demand) -> UnitResult:
+    """Validate the rows of a range."""
+    validators = _validators_for(plan)
+    options = validators.options
+    collector = Collector(
+        validators.rules, plan.name, options.examples, demand, is_sent=True
+    )
+    stretch = _stretch_of(plan.name, unit)
+    found = _RangeResult()
+    for frame in _frames(unit, stretch, options.max_row_bytes):
+        if isinstance(frame, Chunk):
+            rows = CutRows(frame, (), found.records)
+            found.add(validate_rows(rows, validators, collector).result, frame)
+        else:
+            broken = Broken(frame, found.records)
+            found.add(report_broken(broken, collector, options.max_row_bytes))
+    if stretch.consumed != stretch.total:
+        raise _NotSeenError(f"it has fewer bytes than {unit.end:,}")
+    return found.result(stretch.lines, collector.take())
 
 
 @dataclass(slots=True)
-class _Worker:
-    """What a process needs for the ranges of one job, and keeps for the next."""
+class _RangeResult:
+    """The results of the chunks of a range, added up."""
 
-    job: Job
-    rules: dict[str, Rule]
-    variant: FormatVariant | None
-    part: Part
-    identity: IdentityReader | None
+    records: int = 0
+    invalid: int = 0
+    undetermined: int = 0
+    blanks: int = 0
+    first_blank: Cursor | None = None
+    digests: list[UnitResult] = field(default_factory=list)
+    last: Chunk | None = None
 
+    def add(self, found: UnitResult, chunk: Chunk | None = None) -> None:
+        """Add the result of the next rows."""
+        self.invalid |= int.from_bytes(found.invalid, "little") << self.records
+        self.undetermined |= (
+            int.from_bytes(found.undetermined, "little") << self.records
+        )
+        self.records += found.records
+        self.blanks += found.blanks
+        self.first_blank = self.first_blank or found.first_blank
+        if found.digests:
+            self.digests.append(found)
+        if chunk is not None and found.records:
+            self.last = chunk
 
-class _Present(threading.local):
-    """What a thread of this process works with, for the job that it got last."""
+    def result(self, lines: int, findings: Findings) -> UnitResult:
+        """Return the result of the whole range, which has so many lines."""
+        found = UnitResult(
+            self.records,
+            _bytes_of(self.invalid),
+            _bytes_of(self.undetermined),
+            lines,
+            self._last_line(),
+            self.blanks,
+            self.first_blank,
+            findings=findings,
+        )
+        for part in self.digests:
+            found.digests.extend(part.digests)
+        return found
 
-    worker: _Worker | None = None
-
-
-_present = _Present()
-
-
-def prepare(job: Job, judge: Judge) -> None:
-    """Have processes that begin as copies of this one know what `judge` has learned."""
-    worker = _worker_for(job)
-    worker.part.judge.learn_from(judge)
-    _present.worker = worker
-
-
-def judged_range(job: Job, work: Range) -> Found | None:
-    """Judge some rows; None where that is better done by whoever hands out the work."""
-    return _or_none(_range, job, work)
-
-
-def judged_files(job: Job, work: tuple[File, ...]) -> list[FoundFile | None]:
-    """Judge whole files, each from its beginning to its end."""
-    return [_or_none(_file, job, each) for each in work]
-
-
-def _or_none(run: Callable[[Job, _Work], _Done], job: Job, work: _Work) -> _Done | None:
-    try:
-        return run(job, work)
-    except Exception:  # noqa: BLE001 - it happens again where it is done again
-        # What is kept may be in the middle of something.
-        _present.worker = None
-        return None
-
-
-def _range(job: Job, work: Range) -> Found | None:
-    worker = _present.worker
-    if worker is None or worker.job.key != job.key:
-        if job.fingerprint is not None and unlike(job.fingerprint):
-            raise OSError("another file is seen here")
-        worker = _present.worker = _worker_for(job)
-    worker.part.records = 0
-    count, stretch = FileCount(work.name), _stretch(work)
-    full = frozenset(work.exemplified)
-    notes = Notes(count, job.options.examples, full, enough=work.enough)
-    keys = None if worker.identity is None else Keys(worker.identity)
-    inspection = Inspection(job.options, worker.rules, notes, (), job.schema)
-    frames = _frames(work, stretch, job.options.max_row_bytes)
-    rows = Rows(worker.variant, worker.part, frames, keys)
-    notes.drain(inspection.of_rows(rows, count))
-    if stretch.consumed != stretch.total:
-        return None
-    first_blank, blanks = inspection.blanks
-    return replace(
-        notes.found(inspection.outcomes, inspection.last_line),
-        lines=stretch.lines,
-        first_blank=first_blank,
-        blanks=blanks,
-        digests=b"" if keys is None else keys.digests.tobytes(),
-    )
+    def _last_line(self) -> int:
+        """Return the line in which the last record ends, 0 without a record."""
+        if self.last is None:
+            return 0
+        rows = self.last.rows
+        number = max(index for index, row in enumerate(rows) if not is_blank(row))
+        return self.last.start_of(number).after(rows[number]).line
 
 
-def _stretch(work: Range) -> RangeReader:
-    origin = work.origin
-    if isinstance(origin, bytes):
-        return RangeReader(work.name, 0, len(origin), origin)
-    return RangeReader(work.name, work.at, work.at + work.size, origin)
+def _bytes_of(bits: int) -> bytes:
+    return bits.to_bytes((bits.bit_length() + 7) // 8, "little")
 
 
-def _file(job: Job, work: File) -> FoundFile:
-    rules = rules_of(job.rules)
-    formats = tuple(format_of(each) for each in job.formats)
-    count, source = FileCount(work.name), Source(work.name, work.origin)
-    if work.size is not None and splittable_size(work.origin) != work.size:
-        raise OSError("another file is seen here")
-    notes = Notes(count, job.options.examples)
-    inspection = Inspection(job.options, rules, notes, formats, job.schema)
-    notes.drain(inspected(source, inspection, count))
-    if work.size is not None and count.reason is not None:
-        raise OSError("it may be read where the work is handed out")
-    judged = inspection.judged(source)
-    return FoundFile(
-        notes.found(inspection.outcomes, inspection.last_line),
-        format=count.format,
-        dialect=count.dialect,
-        bytes=count.bytes,
-        complete=count.complete,
-        reason=count.reason,
-        folded=count.folded,
-        variant=_named(inspection),
-        until=judged.until if judged is not None else 0,
-        whole=judged is not None and judged.whole,
-    )
+def _stretch_of(name: str, unit: RowRange) -> RangeReader:
+    """Return the bytes of a unit, to be read once."""
+    given = unit.bytes
+    if isinstance(given, FileBytes):
+        end = given.begin + given.size
+        return RangeReader(name, given.begin, end, given.origin)
+    if isinstance(given, SharedBytes):
+        data = read_block(given.block, given.size)
+    else:
+        data = given.data
+    return RangeReader(name, 0, len(data), data)
 
 
-def _named(inspection: Inspection) -> tuple[str, int, str] | None:
-    """Return what a file was taken for, and how it was cut, by names."""
-    variant, cut = inspection.variant, inspection.cut
-    if variant is None:
-        return None
-    dialects = variant.format.dialects
-    return variant.format.id, dialects.index(variant.dialect), cut.name
-
-
-def _worker_for(job: Job) -> _Worker:
-    rules = rules_of(job.rules)
-    variant, schema = None, True if job.schema is None else job.schema[1]
-    if job.format:
-        format_ = format_of(job.format)
-        variant = FormatVariant(format_, format_.dialects[job.dialect])
-        schema = document_schema(variant.dialect, strict=job.options.strict)
-    identity = identity_reader_of(variant) if job.unique else None
-    parts = Parts(job.options, rules, variant, schema, identity)
-    part = parts.of_records(job.cut)
-    return _Worker(job, rules, variant, part, identity)
-
-
-def _frames(work: Range, stretch: RangeReader, limit: int) -> Frames:
-    """Yield the rows of a range."""
-    if not work.pieces:
-        yield from line_rows(ByteBuffer(iter(stretch)), work.start, limit)
+def _frames(unit: RowRange, blocks: Iterable[bytes], limit: int) -> Frames:
+    """Yield the rows of a unit."""
+    if not unit.pieces:
+        yield from line_rows(ByteBuffer(iter(blocks)), unit.start, limit)
         return
-    data, at = b"".join(stretch), 0
-    for each in work.pieces:
-        text = data[at : at + each.size]
-        rows = _rows_in(text) if each.rows else [text]
-        if each.rows and len(rows) != each.rows:
+    data, at = b"".join(blocks), 0
+    for piece in unit.pieces:
+        text = data[at : at + piece.size]
+        rows = _rows_in(text) if piece.rows else [text]
+        if piece.rows and len(rows) != piece.rows:
             raise ValueError("rows are not cut as they were before")
-        yield Chunk(text, each.start, rows)
-        at += each.size
+        yield Chunk(text, piece.start, rows)
+        at += piece.size
 
 
 def _rows_in(text: bytes) -> list[bytes]:
     """Return the items of an array whose inside is `text`."""
-    return [bytes(each) for each in _items(b"".join((b"[", text, b"]")))]
+    return [bytes(row) for row in _items(b"".join((b"[", text, b"]")))]
+
+
+@dataclass(slots=True)
+class _FindingLog:
+    """The findings of a whole file, as far as they are worth sending."""
+
+    count: FileCount
+    #: Examples that are wanted of each group; 0 for all.
+    examples: int
+    #: Findings before it was known that the file has another shape, and others.
+    first: list[Findings] = field(default_factory=list)
+    rest: list[Findings] = field(default_factory=list)
+    _described: int = 0
+    _times: dict[GroupKey, int] = field(default_factory=dict)
+    _satisfied: set[GroupKey] = field(default_factory=set)
+
+    def demand(self) -> Demand:
+        """Return which problems need no description any more."""
+        return Demand(self._satisfied, self.count.folded)
+
+    def take(self, flow: Generator[Findings, None, _End]) -> _End:
+        """Add all that `flow` yields; return what it returns.
+
+        Raises `TooManyFindings`.
+        """
+        while True:
+            try:
+                self._add(next(flow))
+            except StopIteration as stop:
+                end: _End = stop.value
+                return end
+
+    def _add(self, findings: Findings) -> None:
+        count_findings(self.count, findings)
+        if not findings:
+            return
+        (self.rest if self.count.folded else self.first).append(findings)
+        self._described += sum(map(len, findings.described))
+        for row in findings.described:
+            for group, _ in row:
+                times = self._times[group] = self._times.get(group, 0) + 1
+                if self.examples and times >= self.examples:
+                    self._satisfied.add(group)
+        if self._described > DESCRIBED_LIMIT or len(self._times) > GROUP_LIMIT:
+            raise TooManyFindings
+
+
+def _file(run: RunPlan, file: WholeFile) -> FileResult:
+    """Validate a file from its beginning to its end."""
+    count, source = FileCount(file.name), Source(file.name, file.origin)
+    if file.size is not None and splittable_size(file.origin) != file.size:
+        raise _NotSeenError(f"it does not have {file.size:,} bytes")
+    log = _FindingLog(count, run.options.examples)
+    with opened(source, count) as open_file:
+        local = log.take(validate_open(open_file, run, FileSettings(demand=log.demand)))
+        note_end(open_file, local.merge)
+        merge, error = local.merge, open_file.blocks.error
+    if file.size is not None and count.reason is not None:
+        raise _NotSeenError(count.reason)
+    return FileResult(
+        merge.plan,
+        count,
+        joined(log.first),
+        joined(log.rest),
+        bytes(merge.outcomes.invalid.bits),
+        bytes(merge.outcomes.undetermined.bits),
+        until=merge.records,
+        whole=not (merge.stopped or merge.has_gaps or error),
+    )

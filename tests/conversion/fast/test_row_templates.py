@@ -31,7 +31,7 @@ from harpia_formats.schema.typed_decoder import (
 )
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import copy_of, mutants, slots_of
-from harpia_formats.validation.file.row_validator import Brief, Judge
+from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = writable_formats()
@@ -393,11 +393,14 @@ def test_a_repeated_key_is_found_by_shapes(key: str) -> None:
     text = json.dumps(row).replace(f'"{key}"', f'"{key}": "x", "{key}"').encode()
     plain = json.dumps(row).encode()
     case = case_of("nemo-output", 0, [row])
-    judge, converter = Judge(case.schema, Brief()), case.converter("harpia", Choices())
-    converter.count_members_for(judge)
-    judge.judge(Chunk(b"\n".join([plain] * 100), Cursor()))
+    validator, converter = (
+        RowValidator(case.schema, RowChecks()),
+        case.converter("harpia", Choices()),
+    )
+    converter.count_members_for(validator)
+    validator.validate(Chunk(b"\n".join([plain] * 100), Cursor()))
     verdicts = [
-        judge.judge(Chunk(b"\n".join([*[plain] * 5, each]), Cursor()))
+        validator.validate(Chunk(b"\n".join([*[plain] * 5, each]), Cursor()))
         for each in (plain, text)
     ]
 

@@ -14,8 +14,8 @@ from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.io.remote import file as remote
 from harpia_formats.io.remote.sink import RemoteSink
 from harpia_formats.io.sink import SinkError
-from harpia_formats.validation.parallel import chunks as pieces
-from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation.parallel import cut as pieces
+from harpia_formats.validation.parallel import hand_out as ranged
 
 s3fs = pytest.importorskip("s3fs", reason='needs the extra "test-remote"')
 moto = pytest.importorskip("moto.server", reason='needs the extra "test-remote"')

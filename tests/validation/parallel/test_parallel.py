@@ -25,13 +25,14 @@ from harpia_formats.framing import container as layout
 from harpia_formats.io.source import open_source
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
-from harpia_formats.validation.file import run as file_inspection
+from harpia_formats.validation import one_file
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import chunks as pieces
-from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation.parallel import cut as pieces
+from harpia_formats.validation.parallel import hand_out as ranged
 from harpia_formats.validation.parallel import small_files as batches
-from harpia_formats.validation.parallel import worker_tally as noting
+from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.run import Validation
+from harpia_formats.validation.unit import collector as collectors
 from harpia_formats.workers.same_file import unlike
 
 ROOT = Path(__file__).parents[3]
@@ -111,8 +112,9 @@ class Here(Executor):
     """Does the work at once in this process, with copies as another would have."""
 
     def __init__(self) -> None:
-        #: What was done.
+        #: The units that were validated, and what their problems were needed for.
         self.works: list[Any] = []
+        self.demands: list[Demand] = []
 
     def submit(
         self, run: Callable[..., Any], /, *arguments: Any, **given: Any
@@ -122,6 +124,7 @@ class Here(Executor):
         run, arguments = pickle.loads(pickle.dumps((run, arguments)))  # noqa: S301 - our own
         if run is not unlike:
             self.works.append(arguments[1])
+        self.demands += [each for each in arguments if isinstance(each, Demand)]
         future: Future[Any] = Future()
         future.set_result(pickle.loads(pickle.dumps(run(*arguments))))  # noqa: S301 - our own
         return future
@@ -134,7 +137,7 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
     A whole file is judged elsewhere only if it is `small`.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
+        for name in ("RANGE", "RANGE_DESCRIBED", "BUNDLE"):
             patch.setattr(pieces, name, size)
         patch.setattr(ranged, "HEAD", size)
         patch.setattr(batches, "BATCH", size)
@@ -152,7 +155,7 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
 def narrow() -> Iterator[None]:
     """Have blocks and windows of a few hundred bytes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_inspection, "open_source", partial(open_source, size=500))
+        patch.setattr(one_file, "open_source", partial(open_source, size=500))
         for module in (array, head, layout):
             patch.setattr(module, "WINDOW", 2500)
         patch.setattr(byte_buffer, "BLOCK", 700)
@@ -380,7 +383,7 @@ def test_too_much_to_tell_is_judged_here(tmp_path: Path) -> None:
     with narrow():
         whole = told([path], jobs=1)
     with narrow(), tiny(2000), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noting, "MOST", 1)
+        patch.setattr(collectors, "DESCRIBED_LIMIT", 1)
         here = told([path], executor=Here())
 
     assert here == whole
@@ -394,8 +397,8 @@ def test_what_is_asked_for_is_known_elsewhere(tmp_path: Path) -> None:
     with narrow(), tiny(2000):
         told([path], executor=executor, format="eee@0.2.0")
 
-    assert executor.works[0].exemplified == ()
-    assert executor.works[-1].exemplified == (("S102", "/evaluation/score", ""),)
+    assert executor.demands[0].satisfied == frozenset()
+    assert executor.demands[-1].satisfied == {("S102", "/evaluation/score", "")}
 
 
 #: Runs a validation whose processes are killed at rows that hold a word: once, or
@@ -404,10 +407,10 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from harpia_formats.validation.parallel import small_files as batches
-from harpia_formats.validation.parallel import chunks as pieces
-from harpia_formats.validation.parallel import large_file as ranged
+from harpia_formats.validation.parallel import cut as pieces
+from harpia_formats.validation.parallel import hand_out as ranged
 from harpia_formats.validation import run as validation
-from harpia_formats.validation.parallel import worker as working
+from harpia_formats.validation.parallel import worker
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
@@ -415,26 +418,27 @@ how, mark, *inputs = sys.argv[1:]
 ranged.WORTH = ranged.WORTH_UNKNOWN = batches.WORTH = 0
 ranged.HEAD = pieces.BUNDLE = 1
 validation.LITTLE = 0
-pieces.RANGE = pieces.RANGE_TOLD = 20_000
+pieces.RANGE = pieces.RANGE_DESCRIBED = 20_000
 if how.endswith("files"):
     batches.BATCH = 300_000
 else:
     batches.SMALL = 0
 
-def bytes_of(work):
-    data = Path(work.path).read_bytes()
-    return data[work.at:work.at + work.size] if hasattr(work, "at") else data
+def bytes_of(unit):
+    if hasattr(unit, "bytes"):
+        return b"".join(worker._stretch_of("", unit))
+    return unit.origin.read_bytes()
 
 def deadly(run):
-    def judge(job, work):
-        if b"deadly" in bytes_of(work):
+    def validate(plan, unit, *demand):
+        if b"deadly" in bytes_of(unit):
             if how.startswith("always") or not Path(mark).exists():
                 Path(mark).touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-        return run(job, work)
-    return judge
+        return run(plan, unit, *demand)
+    return validate
 
-working._range, working._file = deadly(working._range), deadly(working._file)
+worker._range, worker._file = deadly(worker._range), deadly(worker._file)
 
 if __name__ == "__main__":
     run = Validation(inputs, Options(jobs=2, examples=0))
@@ -492,8 +496,8 @@ def test_what_always_kills_is_named(tmp_path: Path) -> None:
 
     assert code == "V901"
     assert re.fullmatch(
-        r"\d+ records could not be judged: twice the process died that was at work on "
-        r"the bytes [\d,]+ to [\d,]+, lines [\d,]+ to [\d,]+",
+        r"\d+ records could not be validated: the process that worked on bytes "
+        r"[\d,]+ to [\d,]+, lines [\d,]+ to [\d,]+, died twice",
         message,
     )
     assert int(line) <= 401 <= int(line) + count

@@ -1,1 +1,0 @@
-"""The validation of one file."""

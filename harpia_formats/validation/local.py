@@ -1,0 +1,126 @@
+"""Validate the units of a planned file in this process, one after the other."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.columns import DocumentHeader, RowArray
+from harpia_formats.model.problem import Path
+from harpia_formats.validation.merge.file_merge import FileMerge, Frame
+from harpia_formats.validation.merge.repeated_ids import RepeatedIds
+from harpia_formats.validation.plan.units import (
+    Broken,
+    CutRows,
+    Demand,
+    DocumentRest,
+    LocalUnit,
+    TableRows,
+)
+from harpia_formats.validation.unit.broken import report_broken
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.unit.rows import ValidatedRows, validate_rows
+from harpia_formats.validation.unit.validators import FileValidators
+
+if TYPE_CHECKING:  # only for tables: start-up time
+    from harpia_formats.validation.unit.table import ValidatedTable
+
+
+class RowConsumer(Protocol):
+    """Takes the rows of a file while it is validated: reads them as records."""
+
+    def open(self, variant: FormatVariant | None) -> None:
+        """Take the format of the file, before its first row."""
+
+    def column(self, path: Path) -> None:
+        """Begin with the items of a column."""
+
+    def header(self, header: DocumentHeader) -> None:
+        """Take the document around the records."""
+
+    def rows(self, rows: ValidatedRows) -> None:
+        """Take rows that were validated."""
+
+    def table(self, rows: "ValidatedTable") -> None:
+        """Take records of a table that were validated."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalValidation:
+    """What validates the units of one file in this process."""
+
+    validators: FileValidators
+    merge: FileMerge
+    #: Returns which problems need no description, as long as none is added.
+    demand: Callable[[], Demand]
+    #: Takes the rows, if they are not only validated.
+    consumer: RowConsumer | None = None
+    #: Takes the ids of records, if repeated ones are looked for.
+    repeated_ids: RepeatedIds | None = None
+
+    def frames(self, frames: Iterator[Frame]) -> Iterator[Findings]:
+        """Validate what a file was cut into; yield the problems of each frame."""
+        merge = self.merge
+        for frame in frames:
+            merge.stopped |= merge.has_enough()
+            if merge.stopped:
+                return
+            if isinstance(frame, RowArray):
+                self._begin_column(frame.path)
+                yield Findings()
+            else:
+                yield self.unit(merge.unit_of(frame))
+
+    def unit(self, unit: LocalUnit) -> Findings:
+        """Validate a unit, add its result, hand on its rows; return its problems."""
+        collector = self.collector()
+        if isinstance(unit, CutRows):
+            self._rows(unit, collector)
+        elif isinstance(unit, TableRows):
+            self._table(unit, collector)
+        elif isinstance(unit, DocumentRest):
+            self._document(unit, collector)
+        else:
+            self._broken(unit, collector)
+        return collector.take()
+
+    def collector(self) -> Collector:
+        """Return a collector of problems of the file."""
+        options = self.validators.options
+        rules, name = self.validators.rules, self.merge.plan.name
+        return Collector(rules, name, options.examples, self.demand())
+
+    def _begin_column(self, path: Path) -> None:
+        if self.consumer is not None:
+            self.consumer.column(path)
+        if self.merge.plan.has_columns:
+            self.merge.begin_column(path)
+
+    def _rows(self, unit: CutRows, collector: Collector) -> None:
+        rows = validate_rows(unit, self.validators, collector)
+        self.merge.add(rows.result, rows.chunk)
+        if self.repeated_ids is not None:
+            self.repeated_ids.add_digests(rows.result.digests)
+        if self.consumer is not None:
+            self.consumer.rows(rows)
+
+    def _table(self, unit: TableRows, collector: Collector) -> None:
+        from harpia_formats.validation.unit.table import validate_table  # noqa: PLC0415 - only for tables: start-up time
+
+        rows = validate_table(unit, self.validators, collector)
+        self.merge.columns, self.merge.is_usable = rows.columns, rows.is_usable
+        self.merge.add(rows.result)
+        if self.consumer is not None:
+            self.consumer.table(rows)
+
+    def _document(self, unit: DocumentRest, collector: Collector) -> None:
+        from harpia_formats.validation.unit.document import validate_document  # noqa: PLC0415 - only for documents around records: start-up time
+
+        if self.consumer is not None:
+            self.consumer.header(unit.header)
+        self.merge.add(validate_document(unit, self.validators, collector))
+
+    def _broken(self, unit: Broken, collector: Collector) -> None:
+        limit = self.validators.options.max_row_bytes
+        self.merge.add(report_broken(unit, collector, limit))

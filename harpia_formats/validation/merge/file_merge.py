@@ -1,0 +1,151 @@
+"""Merge the results of a file's units, in order: counts, outcomes, limits, lengths."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault, is_blank
+from harpia_formats.framing.columns import DocumentHeader, RowArray
+from harpia_formats.model.problem import Path
+from harpia_formats.model.report import FileCount
+from harpia_formats.validation.merge.outcomes import Outcomes
+from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.plan.units import (
+    Broken,
+    CutRows,
+    DocumentRest,
+    LocalUnit,
+    TableRows,
+)
+from harpia_formats.validation.unit.result import UnitResult
+
+if TYPE_CHECKING:  # only for tables: start-up time
+    from harpia_formats.validation.plan.table_units import TableBatch
+
+#: What a file is cut into.
+Frame: TypeAlias = "Chunk | FramingFault | RowArray | DocumentHeader | TableBatch"
+
+
+class FileMerge:
+    """The state of one file while its units are validated one after the other."""
+
+    def __init__(self, plan: FilePlan, count: FileCount) -> None:
+        """Take the plan of the file, and the counts that results are added to."""
+        self.plan = plan
+        self.count = count
+        self.outcomes = Outcomes(count)
+        #: Records of the part that is read: of the file, or of a column.
+        self.records = 0
+        #: The number of items of each column that was begun, by its path.
+        self.lengths: dict[Path, int] = {}
+        #: Whether the file is not read further, as the options want it.
+        self.stopped = False
+        #: Whether some rows could not be validated at all.
+        self.has_gaps = False
+        self.blanks = 0
+        self.first_blank: Cursor | None = None
+        #: The names of a table's columns, and whether its rows can be validated.
+        self.columns: tuple[str, ...] = ()
+        self.is_usable = True
+        #: The path of the column that is read, () outside of columns.
+        self._path: Path = ()
+        #: Whether a column was read no further than the limit.
+        self._is_cut_short = False
+        self._last: Chunk | None = None
+        self._last_line = 0
+
+    def has_enough(self) -> bool:
+        """Return whether the options want no more of the file."""
+        options = self.plan.run.options
+        if options.fail_fast and self.count.errors:
+            return True
+        if options.limit is None or self._path in self.lengths:
+            return False
+        return self.records >= options.limit
+
+    def begin_column(self, path: Path) -> None:
+        """Begin with the items of a column."""
+        self.lengths[path] = 0
+        self._path, self.records = path, 0
+
+    def unit_of(
+        self, frame: "Chunk | FramingFault | DocumentHeader | TableBatch"
+    ) -> LocalUnit:
+        """Return what is validated of a frame: no more rows than the limit allows."""
+        if isinstance(frame, FramingFault):
+            return Broken(frame, self.records)
+        if isinstance(frame, DocumentHeader):
+            return DocumentRest(frame, dict(self.lengths))
+        if isinstance(frame, Chunk):
+            if self._path in self.lengths:
+                self.lengths[self._path] += len(frame)
+            return CutRows(self._within_limit(frame), self._path, self.records)
+        pieces = self._pieces_within_limit(frame)
+        return TableRows(self.columns, pieces, self.records, self.is_usable)
+
+    def add(
+        self, result: UnitResult, chunk: Chunk | None = None, lines: int = 0
+    ) -> None:
+        """Add the result of the next unit; problems are counted by the tally.
+
+        `chunk` are its rows if they were cut here; `lines` are those of the file
+        before the unit, where it does not know them.
+        """
+        self.outcomes.add(result.invalid, result.undetermined, self.records)
+        self.records += result.records
+        # Those of a further column are not new.
+        self.count.records = max(self.count.records, self.records)
+        if result.blanks and not self.blanks and result.first_blank is not None:
+            start = result.first_blank
+            self.first_blank = replace(start, line=start.line + lines)
+        self.blanks += result.blanks
+        self.stopped |= result.stopped
+        if chunk is not None and result.records:
+            self._last = chunk
+        elif result.last_line:
+            self._last, self._last_line = None, result.last_line + lines
+
+    def pass_over(self, records: int) -> None:
+        """Count valid records that another process has read."""
+        self.records += records
+        self.count.records = self.records
+
+    def end_rows(self) -> None:
+        """Note that all rows were cut, or as many as were wanted."""
+        self.stopped |= self._is_cut_short
+
+    @property
+    def last_line(self) -> int:
+        """The line in which the last record that was validated ends, 0 without one."""
+        if self._last is None:
+            return self._last_line
+        rows = self._last.rows
+        number = max(index for index, row in enumerate(rows) if not is_blank(row))
+        return self._last.start_of(number).after(rows[number]).line
+
+    def _within_limit(self, chunk: Chunk) -> Chunk:
+        """Return the rows of `chunk` up to the last record that is wanted."""
+        limit, records = self.plan.run.options.limit, self.records
+        if limit is None or records + len(chunk) <= limit:
+            return chunk
+        if self._path in self.lengths:
+            self._is_cut_short = True
+            return chunk.first(max(0, limit - records))
+        left = limit - records
+        for kept, row in enumerate(chunk.rows):
+            if left == 0 and not is_blank(row):
+                self.stopped = True
+                return chunk.first(kept)
+            left -= not is_blank(row)
+        return chunk
+
+    def _pieces_within_limit(self, pieces: "TableBatch") -> "TableBatch":
+        """Return the pieces of a table up to the last record that is wanted."""
+        limit = self.plan.run.options.limit
+        if limit is None:
+            return pieces
+        from harpia_formats.validation.plan.table_units import first_pieces  # noqa: PLC0415 - only for tables: start-up time
+
+        is_below_header = bool(self.columns)
+        wanted = first_pieces(pieces, limit - self.records, is_below_header)
+        self.stopped |= len(wanted) < len(pieces)
+        return wanted

@@ -1,0 +1,53 @@
+"""Count the outcome of each record of a file: valid, invalid or without a verdict."""
+
+from dataclasses import dataclass, field
+
+from harpia_formats.model.report import FileCount
+from harpia_formats.validation.unit.record_numbers import RecordSet
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """The outcome of each record of a file; each record is counted once.
+
+    A record may be met several times: in each of its columns, or again because of its
+    id. One without a verdict is never counted as valid.
+    """
+
+    count: FileCount
+    invalid: RecordSet = field(default_factory=RecordSet)
+    undetermined: RecordSet = field(default_factory=RecordSet)
+
+    def add(self, invalid: bytes, undetermined: bytes, before: int) -> None:
+        """Count records, given as bits, that are numbered from `before` on."""
+        if not (invalid or undetermined):
+            return
+        was_invalid = self._shifted(self.invalid, before, len(invalid))
+        new_invalid = int.from_bytes(invalid, "little") << (before & 7) & ~was_invalid
+        self._put(self.invalid, before, new_invalid)
+        self.count.invalid += new_invalid.bit_count()
+        size = max(len(invalid), len(undetermined))
+        was_open = self._shifted(self.undetermined, before, size)
+        self.count.undetermined -= (new_invalid & was_open).bit_count()
+        found = int.from_bytes(undetermined, "little") << (before & 7) & ~was_open
+        self._put(self.undetermined, before, found)
+        now_invalid = self._shifted(self.invalid, before, size)
+        self.count.undetermined += (found & ~now_invalid).bit_count()
+
+    @staticmethod
+    def _shifted(records: RecordSet, before: int, size: int) -> int:
+        """Return the bits around the numbers `before` to `before` + 8 * `size`."""
+        place = before >> 3
+        return int.from_bytes(records.bits[place : place + size + 1], "little")
+
+    @staticmethod
+    def _put(records: RecordSet, before: int, bits: int) -> None:
+        """Add bits that begin in the byte of the number `before`."""
+        if not bits:
+            return
+        place, size = before >> 3, (bits.bit_length() + 7) // 8
+        end = place + size
+        if end > len(records.bits):
+            records.bits += bytes(end - len(records.bits))
+        bits |= int.from_bytes(records.bits[place:end], "little")
+        records.bits[place:end] = bits.to_bytes(size, "little")

@@ -1,0 +1,225 @@
+"""Count the findings of a run exactly, and keep a few of each group as examples."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from harpia_formats.model.problem import Path, Problem, Severity
+from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.rules import Rule
+from harpia_formats.validation.plan.units import Demand, GroupKey
+from harpia_formats.validation.unit.collector import GROUP_LIMIT, group_pointer
+from harpia_formats.validation.unit.result import Findings
+
+#: The pointer under which the groups beyond `GROUP_LIMIT` are counted together.
+GROUP_REST = "/…"
+
+
+@dataclass(slots=True)
+class _FileGroups:
+    """The groups of one file."""
+
+    count: FileCount
+    groups: dict[GroupKey, Group] = field(default_factory=dict)
+    #: Groups that have as many examples as are wanted.
+    satisfied: set[GroupKey] = field(default_factory=set)
+    #: Rules whose groups beyond the limit have them.
+    satisfied_rest: set[str] = field(default_factory=set)
+
+    def key_of(self, group: GroupKey) -> GroupKey:
+        """Return under which group a finding is counted."""
+        if group in self.groups or len(self.groups) < GROUP_LIMIT:
+            return group
+        return (group[0], GROUP_REST, "")
+
+
+@dataclass(slots=True)
+class Tally:
+    """The counts of a whole run."""
+
+    #: Examples kept of each group, and in all; 0 is no cap.
+    examples: int = 5
+    max_problems: int = 1000
+    _files: list[_FileGroups] = field(default_factory=list)
+    #: The groups of all files, in the order in which they were found.
+    _groups: list[Group] = field(default_factory=list)
+    _kept: int = 0
+
+    @property
+    def files(self) -> list[FileCount]:
+        """The counts of all files so far."""
+        return [file.count for file in self._files]
+
+    def begin(self, path: str) -> FileCount:
+        """Start counting a file."""
+        return self.begin_counted(FileCount(path))
+
+    def begin_counted(self, count: FileCount) -> FileCount:
+        """Start with a file whose records were counted before."""
+        self._files.append(_FileGroups(count))
+        return count
+
+    @property
+    def errors(self) -> int:
+        """Errors in all files so far."""
+        return sum(file.count.errors for file in self._files)
+
+    def keep(self, count: FileCount, findings: Findings) -> Iterator[Problem]:
+        """Count findings of a file; yield those that are kept, row by row."""
+        count_findings(count, findings)
+        if not findings:
+            return
+        file = self._groups_of(count)
+        for row in findings.described:
+            kept = [
+                problem for group, problem in row if self._add(file, group, problem)
+            ]
+            kept.sort(key=lambda problem: problem.place.byte_offset)
+            yield from kept
+        for group, times in findings.counted:
+            key = file.key_of(group)
+            file.groups[key].count += times
+            self._note_examples(file, key)
+
+    def add(
+        self,
+        count: FileCount,
+        rule: Rule,
+        describe: Callable[[], Problem],
+        path: Path = (),
+    ) -> Problem | None:
+        """Count a problem at `path`; return what `describe` makes, if it is kept."""
+        count.count(rule.severity)
+        file, group = self._groups_of(count), (rule.code, group_pointer(path), "")
+        counted = file.groups.get(file.key_of(group))
+        if counted is not None and not self._keeps(file, counted.count + 1):
+            counted.count += 1
+            return None
+        problem = describe()
+        return problem if self._add(file, group, problem) else None
+
+    def demand(self, count: FileCount, most: int | None = None) -> Demand:
+        """Return which problems of a file need not be described any more.
+
+        With `most` it is plain data that names so many groups at most; without it the
+        answer holds only until the next call of `keep`.
+        """
+        file = self._groups_of(count)
+        firsts_only = self.has_examples or count.folded
+        if most is not None:
+            return Demand(frozenset(islice(file.satisfied, most)), firsts_only)
+        is_full = len(file.groups) >= GROUP_LIMIT
+        return Demand(
+            file.satisfied,
+            firsts_only,
+            file.satisfied_rest if is_full else frozenset(),
+            file.groups.keys(),
+        )
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether there are as many examples as are wanted in all."""
+        return bool(self.max_problems) and self._kept >= self.max_problems
+
+    def _groups_of(self, count: FileCount) -> _FileGroups:
+        """Return the groups of a file, mostly the last one."""
+        return next(file for file in reversed(self._files) if file.count is count)
+
+    def _add(self, file: _FileGroups, group: GroupKey, problem: Problem) -> bool:
+        """Count a described problem; return whether it is kept as an example."""
+        key = file.key_of(group)
+        counted = file.groups.get(key)
+        if counted is None:
+            counted = file.groups[key] = _group_of(problem, key)
+            self._groups.append(counted)
+        else:
+            counted.count += 1
+        self._note_examples(file, key)
+        keeps = self._keeps(file, counted.count)
+        self._kept += keeps
+        return keeps
+
+    def _note_examples(self, file: _FileGroups, key: GroupKey) -> None:
+        """Note whether a group has as many examples as are wanted."""
+        if not self.examples or file.groups[key].count < self.examples:
+            return
+        if key[1] == GROUP_REST:
+            file.satisfied_rest.add(key[0])
+        else:
+            file.satisfied.add(key)
+
+    def _keeps(self, file: _FileGroups, number: int) -> bool:
+        """Return whether problem `number` of a group is kept."""
+        if file.count.folded or self.has_examples:
+            return False
+        return not self.examples or number <= self.examples
+
+    def report(self) -> Report:
+        """Return the counts so far; the examples were yielded by `keep`."""
+        return Report(tuple(self.files), tuple(self._groups), ())
+
+
+def _group_of(problem: Problem, key: GroupKey) -> Group:
+    """Return the group whose first problem is `problem`."""
+    place = problem.place
+    return Group(
+        path=place.path,
+        code=problem.code,
+        name=problem.name,
+        severity=problem.severity,
+        pointer=key[1],
+        key=key[2],
+        count=1,
+        line=place.line,
+        column=place.column,
+        record=place.record,
+    )
+
+
+def count_findings(count: FileCount, findings: Findings) -> None:
+    """Add the findings to the counts of a file."""
+    count.count(Severity.ERROR, findings.errors)
+    count.count(Severity.WARNING, findings.warnings)
+    count.count(Severity.NOTE, findings.notes)
+
+
+def joined(parts: Iterable[Findings]) -> Findings:
+    """Return the findings of several units of a file as those of one."""
+    found = list(parts)
+    times: dict[GroupKey, int] = {}
+    for part in found:
+        for group, number in part.counted:
+            times[group] = times.get(group, 0) + number
+    return Findings(
+        sum(part.errors for part in found),
+        sum(part.warnings for part in found),
+        sum(part.notes for part in found),
+        tuple(row for part in found for row in part.described),
+        tuple(times.items()),
+    )
+
+
+def placed(findings: Findings, records: int, lines: int) -> Findings:
+    """Return findings with so many records and lines of the file before them."""
+    if not ((records or lines) and findings.described):
+        return findings
+    return replace(
+        findings,
+        described=tuple(
+            tuple((group, _placed(problem, records, lines)) for group, problem in row)
+            for row in findings.described
+        ),
+    )
+
+
+def _placed(problem: Problem, records: int, lines: int) -> Problem:
+    """Return a problem with its place in the file."""
+    place = problem.place
+    number = None if place.record is None else place.record + records
+    return replace(
+        problem,
+        place=replace(place, line=place.line + lines, record=number),
+        because=tuple(
+            replace(reason, line=reason.line + lines) for reason in problem.because
+        ),
+    )

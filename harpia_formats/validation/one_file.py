@@ -1,0 +1,262 @@
+"""Validate one file: settle its plan, validate its units, merge their results."""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from harpia_formats.detection.file_name import misleading_suffix
+from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
+from harpia_formats.detection.sampled_file import (
+    Framing,
+    SampledFile,
+    reread_frames,
+    sample_file,
+)
+from harpia_formats.framing.chunk import Cursor, FramingFault
+from harpia_formats.framing.columns import DocumentFrames
+from harpia_formats.framing.container import OpenedContainer, open_container
+from harpia_formats.io.reader import SourceError
+from harpia_formats.io.reread import RereadableSource
+from harpia_formats.io.source import ReadProgress, Source, open_source
+from harpia_formats.model.report import FileCount
+from harpia_formats.registry import all_formats
+from harpia_formats.validation.local import LocalValidation, RowConsumer
+from harpia_formats.validation.merge.file_merge import FileMerge
+from harpia_formats.validation.merge.repeated_ids import RepeatedIds
+from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
+from harpia_formats.validation.plan.run_plan import RunPlan
+from harpia_formats.validation.plan.units import Broken, Demand
+from harpia_formats.validation.unit.broken import report_broken
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.unit.validators import FileValidators
+
+if TYPE_CHECKING:  # imported only for tables, and if repeated ids are looked for
+    from harpia_formats.validation.plan.table_units import TableBatch
+
+BLANK_LINES = "J202"
+MISLEADING_NAME = "J203"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file that is read, its counts, and what reads it once more."""
+
+    source: Source
+    count: FileCount
+    blocks: ReadBlocks
+    again: RereadableSource
+
+
+#: Validates the rows of a file, most of them in other processes.
+HandOut = Callable[[LocalValidation, DocumentFrames, OpenFile], Iterator[Findings]]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """How a file is validated, beside the plan of the run."""
+
+    #: Returns which problems of the file need no description.
+    demand: Callable[[], Demand] = Demand
+    #: Takes the rows, if they are not only validated.
+    consumer: RowConsumer | None = None
+    #: Validates the rows in other processes, if there are any.
+    hand_out: HandOut | None = None
+    #: Called with the file that is read after each unit.
+    progress: Callable[[ReadProgress], None] | None = None
+    #: Whether the file is read once more to check it against its companion.
+    has_companion: bool = False
+
+
+@contextmanager
+def opened(source: Source, count: FileCount) -> Generator[OpenFile, None, None]:
+    """Open a file to validate it.
+
+    Raises `SourceError` if it cannot be opened. What cannot be read later is noted in
+    the blocks of the open file.
+    """
+    with RereadableSource(source) as again, open_source(source) as reader:
+        yield OpenFile(source, count, ReadBlocks(reader, count, again.copy), again)
+
+
+def validate_open(
+    file: OpenFile, run: RunPlan, settings: FileSettings
+) -> Generator[Findings, None, LocalValidation]:
+    """Yield the problems of a file in order, and return the state at its end.
+
+    The caller adds what is yielded to the counts of the file before it asks for more.
+    """
+    collector = Collector(run.active_rules(), file.count.path, 0, Demand())
+    opening = open_container(file.blocks)
+    for fault in opening.faults:
+        # A file that could not be read is reported as such, and not as empty.
+        if fault.kind != "empty" or file.blocks.error is None:
+            report_broken(Broken(fault), collector, run.options.max_row_bytes)
+    beginning = _beginning(opening, file, run)
+    plan = _planned(beginning, collector, file, run)
+    yield collector.take()
+    file.count.folded = plan.folded
+    if settings.consumer is not None:
+        settings.consumer.open(plan.variant)
+    with ExitStack() as stack:
+        ids = _repeated_ids(plan, file)
+        if ids is not None:
+            stack.callback(ids.close)
+        elif not settings.has_companion:
+            file.blocks.drop_copy()
+        local = LocalValidation(
+            FileValidators(plan),
+            FileMerge(plan, file.count),
+            settings.demand,
+            settings.consumer,
+            ids,
+        )
+        yield from _rows(local, beginning, file, settings)
+        local.merge.end_rows()
+        yield _closing(local, file, opening)
+        if ids is not None:
+            yield from _with_repeated_ids(local, ids)
+    return local
+
+
+def _beginning(opening: OpenedContainer, file: OpenFile, run: RunPlan) -> SampledFile:
+    """Return the beginning of a file, from which its format is recognised."""
+    asked = () if run.schema is not None else run.candidates()
+    known = tuple(all_formats().values())
+    return sample_file(
+        opening, run.options.max_row_bytes, asked, file.count.path, known
+    )
+
+
+def _planned(
+    beginning: SampledFile, collector: Collector, file: OpenFile, run: RunPlan
+) -> FilePlan:
+    """Return the plan of a file; what is odd about the file goes to `collector`."""
+    count, place = file.count, collector.place(Cursor())
+    name_note = misleading_suffix(count.path, beginning.sample)
+    if name_note is not None:
+        collector.add(MISLEADING_NAME, *name_note, place)
+    plan, notes = plan_file(run, count.path, beginning.sample)
+    for note in notes:
+        collector.add(note.code, note.message, note.help, place)
+    count.format, count.dialect = plan.shown_format, plan.shown_dialect
+    return plan
+
+
+def _rows(
+    local: LocalValidation,
+    beginning: SampledFile,
+    file: OpenFile,
+    settings: FileSettings,
+) -> Iterator[Findings]:
+    """Validate the rows of a file, and the document around them."""
+    plan = local.merge.plan
+    if plan.cut is Framing.TABLE:
+        flow = local.frames(_table(beginning.opened, plan))
+    else:
+        frames = complete_frames(beginning.frames(plan.cut, plan.variant), file.blocks)
+        if settings.hand_out is not None and plan.is_known and not plan.has_columns:
+            yield from settings.hand_out(local, frames, file)
+            return
+        flow = local.frames(frames)
+    for findings in flow:
+        yield findings
+        if settings.progress is not None:
+            settings.progress(file.blocks.reader)
+
+
+def _table(opening: OpenedContainer, plan: FilePlan) -> "Iterator[TableBatch]":
+    """Yield the records of a table, some at once."""
+    from harpia_formats.parsing.csv_records import table_rows  # noqa: PLC0415 - only for tables: start-up time
+    from harpia_formats.validation.plan.table_units import table_batches  # noqa: PLC0415 - only for tables: start-up time
+
+    limit = plan.run.options.max_row_bytes
+    return table_batches(table_rows(opening.buffer, opening.start, limit))
+
+
+def _repeated_ids(plan: FilePlan, file: OpenFile) -> RepeatedIds | None:
+    """Return what finds repeated ids, None if they are not looked for."""
+    if not plan.checks_ids:
+        return None
+    from harpia_formats.dedup.duplicate_ids import duplicate_id_finder  # noqa: PLC0415 - only if repeated ids are looked for
+
+    ids = duplicate_id_finder(plan.variant, rereading(plan, file.again))
+    return None if ids is None else RepeatedIds(ids)
+
+
+def rereading(plan: FilePlan, again: RereadableSource) -> Callable[[], DocumentFrames]:
+    """Return a function that reads and cuts a file once more."""
+    limit = plan.run.options.max_row_bytes
+    return partial(reread_frames, again.blocks, plan.cut, plan.variant, limit)
+
+
+def _closing(
+    local: LocalValidation, file: OpenFile, opening: OpenedContainer
+) -> Findings:
+    """Return the problems that are known at the end of the rows."""
+    merge, collector = local.merge, local.collector()
+    if merge.first_blank is not None and not _is_headless(merge):
+        lines = f"{merge.blanks:,} blank lines are"
+        if merge.blanks == 1:
+            lines = "1 blank line is"
+        place = collector.place(merge.first_blank)
+        collector.add(BLANK_LINES, f"{lines} passed over", "", place)
+    if _holds_nothing(merge, file):
+        empty = FramingFault("empty", opening.content_start)
+        limit = local.validators.options.max_row_bytes
+        report_broken(Broken(empty), collector, limit)
+    return collector.take()
+
+
+def _is_headless(merge: FileMerge) -> bool:
+    """Return whether a file is a table without a header."""
+    return merge.plan.cut is Framing.TABLE and not merge.columns
+
+
+def _holds_nothing(merge: FileMerge, file: OpenFile) -> bool:
+    """Return whether a document or table was read to its end and has no records."""
+    plan, count = merge.plan, merge.count
+    if plan.cut is Framing.VALUES or plan.variant is None:
+        return False
+    is_read = not merge.stopped and file.blocks.error is None
+    return is_read and not (count.records or count.errors or plan.may_be_empty)
+
+
+def _with_repeated_ids(local: LocalValidation, ids: RepeatedIds) -> Iterator[Findings]:
+    """Yield the problem of each record whose id an earlier one has."""
+    merge, options = local.merge, local.validators.options
+    if options.fail_fast and merge.stopped:
+        return
+    collector = local.collector()
+    for _ in ids.report(merge, collector, local.validators.id_key):
+        yield collector.take()
+        if options.fail_fast:
+            merge.stopped = True
+            return
+
+
+def note_end(file: OpenFile, merge: FileMerge) -> None:
+    """Note in the counts of a file how far it was read."""
+    count, error = file.count, file.blocks.error
+    if merge.stopped:
+        return
+    count.complete = error is None
+    if error is not None:
+        count.reason = f"{error.reason}{_read_until(count, merge.last_line)}"
+
+
+def note_unreadable(count: FileCount, error: SourceError) -> None:
+    """Note in the counts of a file why it could not be read."""
+    count.reason = error.reason
+
+
+def _read_until(count: FileCount, last_line: int) -> str:
+    """Return how far a file was read, "" if nothing of it was."""
+    if not count.bytes:
+        return ""
+    if not last_line:
+        return " (before the end of the first record)"
+    records = f"{count.records:,} record{'s' * (count.records != 1)}"
+    return f" (after {records}, the last in line {last_line:,})"

@@ -1,0 +1,112 @@
+"""Framing the rows of a file into units that other processes validate."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harpia_formats.framing.byte_ranges import line_ranges
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
+from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
+from harpia_formats.io.remote.file import RemoteFile
+from harpia_formats.validation.parallel.shared_memory import SharedBlocks
+from harpia_formats.validation.plan.units import (
+    FileBytes,
+    Piece,
+    RowRange,
+    SentBytes,
+    SharedBytes,
+)
+
+#: Bytes of a range that a worker reads; of one whose problems are all described.
+RANGE, RANGE_DESCRIBED = 8 * 1024 * 1024, 1024 * 1024
+#: How many times as long ranges are for a cluster or executor: each costs its
+#: scheduler some time.
+FAR = 4
+#: Bytes of rows that are sent to a worker together.
+BUNDLE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What comes next in a file: a unit for a worker, or frames for this process."""
+
+    unit: RowRange | None
+    #: The frames of the unit, if they were cut in this process.
+    frames: tuple[Chunk | FramingFault | RowArray | DocumentHeader, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The bytes of the rows that this process holds."""
+        chunks = (frame for frame in self.frames if isinstance(frame, Chunk))
+        return sum(len(chunk.data) for chunk in chunks)
+
+
+def range_size(examples: int, *, is_far: bool) -> int:
+    """Return the bytes of a range if so many examples are wanted of each group."""
+    if not examples:
+        return RANGE_DESCRIBED
+    return FAR * RANGE if is_far else RANGE
+
+
+def shared_blocks(slots: int) -> SharedBlocks:
+    """Return so many blocks of shared memory, each large enough for a bundle."""
+    return SharedBlocks(slots, 2 * BUNDLE)
+
+
+def ranges_in(
+    origin: Path | RemoteFile, begin: int, total: int, size: int
+) -> Iterator[Handed]:
+    """Yield the units of a file of lines from byte `begin` on, each of `size` bytes."""
+    # A worker may have another working folder.
+    file = origin.absolute() if isinstance(origin, Path) else origin
+    try:
+        for start, end in line_ranges(origin, begin, size):
+            yield Handed(_range_of(file, start, end))
+            begin = end
+    except OSError:
+        # The process that reads the rest reports why it cannot.
+        yield Handed(_range_of(file, begin, total))
+
+
+def _range_of(file: Path | RemoteFile, begin: int, end: int) -> RowRange:
+    return RowRange(begin, end, Cursor(begin), FileBytes(file, begin, end - begin))
+
+
+def bundles(frames: DocumentFrames, blocks: SharedBlocks | None) -> Iterator[Handed]:
+    """Yield units of rows that are cut here, together as far as they are adjacent.
+
+    Their bytes are put into shared memory, or are sent with the unit without it.
+    """
+    held: list[Chunk] = []
+    size = 0
+    for frame in frames:
+        if isinstance(frame, Chunk):
+            held.append(frame)
+            size += len(frame.data)
+            if size < BUNDLE:
+                continue
+        if held:
+            yield _bundle(held, blocks)
+            held, size = [], 0
+        if not isinstance(frame, Chunk):
+            yield Handed(None, (frame,))
+    if held:
+        yield _bundle(held, blocks)
+
+
+def _bundle(chunks: list[Chunk], blocks: SharedBlocks | None) -> Handed:
+    """Return the unit of chunks that are all of lines or all of an array."""
+    first, last = chunks[0], chunks[-1]
+    parts = [chunk.data for chunk in chunks]
+    place = None if blocks is None else blocks.put(parts)
+    found: SharedBytes | SentBytes
+    found = SentBytes(b"".join(parts)) if place is None else SharedBytes(*place)
+    pieces = () if first.lines else tuple(map(_piece, chunks))
+    end = last.start.offset + len(last.data)
+    unit = RowRange(first.start.offset, end, first.start, found, pieces)
+    return Handed(unit, tuple(chunks))
+
+
+def _piece(chunk: Chunk) -> Piece:
+    is_whole = chunk.rows == [chunk.data]
+    return Piece(len(chunk.data), chunk.start, 0 if is_whole else len(chunk))

@@ -1,0 +1,1 @@
+"""What a file is and which units of work it has, settled before its first row."""

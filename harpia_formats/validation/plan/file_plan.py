@@ -1,0 +1,153 @@
+"""The plan of one file: its format, its schema, how it is cut and what is checked."""
+
+from dataclasses import dataclass, field, replace
+
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.recognize import (
+    OTHER_SHAPE,
+    DetectionNote,
+    Recognition,
+    recognize,
+    recognize_as,
+    require_documented,
+)
+from harpia_formats.detection.sample import Sample
+from harpia_formats.detection.sampled_file import Framing, framing_of
+from harpia_formats.mapping.columns import require_columns
+from harpia_formats.model.format import Container
+from harpia_formats.registry import all_formats, format_of
+from harpia_formats.rules.across import REPEATED_ID
+from harpia_formats.schema.dialect import document_schema
+from harpia_formats.schema.load import Schema
+from harpia_formats.validation.plan.run_plan import RunPlan, new_key
+from harpia_formats.workers.same_file import FileFingerprint
+
+#: The first characters of rules that need no schema: text, JSON, whole files.
+_rules_without_schema = ("J", "S2", "S3")
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """What one file is and how it is validated: plain data, settled once."""
+
+    run: RunPlan
+    #: The file as it is named in problems.
+    name: str
+    #: How the file is cut into rows.
+    cut: Framing
+    #: The id of its format and the index of its dialect; "" if it has no known one.
+    format: str = ""
+    dialect: int = 0
+    #: Whether repeated ids are looked for.
+    checks_ids: bool = False
+    #: Whether only S201 is shown of its problems, because it has another shape.
+    folded: bool = False
+    #: Whether records are read but not validated, because the format is not known.
+    unvalidated: bool = False
+    #: What the file must look like to a worker that reads it; None if not checked.
+    fingerprint: FileFingerprint | None = None
+    #: Identifies the plan in the caches of workers.
+    key: str = field(default_factory=new_key)
+
+    @property
+    def variant(self) -> FormatVariant | None:
+        """The format and dialect of the file, None if it is in no known format."""
+        if not self.format:
+            return None
+        format_ = format_of(self.format)
+        return FormatVariant(format_, format_.dialects[self.dialect])
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the whole document, or of each row."""
+        if self.run.schema is not None:
+            return self.run.schema[1]
+        variant, options = self.variant, self.run.options
+        if variant is None:
+            return True
+        schema = document_schema(variant.dialect, strict=options.strict)
+        found: Schema = require_columns(schema, options.columns or {})
+        return found
+
+    @property
+    def shown_format(self) -> str | None:
+        """The format, or the name of the user's schema, as reports show it."""
+        if self.run.schema is not None:
+            return self.run.schema[0]
+        return self.format or None
+
+    @property
+    def shown_dialect(self) -> str:
+        """The name of the dialect, empty for the one that is documented first."""
+        variant = self.variant
+        return variant.dialect.name if variant else ""
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether each record is spread over several columns, one after the other."""
+        return self.cut is Framing.MEMBERS and self._container is Container.COLUMNS
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a format or a schema to validate rows by."""
+        return bool(self.format) or self.run.schema is not None
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether a file without records is valid: columns may all be empty."""
+        return self._container is Container.COLUMNS
+
+    @property
+    def _container(self) -> Container | None:
+        variant = self.variant
+        return variant.dialect.container if variant else None
+
+    def seen_as(self, fingerprint: FileFingerprint | None) -> "FilePlan":
+        """Return the plan with what the file must look like to a worker."""
+        return replace(self, fingerprint=fingerprint)
+
+
+def plan_file(
+    run: RunPlan, name: str, head: Sample
+) -> tuple[FilePlan, tuple[DetectionNote, ...]]:
+    """Return the plan of a file that begins with `head`, and notes on its format."""
+    if run.schema is not None:
+        checks_ids = False
+        return FilePlan(
+            run, name, framing_of(None, head.layout), checks_ids=checks_ids
+        ), ()
+    found = _recognised(run, head)
+    codes = {saying.code for saying in found.notes}
+    # Without the rule no problem would say why the others are not shown.
+    folded = OTHER_SHAPE in codes and OTHER_SHAPE in run.rules
+    cut = framing_of(found.variant, head.layout)
+    if found.variant is None:
+        needs_schema = any(
+            not code.startswith(_rules_without_schema) for code in run.rules
+        )
+        plan = FilePlan(run, name, cut, folded=folded, unvalidated=needs_schema)
+        return plan, found.notes
+    format_, dialect = found.variant.format, found.variant.dialect
+    plan = FilePlan(
+        run,
+        name,
+        cut,
+        format_.id,
+        format_.dialects.index(dialect),
+        checks_ids=REPEATED_ID in run.rules and not folded,
+        folded=folded,
+    )
+    return plan, found.notes
+
+
+def _recognised(run: RunPlan, head: Sample) -> Recognition:
+    """Return the format that a file is in, or is held to."""
+    options, formats = run.options, run.candidates()
+    if options.format is None:
+        found = recognize(head, formats)
+    else:
+        known = tuple(all_formats().values())
+        found = recognize_as(
+            formats, head, known, options.format, strict=options.strict
+        )
+    return require_documented(found, head) if options.strict else found

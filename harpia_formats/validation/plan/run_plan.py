@@ -1,0 +1,71 @@
+"""What all files of a run are validated with, as plain data."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from harpia_formats.model.format import Format
+from harpia_formats.registry import format_of, rules_of
+from harpia_formats.rules import Rule
+from harpia_formats.schema.load import Schema
+from harpia_formats.validation.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """The options, rules, schema and formats of a run; it can be sent to a worker."""
+
+    #: Identifies the run in the caches of workers: 1 and true are equal in schemas.
+    key: str
+    #: The options without what cannot be sent to another process.
+    options: Options
+    #: The codes of the rules that are checked.
+    rules: tuple[str, ...]
+    #: The user's schema and its name, or None to validate files by their formats.
+    schema: tuple[str, Schema] | None
+    #: The ids of the formats that a file may be in.
+    formats: tuple[str, ...]
+
+    def active_rules(self) -> dict[str, Rule]:
+        """Return the rules that are checked, by their codes."""
+        return rules_of(self.rules)
+
+    def candidates(self) -> tuple[Format, ...]:
+        """Return the formats that a file may be in."""
+        return tuple(map(format_of, self.formats))
+
+
+def run_plan_of(
+    options: Options,
+    rules: Mapping[str, Rule],
+    schema: tuple[str, Schema] | None,
+    formats: tuple[Format, ...],
+) -> RunPlan:
+    """Return the plan of a run with `options`; only `rules` are checked."""
+    return RunPlan(
+        new_key(),
+        plain_options(options),
+        tuple(rules),
+        schema,
+        tuple(format_.id for format_ in formats),
+    )
+
+
+def new_key() -> str:
+    """Return a text that no other plan has, in any process."""
+    return os.urandom(16).hex()
+
+
+def plain_options(options: Options) -> Options:
+    """Return `options` without what cannot be sent or is not used in a worker."""
+    columns = None if options.columns is None else dict(options.columns)
+    return replace(
+        options,
+        columns=columns,
+        schema=None,
+        companion=None,
+        progress=None,
+        executor=None,
+        engine=None,
+        jobs=1,
+    )

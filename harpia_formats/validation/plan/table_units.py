@@ -1,0 +1,44 @@
+"""Framing the records of a table into units."""
+
+from collections.abc import Iterable, Iterator
+
+from harpia_formats.parsing.csv_records import TableBlank, TableFault, TableRow
+
+#: Records of a table that were cut together, with blank lines and faults.
+TableBatch = tuple[TableRow | TableBlank | TableFault, ...]
+#: Bytes of records that are validated together.
+BATCH = 64 * 1024
+
+
+def table_batches(
+    pieces: Iterable[TableRow | TableBlank | TableFault],
+) -> Iterator[TableBatch]:
+    """Yield the pieces of a table, as many together as have `BATCH` bytes."""
+    held: list[TableRow | TableBlank | TableFault] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += 1 if isinstance(piece, TableBlank) else len(piece.data)
+        if size >= BATCH:
+            yield tuple(held)
+            held, size = [], 0
+    if held:
+        yield tuple(held)
+
+
+def first_pieces(
+    pieces: TableBatch,
+    records: int,
+    is_below_header: bool,  # noqa: FBT001 - passed by name
+) -> TableBatch:
+    """Return the pieces up to the last of so many records; the header is none."""
+    left = records
+    for kept, piece in enumerate(pieces):
+        if left == 0:
+            return pieces[:kept]
+        if isinstance(piece, TableRow) or (
+            isinstance(piece, TableFault) and piece.record
+        ):
+            left -= is_below_header
+            is_below_header = True
+    return pieces

@@ -1,0 +1,184 @@
+"""Collect the problems of a unit: exact counts, and descriptions of those needed."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.model.problem import (
+    Excerpt,
+    Path,
+    Place,
+    Problem,
+    Severity,
+    pointer_of,
+)
+from harpia_formats.rules import Rule
+from harpia_formats.schema.load import Schema
+from harpia_formats.validation.plan.units import Demand, GroupKey
+from harpia_formats.validation.unit.result import Findings
+
+if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
+    from harpia_formats.validation.diagnosis.finding import Finding
+    from harpia_formats.validation.diagnosis.row_context import Row
+
+#: Returns the row that a finding is about.
+RowOf = Callable[["Finding"], "Row"]
+#: Groups of one file; the tally counts further ones together.
+GROUP_LIMIT = 10_000
+#: Problems that are described at most in an answer to another process.
+DESCRIBED_LIMIT = 20_000
+#: Pointers that are remembered: problems are mostly at the same few places.
+_REMEMBERED = 1024
+
+
+class TooManyFindings(Exception):  # noqa: N818 - an answer, not an error
+    """There are more findings than are worth sending to another process."""
+
+
+@lru_cache(_REMEMBERED)
+def group_pointer(path: Path) -> str:
+    """Return the pointer of a group: array indices are `*`."""
+    return pointer_of(path, wildcard=True)
+
+
+class Collector:
+    """Collects the problems of one unit of one file, for `take`."""
+
+    def __init__(
+        self,
+        rules: Mapping[str, Rule],
+        name: str,
+        examples: int,
+        demand: Demand,
+        *,
+        is_sent: bool = False,
+    ) -> None:
+        """Take the active rules, the file's name and the examples of each group.
+
+        `is_sent` tells that the findings go to another process, which limits them:
+        `TooManyFindings` is raised beyond.
+        """
+        self.rules = rules
+        self.name = name
+        self._examples = examples
+        self._demand = demand
+        self._is_sent = is_sent
+        self._severities = dict.fromkeys(Severity, 0)
+        #: How often each group was found, and how many of these are not described.
+        self._times: dict[GroupKey, int] = {}
+        self._rows: list[tuple[tuple[GroupKey, Problem], ...]] = []
+        self._described: dict[GroupKey, int] = {}
+        self._size = 0
+
+    def is_error(self, code: str) -> bool:
+        """Return whether a rule makes a record invalid."""
+        return self.rules[code].severity is Severity.ERROR
+
+    def place(self, start: Cursor, record: int | None = None) -> Place:
+        """Return the place of a single character."""
+        column = start.column + 1
+        return Place(self.name, start.line, column, column + 1, start.offset, record)
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        help_: str,
+        place: Place,
+        excerpt: Excerpt | None = None,
+    ) -> None:
+        """Add a problem of the file as a whole, if its rule is active."""
+        rule = self.rules.get(code)
+        if rule is None:
+            return
+        group = (code, "", "")
+        if self._count(rule, group):
+            problem = Problem(
+                code,
+                rule.name,
+                rule.severity,
+                place,
+                message,
+                help=help_,
+                excerpt=excerpt,
+            )
+            self._describe([(group, problem)])
+
+    def add_findings(
+        self,
+        findings: "Iterable[Finding]",
+        row_of: RowOf,
+        schema: Schema,
+        prefix: Path = (),
+    ) -> None:
+        """Add findings on rows, in order of the rows; all their rules are active.
+
+        `prefix` is the path of each row in its record.
+        """
+        described: list[tuple[GroupKey, Problem]] = []
+        row: Row | None = None
+        number = -1
+        for finding in findings:
+            if finding.row != number:
+                self._describe(described)
+                described, row, number = [], None, finding.row
+            rule = self.rules[finding.code]
+            path = (*prefix, *finding.path) if prefix else finding.path
+            group = (finding.code, group_pointer(path), finding.missing_key)
+            if not self._count(rule, group):
+                continue
+            row = row or row_of(finding)
+            from harpia_formats.validation.diagnosis.to_problem import problem_of  # noqa: PLC0415 - imported only where a row has a problem
+
+            described.append((group, problem_of(finding, rule, row, schema)))
+        self._describe(described)
+
+    def take(self) -> Findings:
+        """Return what was added since the last call, and forget it."""
+        if not self._times:
+            return Findings()
+        counts, described = self._severities, self._described
+        rest = (
+            (group, times - described.get(group, 0))
+            for group, times in self._times.items()
+        )
+        found = Findings(
+            counts[Severity.ERROR],
+            counts[Severity.WARNING],
+            counts[Severity.NOTE],
+            tuple(self._rows),
+            tuple((group, times) for group, times in rest if times),
+        )
+        self._severities = dict.fromkeys(Severity, 0)
+        self._times, self._rows, self._described = {}, [], {}
+        return found
+
+    def _count(self, rule: Rule, group: GroupKey) -> bool:
+        """Count a finding; return whether it may serve as an example.
+
+        Raises `TooManyFindings`.
+        """
+        self._severities[rule.severity] += 1
+        times = self._times[group] = self._times.get(group, 0) + 1
+        if self._is_sent and len(self._times) > GROUP_LIMIT:
+            raise TooManyFindings
+        if not self._demand.needs(group):
+            return False
+        # The first of a group is always described: it has the place of the group.
+        if times == 1:
+            return True
+        return not (
+            self._demand.firsts_only or (self._examples and times > self._examples)
+        )
+
+    def _describe(self, row: list[tuple[GroupKey, Problem]]) -> None:
+        """Keep the described problems of a row. Raises `TooManyFindings`."""
+        if not row:
+            return
+        self._rows.append(tuple(row))
+        for group, _ in row:
+            self._described[group] = self._described.get(group, 0) + 1
+        self._size += len(row)
+        if self._is_sent and self._size > DESCRIBED_LIMIT:
+            raise TooManyFindings

@@ -1,0 +1,50 @@
+"""Build the typed decoder of a schema from the rows that were found valid so far."""
+
+from typing import Any
+
+from harpia_formats.schema.decoder_types import UnsupportedSchemaError
+from harpia_formats.schema.load import Schema
+from harpia_formats.schema.typed_decoder import (
+    TypedDecoder,
+    UnknownKeys,
+    typed_decoder_of,
+)
+
+#: Valid rows that are validated by the schema before a decoder is built.
+ROWS_BEFORE_DECODER = 64
+#: Decoders that are built for one file, each knowing more keys than the one before.
+DECODERS = 8
+
+
+class DecoderTraining:
+    """Builds the typed decoder of a schema from rows that were found valid."""
+
+    def __init__(self, schema: Schema, *, formats: bool) -> None:
+        self.decoder: TypedDecoder | None = None
+        self.schema = schema
+        self._survey = UnknownKeys()
+        self._rows = 0
+        #: Whether keys were seen that the decoder does not know.
+        self._news = False
+        #: Asserted formats are more than the decoder's types can say.
+        self._decoders_left = 0 if formats or isinstance(schema, bool) else DECODERS
+
+    def learn(self, value: Any) -> None:
+        """Take note of a valid row, and build a decoder when it is time."""
+        if not self._decoders_left:
+            return
+        self._rows += 1
+        self._news |= self._survey.take(self.schema, value)
+        if self._rows >= ROWS_BEFORE_DECODER and (self._news or self.decoder is None):
+            self._build()
+
+    def _build(self) -> None:
+        if isinstance(self.schema, bool):
+            return
+        self._decoders_left -= 1
+        self._rows = 0
+        self._news = False
+        try:
+            self.decoder = typed_decoder_of(self.schema, dict(self._survey.extras))
+        except UnsupportedSchemaError:
+            self._decoders_left = 0

@@ -1,0 +1,61 @@
+"""Validate a document without its records."""
+
+from collections.abc import Iterator, Mapping
+
+from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.model.format import Dialect
+from harpia_formats.model.problem import Path
+from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.plan.units import DocumentRest
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.result import UnitResult
+from harpia_formats.validation.unit.row_validator import RowValidator
+from harpia_formats.validation.unit.validators import FileValidators
+
+
+def validate_document(
+    unit: DocumentRest, validators: FileValidators, collector: Collector
+) -> UnitResult:
+    """Validate a document whose large arrays are left empty.
+
+    Its problems go to `collector`.
+    """
+    variant, header = validators.variant, unit.header
+    assert variant is not None  # noqa: S101 - only files of a known format have a header
+    validator = validators.header_validator()
+    findings = header_findings(header.text, validator, variant.dialect, unit.lengths)
+    active = [finding for finding in findings if finding.code in collector.rules]
+    errors = [finding for finding in active if collector.is_error(finding.code)]
+    stopped = validators.options.fail_fast and bool(errors)
+    if stopped:
+        active = active[: active.index(errors[0]) + 1]
+
+    def row_of(finding: Finding) -> Row:
+        start, pieces = header.pieces[0][1], header.pieces
+        return Row(
+            collector.name, header.text, start, None, finding.value, pieces=pieces
+        )
+
+    collector.add_findings(active, row_of, validators.schema)
+    return UnitResult(stopped=stopped)
+
+
+def header_findings(
+    text: bytes, validator: RowValidator, dialect: Dialect, lengths: Mapping[Path, int]
+) -> list[Finding]:
+    """Return what is wrong with the text of a document without its records.
+
+    `lengths` has the number of items of each column.
+    """
+    findings = validator.validate(Chunk(text, Cursor(), [text])).findings
+    if any(finding.is_fault for finding in findings):  # no value has a place in it
+        return findings
+    return [*findings, *_of_lengths(dialect, lengths)]
+
+
+def _of_lengths(dialect: Dialect, lengths: Mapping[Path, int]) -> Iterator[Finding]:
+    """Yield what is wrong with the lengths of columns."""
+    if dialect.lengths is not None:
+        for remark in dialect.lengths(lengths):
+            yield Finding(remark.code, 0, remark)

@@ -1,0 +1,107 @@
+"""The answers to a unit of work: plain data, which crosses between processes."""
+
+from array import array
+from dataclasses import dataclass, field
+
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import FileCount
+from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.plan.units import GroupKey
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Problems of some rows: exact counts, and those that may serve as examples."""
+
+    errors: int = 0
+    warnings: int = 0
+    notes: int = 0
+    #: Described problems, a tuple for each row, each with its group.
+    described: tuple[tuple[tuple[GroupKey, Problem], ...], ...] = ()
+    #: How many further problems each group has.
+    counted: tuple[tuple[GroupKey, int], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.described or self.counted)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """What was found in a unit; its records are numbered from 1."""
+
+    records: int = 0
+    #: Sets of record numbers, as bits: invalid ones, and ones without a verdict.
+    invalid: bytes = b""
+    undetermined: bytes = b""
+    #: Lines that end in the unit.
+    lines: int = 0
+    #: The line in which the last record ends, 0 without a record.
+    last_line: int = 0
+    blanks: int = 0
+    first_blank: Cursor | None = None
+    #: Digests of the ids of the records, 8 bytes each.
+    digests: "array[int]" = field(default_factory=lambda: array("Q"))
+    #: Whether nothing more is to be validated, because the first error was found.
+    stopped: bool = False
+    #: The problems, if they were not collected by the process that asked.
+    findings: Findings = field(default_factory=Findings)
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What was found in a whole file."""
+
+    plan: FilePlan
+    count: FileCount
+    #: Problems found before it was known that the file has another shape, and others.
+    first_findings: Findings
+    findings: Findings
+    invalid: bytes
+    undetermined: bytes
+    #: The number of the last record that was validated.
+    until: int
+    #: Whether all records were validated.
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TooMuch:
+    """There are more findings than are worth sending to another process."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileNotSeen:
+    """The worker cannot read the file, or sees another one."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class InternalFault:
+    """An error in harpia-formats itself: its type, message and place in the code."""
+
+    error: str
+
+
+#: What a worker answers.
+UnitAnswer = UnitResult | TooMuch | FileNotSeen | InternalFault
+FileAnswer = FileResult | TooMuch | FileNotSeen | InternalFault
+
+
+def internal_fault(error: BaseException) -> InternalFault:
+    """Return `error` as plain data, with the innermost place in the code."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        module = trace.tb_frame.f_globals.get("__name__", "?")
+        place = f" ({module}.{code.co_name}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return InternalFault(f"{type(error).__name__}: {error}{place}")
+
+
+def unvalidated(records: int) -> UnitResult:
+    """Return the result of so many records none of which could be validated."""
+    bits = ((1 << records) - 1) << 1
+    size = (bits.bit_length() + 7) // 8
+    return UnitResult(records=records, undetermined=bits.to_bytes(size, "little"))

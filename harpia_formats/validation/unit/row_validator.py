@@ -1,0 +1,372 @@
+"""Validate the rows of a chunk: typed decoder first, schema validator for the rest."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
+
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.framing.chunk import Chunk, is_blank
+from harpia_formats.framing.limits import DEPTH_LIMIT
+from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
+from harpia_formats.parsing.duplicate_keys import (
+    has_no_repeated_keys,
+    reencodes_to_same_colons,
+)
+from harpia_formats.schema.load import Schema
+from harpia_formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.validation.unit.decoder_training import DecoderTraining
+
+if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
+    from harpia_formats.validation.diagnosis.cached_causes import Reasons
+    from harpia_formats.validation.diagnosis.finding import Finding
+    from harpia_formats.validation.diagnosis.root_causes import Cause
+
+#: Returns whether another schema engine agrees with a verdict on a decoded record.
+SecondOpinion = Callable[[Any, bool], bool]
+
+#: Returns how many members all objects have in rows that a decoder accepted.
+CountMembers = Callable[[Sequence[Any], TypedDecoder], int]
+
+#: Returns a remark on an invalid record that looks like one of another format.
+FindOtherFormat = Callable[[Any], Remark | None]
+
+#: The rule on a key that is nearly the right one.
+MISSPELT = "S103"
+#: Chunks in a row that are not tried as a whole: at most two to this power.
+PAUSE_LIMIT = 5
+
+_decode = msgspec.json.Decoder().decode
+_not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What the validation of one chunk found."""
+
+    records: int = 0
+    blank: list[int] = field(default_factory=list)
+    findings: "list[Finding]" = field(default_factory=list)
+    #: The ids of the records that have one, as texts.
+    keys: list[str] = field(default_factory=list)
+    #: All rows decoded, if the typed decoder accepted them at once.
+    accepted: list[Any] | None = None
+    #: Otherwise each row decoded if the decoder accepted it, else None; empty if the
+    #: decoder was replaced while the chunk was validated.
+    values: list[Any] = field(default_factory=list)
+
+
+class Disagreement(Exception):  # noqa: N818 - reads as what happened
+    """The schema validator and the reference engine differ on a record: our bug."""
+
+    def __init__(self, row: int, *, schema_validator: bool) -> None:
+        super().__init__(row, schema_validator)
+        self.row = row
+        self.schema_validator = schema_validator
+
+    def __str__(self) -> str:
+        ours, theirs = (
+            ("valid", "invalid") if self.schema_validator else ("invalid", "valid")
+        )
+        return f"we say {ours}, the reference engine says {theirs}"
+
+
+def _members_of(rows: Sequence[Any], decoder: TypedDecoder) -> int:
+    return sum(map(decoder.members, rows))
+
+
+def _may_be_deep(text: bytes) -> bool:
+    """Tell whether `text` has brackets enough to be nested too deeply."""
+    brackets: int = stringzilla.count(text, b"[") + stringzilla.count(text, b"{")
+    return brackets > DEPTH_LIMIT
+
+
+def _fault_in(number: int, text: bytes) -> "Finding | None":
+    from harpia_formats.validation.diagnosis.finding import fault_in  # noqa: PLC0415 - imported only where a row has a problem
+
+    return fault_in(number, text)
+
+
+@dataclass(frozen=True, slots=True)
+class RowChecks:
+    """What is checked of rows beside their schema."""
+
+    #: Returns the vendor's advice on a schema error.
+    advise: Advise = no_advice
+    #: Returns remarks on a record that the schema allows.
+    remarks: Remarks | None = None
+    #: A schema that allows only records without remarks, to build the typed decoder
+    #: of; without it, and with remarks, every record is decoded and checked alone.
+    decoder_schema: Schema | None = None
+    find_other_format: FindOtherFormat | None = None
+    #: Reads the ids of records, if repeated ids are looked for.
+    identity: IdentityReader | None = None
+    #: Whether any rule on what a schema says is active.
+    asks_schema: bool = True
+    #: Whether the schema's `format` refuses values.
+    formats: bool = False
+    #: Whether repeated keys of objects are looked for.
+    repeated_keys: bool = True
+    second_opinion: SecondOpinion | None = None
+
+
+class RowValidator:
+    """Validates rows by one schema.
+
+    It learns the rows' keys and the causes of their errors, so one validator serves
+    one file; what it learned changes its speed and never its verdicts.
+    """
+
+    def __init__(self, schema: Schema, checks: RowChecks) -> None:
+        self._schema = schema
+        self._checks = checks
+        self.schema_validator = schema_validator_of(schema, formats=checks.formats)
+        of_decoder = checks.decoder_schema if checks.remarks is not None else schema
+        self.training = DecoderTraining(
+            False if of_decoder is None else of_decoder, formats=checks.formats
+        )
+        self._identity = checks.identity
+        #: Finds the causes of schema errors; built at the first one.
+        self._reasons: Reasons | None = None
+        #: Chunks to come that are not tried as a whole.
+        self._pause = 0
+        self._failures = 0
+        #: Whether the decoder is not tried on single rows until one is valid.
+        self._hopeless = False
+        #: Counts the members of rows that a decoder accepted.
+        self.count_members: CountMembers = _members_of
+
+    @property
+    def decoder_schema(self) -> Schema:
+        """The schema that the typed decoder is built of."""
+        return self.training.schema
+
+    @property
+    def decoder(self) -> TypedDecoder | None:
+        """The typed decoder, once there is one."""
+        return self.training.decoder
+
+    def learn_from(self, other: "RowValidator") -> None:
+        """Use the decoder of another validator if it is built of the same schema."""
+        if other.decoder_schema == self.decoder_schema:
+            self.training = other.training
+
+    def validate(self, chunk: Chunk) -> Verdict:
+        """Return what is wrong with the rows of `chunk`, in order.
+
+        Raises `Disagreement` if another engine is asked and differs.
+        """
+        verdict = Verdict()
+        values = self.accepted(chunk)
+        if values is None:
+            self._validate_rows(chunk.rows, verdict)
+        else:
+            self._add_ids(values, self.decoder, verdict)
+            verdict.accepted = values
+        verdict.records = len(chunk) - len(verdict.blank)
+        if self._checks.second_opinion is not None:
+            self._compare(chunk.rows, verdict, self._checks.second_opinion)
+        return verdict
+
+    def is_valid(self, row: bytes) -> bool:
+        """Tell whether a row is valid, without asking why it is not."""
+        if self.decoder is not None and self.decoder.accept(row) is not None:
+            return True
+        try:
+            value = _decode(row)
+        except _not_json:
+            return False
+        return self.schema_validator.is_valid(value)
+
+    def accepted(self, chunk: Chunk) -> list[Any] | None:
+        """Return all rows decoded if they are certainly valid, taken at once.
+
+        Where that fails again and again, it is tried less and less often.
+        """
+        decoder = self.decoder
+        if decoder is None or not chunk.is_plain():
+            return None
+        if self._pause:
+            self._pause -= 1
+            return None
+        values = decoder.accept_lines(chunk.data, len(chunk))
+        if values is None or not self._keys_differ(values, chunk.data, decoder):
+            self._failures = min(self._failures + 1, PAUSE_LIMIT)
+            self._pause = 2**self._failures - 2
+            return None
+        self._failures = 0
+        return values
+
+    def _keys_differ(
+        self, values: list[Any], data: bytes, decoder: TypedDecoder
+    ) -> bool:
+        """Tell whether no object of the decoded `data` had the same key twice."""
+        if not self._checks.repeated_keys:
+            return True
+        return has_no_repeated_keys(values, data, self.count_members(values, decoder))
+
+    def _validate_rows(self, rows: list[bytes], verdict: Verdict) -> None:
+        start = 0
+        while start < len(rows):
+            start = self._validate_some(rows, start, verdict)
+
+    def _validate_some(self, rows: list[bytes], start: int, verdict: Verdict) -> int:
+        """Validate rows from `start` on; return the index of the first row left.
+
+        Rows are left where the decoder was replaced by a better one.
+        """
+        decoder = self.decoder
+        if decoder is None or self._hopeless:
+            values: list[Any] = [None] * (len(rows) - start)
+        else:
+            values = self._accepted_each(rows[start:], decoder)
+            self._hopeless = not any(each is not None for each in values)
+        for number, value in enumerate(values, start):
+            if value is None:
+                self._validate_row(number, rows[number], verdict)
+                if self.decoder is not decoder:
+                    del values[number + 1 - start :]
+        kept = [each for each in values if each is not None]
+        self._add_ids(kept, decoder, verdict)
+        verdict.values = (
+            [] if self.decoder is not decoder else [*[None] * start, *values]
+        )
+        return start + len(values)
+
+    def _accepted_each(self, rows: list[bytes], decoder: TypedDecoder) -> list[Any]:
+        """Return each row decoded if it is certainly valid, else None."""
+        values = [decoder.accept(each) for each in rows]
+        if not self._checks.repeated_keys:
+            return values
+        accepted = [each for each in values if each is not None]
+        texts = [
+            row for row, each in zip(rows, values, strict=True) if each is not None
+        ]
+        if has_no_repeated_keys(
+            accepted, b"\n".join(texts), _members_of(accepted, decoder)
+        ):
+            return values
+        return [
+            each
+            if each is not None
+            and has_no_repeated_keys([each], row, decoder.members(each))
+            else None
+            for row, each in zip(rows, values, strict=True)
+        ]
+
+    def _add_ids(
+        self, accepted: list[Any], decoder: TypedDecoder | None, verdict: Verdict
+    ) -> None:
+        """Add the ids of rows that `decoder` accepted to `verdict`."""
+        if accepted and decoder is not None and self._identity is not None:
+            verdict.keys += self._identity.keys_of_rows(accepted, decoder)
+
+    def _validate_row(self, number: int, text: bytes, verdict: Verdict) -> None:
+        if is_blank(text):
+            verdict.blank.append(number)
+            return
+        value = None
+        fault = _fault_in(number, text) if _may_be_deep(text) else None
+        if fault is None:
+            try:
+                value = _decode(text)
+            except _not_json:
+                fault = _fault_in(number, text)
+                if fault is None:
+                    raise
+        if fault is not None:
+            verdict.findings.append(fault)
+        else:
+            self._validate_value(number, text, value, verdict)
+
+    def _validate_value(
+        self, number: int, text: bytes, value: Any, verdict: Verdict
+    ) -> None:
+        if self._checks.repeated_keys and not reencodes_to_same_colons([value], text):
+            from harpia_formats.validation.diagnosis.finding import repeated_keys  # noqa: PLC0415 - imported only where a row has a problem
+
+            verdict.findings += repeated_keys(number, text, value)
+        self.validate_decoded(number, value, verdict)
+
+    def validate_decoded(self, number: int, value: Any, verdict: Verdict) -> None:
+        """Add the ids of a decoded record, and what is wrong with it, to `verdict`."""
+        if self._identity is not None:
+            verdict.keys += self._identity.keys_of_value(value)
+        asks_schema = self._checks.asks_schema or self._checks.remarks is None
+        if asks_schema:
+            causes = self._reasons and self._reasons.at_once(value)
+            if causes:
+                verdict.findings += self._findings_of(number, value, causes)
+                return
+            # For a valid record this takes no longer than asking only whether it is.
+            errors = list(self.schema_validator.iter_errors(value))
+            if errors:
+                verdict.findings += self._causes_of(number, value, errors)
+                return
+        remarks = list(self._checks.remarks(value)) if self._checks.remarks else []
+        if not remarks:
+            self._hopeless = False
+            self.training.learn(value)
+            return
+        from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
+
+        verdict.findings += [
+            Finding(each.code, number, each, value) for each in remarks
+        ]
+
+    def confirm(self, row: int, value: Any) -> None:
+        """Ask the reference engine about a decoded record, if there is one.
+
+        Raises `Disagreement`.
+        """
+        opinion = self._checks.second_opinion
+        if opinion is not None:
+            valid = self.schema_validator.is_valid(value)
+            if not opinion(value, valid):
+                raise Disagreement(row, schema_validator=valid)
+
+    def _causes_of(self, number: int, value: Any, errors: list[Any]) -> "list[Finding]":
+        """Return the findings on a row with these errors of the schema validator."""
+        if self._reasons is None:
+            from harpia_formats.validation.diagnosis.cached_causes import Reasons  # noqa: PLC0415 - imported only where a row has a problem
+
+            checks = self._checks
+            self._reasons = Reasons(self._schema, checks.advise, formats=checks.formats)
+        return self._findings_of(number, value, self._reasons.of(value, errors))
+
+    def _findings_of(
+        self, number: int, value: Any, causes: "Sequence[Cause]"
+    ) -> "list[Finding]":
+        """Return the causes as findings, or that it is a record of another format."""
+        from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
+
+        # A misspelt key says enough, even if without it the row looks like others.
+        misspelt = any(each.code == MISSPELT for each in causes)
+        other = None
+        if self._checks.find_other_format is not None and not misspelt:
+            other = self._checks.find_other_format(value)
+        if other:
+            return [Finding(other.code, number, other, value)]
+        return [Finding(each.code, number, each, value) for each in causes]
+
+    @staticmethod
+    def _compare(
+        rows: list[bytes], verdict: Verdict, second_opinion: SecondOpinion
+    ) -> None:
+        """Ask the reference engine about every row that parses."""
+        refused = set(verdict.blank)
+        unknown: set[int] = set()
+        for each in verdict.findings:
+            if each.is_refusal:
+                (unknown if each.code == "V901" else refused).add(each.row)
+            elif each.is_fault:
+                unknown.add(each.row)
+        for number, text in enumerate(rows):
+            if number in unknown or number in verdict.blank:
+                continue
+            valid = number not in refused
+            if not second_opinion(_decode(text), valid):
+                raise Disagreement(number, schema_validator=valid)

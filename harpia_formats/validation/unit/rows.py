@@ -1,0 +1,168 @@
+"""Validate rows that were cut: records of a file, or items of a column."""
+
+from array import array
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from harpia_formats.dedup.digests import digests_of
+from harpia_formats.framing.chunk import Chunk
+from harpia_formats.validation.plan.units import CutRows
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.record_numbers import Numbers, RecordSet
+from harpia_formats.validation.unit.result import UnitResult, internal_fault
+from harpia_formats.validation.unit.row_validator import Disagreement, Verdict
+from harpia_formats.validation.unit.validators import FileValidators, RowPart
+
+if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
+    from harpia_formats.validation.diagnosis.finding import Finding
+
+#: The rules on records that got no verdict, which are neither valid nor invalid.
+NO_VERDICT = frozenset({"V901", "V902"})
+INTERNAL_ERROR = "V902"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedRows:
+    """Rows with what was found in them, for a consumer of valid rows."""
+
+    part: RowPart
+    #: The rows that were validated: fewer than were given after a first error.
+    chunk: Chunk
+    numbers: Numbers
+    verdict: Verdict
+    result: UnitResult
+    #: Indices of rows with an error or without a verdict, beside blank ones.
+    refused: frozenset[int]
+
+
+def validate_rows(
+    unit: CutRows, validators: FileValidators, collector: Collector
+) -> ValidatedRows:
+    """Return what was found in the rows of a unit; its problems go to `collector`."""
+    part, chunk, stopped = validators.part(unit.path), unit.chunk, False
+    verdict = _verdict(chunk, part, validators)
+    active = [
+        finding for finding in verdict.findings if finding.code in collector.rules
+    ]
+    unread = {finding.row for finding in verdict.findings if finding.is_fault}
+    found = active
+    if validators.options.fail_fast:
+        chunk, active, stopped = _until_first_error(chunk, active, collector)
+        if stopped:
+            blank = [row for row in verdict.blank if row < len(chunk)]
+            verdict = replace(
+                verdict, records=len(chunk) - len(blank), blank=blank, values=[]
+            )
+    if validators.plan.unvalidated:
+        unread = set(range(len(chunk))) - set(verdict.blank)
+    numbers = Numbers(unit.before, verdict.blank)
+    open_rows = {row for row in unread if row < len(chunk)}
+    invalid = set()
+    for finding in active:
+        if finding.code in NO_VERDICT:
+            open_rows.add(finding.row)
+        elif collector.is_error(finding.code):
+            invalid.add(finding.row)
+    if active:
+        _collect(active, collector, chunk, numbers, part, validators)
+    result = UnitResult(
+        records=verdict.records,
+        invalid=_bits(invalid, numbers, unit.before),
+        undetermined=_bits(open_rows, numbers, unit.before),
+        blanks=len(verdict.blank),
+        first_blank=chunk.start_of(verdict.blank[0]) if verdict.blank else None,
+        digests=digests_of(verdict.keys) if verdict.keys else array("Q"),
+        stopped=stopped,
+    )
+    wrong = {
+        finding.row
+        for finding in found
+        if finding.code in NO_VERDICT or collector.is_error(finding.code)
+    }
+    return ValidatedRows(
+        part, chunk, numbers, verdict, result, frozenset(wrong | unread)
+    )
+
+
+def _bits(rows: set[int], numbers: Numbers, before: int) -> bytes:
+    """Return the numbers of records in these rows as bits, counted from 1."""
+    if not rows:
+        return b""
+    found = RecordSet()
+    for row in rows:
+        found.add(numbers.of(row) - before)
+    return bytes(found.bits)
+
+
+def _until_first_error(
+    chunk: Chunk, findings: "list[Finding]", collector: Collector
+) -> "tuple[Chunk, list[Finding], bool]":
+    """Return the rows and findings up to the first error, and whether there is one."""
+    for number, finding in enumerate(findings):
+        if collector.is_error(finding.code):
+            return chunk.first(finding.row + 1), findings[: number + 1], True
+    return chunk, findings, False
+
+
+def _collect(  # noqa: PLR0913, PLR0917 - all that places a finding
+    findings: "list[Finding]",
+    collector: Collector,
+    chunk: Chunk,
+    numbers: Numbers,
+    part: RowPart,
+    validators: FileValidators,
+) -> None:
+    """Add the findings on the rows of a chunk to the collector."""
+    from harpia_formats.validation.diagnosis.row_context import Row  # noqa: PLC0415 - imported only where a row has a problem
+
+    def row_of(finding: "Finding") -> Row:
+        return Row(
+            path=collector.name,
+            text=chunk.rows[finding.row],
+            start=chunk.start_of(finding.row),
+            number=numbers.of(finding.row),
+            value=finding.value,
+            id_key=validators.id_key,
+            prefix=part.path,
+        )
+
+    collector.add_findings(findings, row_of, part.schema, part.path)
+
+
+def _verdict(chunk: Chunk, part: RowPart, validators: FileValidators) -> Verdict:
+    """Return the verdict on a chunk; an internal error is a finding on its row."""
+    try:
+        return part.validator.validate(chunk)
+    except Exception:  # noqa: BLE001 - an error of ours, which is found and reported row by row
+        # What the validator learned may be incomplete.
+        validators.forget(part.path)
+    found = Verdict(records=0)
+    for row, text in enumerate(chunk.rows):
+        single = Chunk(text, chunk.start_of(row), [text])
+        try:
+            verdict = validators.part(part.path).validator.validate(single)
+        except Exception as error:  # noqa: BLE001 - an error of ours, reported as V902
+            validators.forget(part.path)
+            verdict = Verdict(records=1, findings=[internal_error(error)])
+        found.records += verdict.records
+        found.blank += [row for _ in verdict.blank]
+        found.findings += [replace(each, row=row) for each in verdict.findings]
+        found.keys += verdict.keys
+    return found
+
+
+def internal_error(error: Exception) -> "Finding":
+    """Return an error in harpia-formats as a finding on its row."""
+    from harpia_formats.model.format import Remark  # noqa: PLC0415 - for internal errors only
+    from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - for internal errors only
+
+    cause = (
+        str(error) if isinstance(error, Disagreement) else internal_fault(error).error
+    )
+    remark = Remark(
+        INTERNAL_ERROR,
+        (),
+        f"harpia-formats failed on this record: {cause}",
+        "please report it as a bug, with the record",
+    )
+    return Finding(INTERNAL_ERROR, 0, remark)

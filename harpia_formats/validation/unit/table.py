@@ -1,0 +1,218 @@
+"""Validate the records of a table by its header and a schema."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.model.format import Remark
+from harpia_formats.model.problem import Place
+from harpia_formats.parsing.csv_records import TableBlank, TableFault, TableRow
+from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.plan.units import TableRows
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.record_numbers import RecordSet
+from harpia_formats.validation.unit.result import UnitResult
+from harpia_formats.validation.unit.row_validator import Verdict
+from harpia_formats.validation.unit.rows import INTERNAL_ERROR, internal_error
+from harpia_formats.validation.unit.validators import FileValidators
+
+FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
+#: Other delimiters of fields, and their names.
+_delimiters = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """A record of a table, for a consumer of valid rows."""
+
+    row: TableRow
+    #: Its number in the file.
+    number: int
+    #: Its fields by the names of their columns; None if it is not valid.
+    value: dict[str, str] | None
+
+
+@dataclass(slots=True)
+class ValidatedTable:
+    """What was found in a part of a table."""
+
+    #: The names of the columns, once the header was read.
+    columns: tuple[str, ...]
+    #: Whether rows can be validated by the header.
+    is_usable: bool
+    records: list[TableRecord] = field(default_factory=list)
+    blanks: int = 0
+    first_blank: Cursor | None = None
+    stopped: bool = False
+    result: UnitResult = field(default_factory=UnitResult)
+
+
+def validate_table(
+    unit: TableRows, validators: FileValidators, collector: Collector
+) -> ValidatedTable:
+    """Return what was found in a part of a table; its problems go to `collector`."""
+    found = ValidatedTable(unit.columns, unit.is_usable)
+    rows = _TableValidator(validators, collector, unit.before, found)
+    for piece in unit.pieces:
+        if isinstance(piece, TableBlank):
+            found.first_blank = found.first_blank or piece.start
+            found.blanks += 1
+        elif isinstance(piece, TableFault):
+            rows.fault(piece)
+        elif not found.columns:
+            rows.header(piece)
+        else:
+            rows.row(piece)
+        if found.stopped:
+            break
+    found.result = UnitResult(
+        records=rows.records,
+        invalid=bytes(rows.invalid.bits),
+        undetermined=bytes(rows.undetermined.bits),
+        blanks=found.blanks,
+        first_blank=found.first_blank,
+        stopped=found.stopped,
+    )
+    return found
+
+
+@dataclass(slots=True)
+class _TableValidator:
+    """Validates the pieces of a table one after the other."""
+
+    validators: FileValidators
+    collector: Collector
+    #: Records of the file before the first piece.
+    before: int
+    found: ValidatedTable
+    #: Records that were read, and which of them are not valid, from 1.
+    records: int = 0
+    invalid: RecordSet = field(default_factory=RecordSet)
+    undetermined: RecordSet = field(default_factory=RecordSet)
+
+    def header(self, row: TableRow) -> None:
+        """Take the names of the columns, and validate them as an empty record."""
+        columns = self.found.columns = tuple(cell.text for cell in row.fields)
+        value = dict.fromkeys(columns, "")
+        verdict = self._verdict(value)
+        findings = [*verdict.findings, *_of_columns(columns)]
+        self.found.is_usable = not any(
+            finding.is_refusal or finding.code == INTERNAL_ERROR
+            for finding in verdict.findings
+        )
+        variant = self.validators.variant
+        remarks = variant.dialect.header_remarks if variant else None
+        if self.found.is_usable and remarks is not None:
+            findings += [
+                Finding(remark.code, 0, remark, value) for remark in remarks(value)
+            ]
+        self._add(findings, row, None)
+
+    def row(self, row: TableRow) -> None:
+        """Validate a record."""
+        self.records += 1
+        if not self.found.is_usable:
+            self.undetermined.add(self.records)
+            return
+        number = self.before + self.records
+        columns = self.found.columns
+        if len(row.fields) != len(columns):
+            # Also if the rule is not active, the record cannot be validated.
+            self.undetermined.add(self.records)
+            self.found.records.append(TableRecord(row, number, None))
+            self._add([_wrong_count(row, columns)], row, number)
+            return
+        texts = [cell.text for cell in row.fields]
+        value = dict(zip(columns, texts, strict=True))
+        findings = self._verdict(value).findings
+        is_valid = not any(
+            self.collector.is_error(finding.code)
+            for finding in findings
+            if finding.code in self.collector.rules
+        )
+        self.found.records.append(TableRecord(row, number, value if is_valid else None))
+        self._add(findings, row, number)
+
+    def fault(self, fault: TableFault) -> None:
+        """Report bytes that are not a record."""
+        number = None
+        if fault.record and not self.found.columns:
+            # The header is lost, so no row can be validated.
+            self.found.columns, self.found.is_usable = ("",), False
+        elif fault.record:
+            self.records += 1
+            number = self.before + self.records
+            is_invalid = fault.code in self.collector.rules
+            (self.invalid if is_invalid else self.undetermined).add(self.records)
+        start, name = fault.start, self.collector.name
+        row = Row(name, fault.data, start, number, pieces=((fault.at, start),))
+        column, width = start.column + 1, max(1, fault.width)
+        place = Place(name, start.line, column, column + width, start.offset, number)
+        excerpt = row.excerpt(fault.at, fault.at + width)
+        self.collector.add(fault.code, fault.message, fault.help, place, excerpt)
+        if self.validators.options.fail_fast and fault.code in self.collector.rules:
+            self.found.stopped |= self.collector.is_error(fault.code)
+
+    def _verdict(self, value: dict[str, Any]) -> Verdict:
+        """Return the verdict on a record; an internal error is a finding on it."""
+        validator = self.validators.part().validator
+        verdict = Verdict()
+        try:
+            validator.validate_decoded(0, value, verdict)
+            if self.found.columns and self.records:
+                validator.confirm(0, value)
+        except Exception as error:  # noqa: BLE001 - an error of ours, reported as V902
+            self.validators.forget(())
+            return Verdict(findings=[internal_error(error)])
+        return verdict
+
+    def _add(self, findings: list[Finding], row: TableRow, number: int | None) -> None:
+        """Collect the findings on a row, and note its outcome."""
+        collector = self.collector
+        active = [finding for finding in findings if finding.code in collector.rules]
+        errors = [finding for finding in active if collector.is_error(finding.code)]
+        if self.validators.options.fail_fast and errors:
+            active = active[: active.index(errors[0]) + 1]
+            self.found.stopped = True
+        if number is not None and errors:
+            undetermined = any(finding.code == INTERNAL_ERROR for finding in errors)
+            (self.undetermined if undetermined else self.invalid).add(self.records)
+        spans = {
+            name: (cell.start, cell.end)
+            for name, cell in zip(self.found.columns, row.fields, strict=False)
+        }
+
+        def row_of(finding: Finding) -> Row:
+            name, value = collector.name, finding.value
+            return Row(name, row.data, row.start, number, value, spans=spans)
+
+        collector.add_findings(active, row_of, self.validators.schema)
+
+
+def _of_columns(columns: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield what is wrong with the header, whatever its columns are."""
+    found = [delimiter for delimiter in _delimiters if delimiter in columns[0]]
+    if len(columns) == 1 and found:
+        message = f"the header is one column, with {_delimiters[found[0]]} in it"
+        help_ = "separate fields by commas"
+        remark = Remark(OTHER_DELIMITER, (columns[0],), message, help_)
+        yield Finding(OTHER_DELIMITER, 0, remark)
+    for name, times in Counter(columns).items():
+        if times > 1:
+            message = f'the column "{name}" is there {times} times'
+            remark = Remark(REPEATED_COLUMN, (name,), message, "keep one of them")
+            yield Finding(REPEATED_COLUMN, 0, remark)
+
+
+def _wrong_count(row: TableRow, columns: tuple[str, ...]) -> Finding:
+    """Return the finding on a record with too few or too many fields."""
+    found, wanted = len(row.fields), len(columns)
+    fields = "field" if found == 1 else "fields"
+    message = f"the record has {found:,} {fields}, the header {wanted:,}"
+    help_ = "put a field with a comma or a line end in quotes"
+    if found < wanted:
+        help_ = "add the fields that are missing, blank if need be"
+    return Finding(FIELD_COUNT, 0, Remark(FIELD_COUNT, (), message, help_))

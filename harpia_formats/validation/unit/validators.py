@@ -1,0 +1,178 @@
+"""The validators of a file's parts: its records, its columns and its header."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.detection.candidates import FormatVariant, first_match, variants_of
+from harpia_formats.detection.sampled_file import Framing
+from harpia_formats.model.format import Container, Dialect, Remark, no_advice
+from harpia_formats.model.problem import Path, Severity
+from harpia_formats.registry import all_formats
+from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
+from harpia_formats.schema.load import Schema
+from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
+
+#: The rule on a record of another format.
+OTHER_FORMAT = "S203"
+#: The rules on what a schema says.
+_of_schema = ("S1", "C", "V", OTHER_FORMAT)
+
+
+def _identity_of(plan: FilePlan) -> IdentityReader | None:
+    """Return what reads the ids of a file's records, None if it is not needed."""
+    if not plan.checks_ids:
+        return None
+    from harpia_formats.dedup.duplicate_ids import identity_reader_of  # noqa: PLC0415 - only if repeated ids are looked for
+
+    return identity_reader_of(plan.variant)
+
+
+@cache
+def _particular() -> tuple[FormatVariant, ...]:
+    """Return all variants but those whose signs nearly every record has."""
+    variants = variants_of(all_formats().values())
+    return tuple(each for each in variants if not each.format.general)
+
+
+@dataclass(slots=True)
+class RowPart:
+    """The rows of a file at one path, and what validates them."""
+
+    validator: RowValidator
+    schema: Schema
+    #: Where in its record each of them is.
+    path: Path = ()
+
+
+class FileValidators:
+    """The validators of one file's parts, built when they are first used.
+
+    They learn from rows, which changes their speed and never their verdicts, so one
+    object serves all units of a plan that one process validates.
+    """
+
+    def __init__(self, plan: FilePlan) -> None:
+        """Take the plan of the file."""
+        self.plan = plan
+        self.options = plan.run.options
+        self.rules = plan.run.active_rules()
+        self.variant = plan.variant
+        #: The schema of the whole document, or of each row.
+        self.schema = plan.schema
+        #: Reads the ids of records, if repeated ids are looked for.
+        self.identity = _identity_of(plan)
+        self._parts: dict[Path, RowPart] = {}
+
+    @property
+    def id_key(self) -> str:
+        """The key of a record's id, "" if the format has none."""
+        return self.variant.format.id_key if self.variant else ""
+
+    def part(self, path: Path = ()) -> RowPart:
+        """Return the rows at `path`: () for records, else the items of a column."""
+        found = self._parts.get(path)
+        if found is None:
+            found = self._parts[path] = self._built(path)
+        return found
+
+    def forget(self, path: Path) -> None:
+        """Build the validator of the rows at `path` anew when it is used again."""
+        self._parts.pop(path, None)
+
+    def header_validator(self) -> RowValidator:
+        """Return the validator of a document without its records."""
+        dialect = self.variant.dialect if self.variant else None
+        return self._validator(self.schema, remarks=dialect and dialect.header_remarks)
+
+    def _built(self, path: Path) -> RowPart:
+        schema = item_schema(self.schema, path) if path else self._record_schema()
+        validator = self._validator(
+            schema,
+            remarks=self._remarks(path),
+            decoder_schema=self._decoder_schema(path),
+            find_other_format=self._other_format
+            if OTHER_FORMAT in self.rules
+            else None,
+            identity=self.identity,
+        )
+        return RowPart(validator, schema, path)
+
+    def _record_schema(self) -> Schema:
+        """Return the schema of what is validated row by row."""
+        cut = self.plan.cut
+        if self.variant is None or cut is Framing.TABLE:
+            return self.schema
+        dialect, strict = self.variant.dialect, self.options.strict
+        if cut is Framing.MEMBERS or dialect.container is Container.ROWS:
+            return record_schema(dialect, strict=strict)
+        return self.schema
+
+    def _validator(self, schema: Schema, **checks: Any) -> RowValidator:
+        """Return a validator of rows by `schema` with these checks."""
+        options = self.options
+        second_opinion = None
+        if options.cross_check:
+            from harpia_formats.validation.unit.cross_check import second_opinion_of  # noqa: PLC0415 - a tenth of a second, when asked for
+
+            second_opinion = second_opinion_of(schema, formats=options.assert_formats)
+        row_checks = RowChecks(
+            advise=self.variant.format.advise if self.variant else no_advice,
+            formats=options.assert_formats,
+            repeated_keys="J105" in self.rules,
+            asks_schema=any(each.startswith(_of_schema) for each in self.rules),
+            second_opinion=second_opinion,
+            **checks,
+        )
+        return RowValidator(schema, row_checks)
+
+    def _remarks(self, path: Path) -> Callable[[Any], Iterator[Remark]] | None:
+        """Return what yields remarks on a row at `path`, None if there are none."""
+        dialect = self.variant.dialect if self.variant else None
+        remarks = dialect.remarks if dialect else None
+        if dialect is None or remarks is None or not self._asks_remarks(dialect):
+            return None
+        if not path:
+            return None if dialect.container is Container.COLUMNS else remarks
+        column = path[-1]
+
+        def of_item(item: Any) -> Iterator[Remark]:
+            for each in remarks({column: item}):
+                yield Remark(each.code, each.path[1:], each.message, each.help)
+
+        return of_item
+
+    def _asks_remarks(self, dialect: Dialect) -> bool:
+        """Return whether any active rule is on what is tolerated or doubtful."""
+        errors_only = all(
+            each.severity is Severity.ERROR for each in self.rules.values()
+        )
+        return dialect.remarks_refuse or not errors_only
+
+    def _decoder_schema(self, path: Path) -> Schema | None:
+        """Return a schema of rows without remarks, None if there is none."""
+        if self.variant is None or not self.variant.dialect.strict:
+            return None
+        # What is only doubtful may be allowed strictly.
+        if any(each.lint for each in self.rules.values()):
+            return None
+        if not path:
+            return record_schema(self.variant.dialect, strict=True)
+        return item_schema(document_schema(self.variant.dialect, strict=True), path)
+
+    def _other_format(self, value: Any) -> Remark | None:
+        """Return a remark on a record that looks like one of another format."""
+        own = self.variant
+        if own is None or own.dialect.container is not Container.ROWS:
+            return None
+        if isinstance(value, dict) and own.dialect.sniff(value):
+            return None
+        found = first_match(value, _particular())
+        if found is None:
+            return None
+        other, sign = found
+        message = f"this is {other.name} ({sign}), in a file of {own.name}"
+        return Remark(OTHER_FORMAT, (), message, "put each format in its own file")

@@ -1,0 +1,91 @@
+"""A file that was validated, as its check against a companion file needs it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.columns import DocumentFrames
+from harpia_formats.io.reread import RereadableSource
+from harpia_formats.io.source import Source
+from harpia_formats.model.format import Companion, Format
+from harpia_formats.model.report import FileCount
+from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.merge.outcomes import Outcomes
+from harpia_formats.validation.one_file import OpenFile, rereading
+from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.plan.units import Demand
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.result import FileResult
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedFile:
+    """A file of a known format that was validated, and its outcomes."""
+
+    source: Source
+    plan: FilePlan
+    variant: FormatVariant
+    outcomes: Outcomes
+    #: Returns the frames of the file once more.
+    frames: Callable[[], DocumentFrames]
+    #: The number of the last record that was validated.
+    until: int
+    #: Whether all records were validated.
+    whole: bool
+
+    @property
+    def count(self) -> FileCount:
+        """The counts of the file."""
+        return self.outcomes.count
+
+    @property
+    def format(self) -> Format:
+        """The format of the file."""
+        return self.variant.format
+
+    @property
+    def companion(self) -> Companion | None:
+        """How files of the format are checked against another file."""
+        return self.variant.format.companion
+
+    def collector(self, demand: Demand) -> Collector:
+        """Return a collector of problems of the file."""
+        run = self.plan.run
+        return Collector(
+            run.active_rules(), self.plan.name, run.options.examples, demand
+        )
+
+
+def validated_file(file: OpenFile, local: LocalValidation) -> ValidatedFile | None:
+    """Return the file that was validated here, None if no check can follow."""
+    merge, plan = local.merge, local.merge.plan
+    failed = merge.stopped and plan.run.options.fail_fast
+    if plan.variant is None or failed or file.count.folded:
+        return None
+    return ValidatedFile(
+        file.source,
+        plan,
+        plan.variant,
+        merge.outcomes,
+        rereading(plan, file.again),
+        until=merge.records,
+        whole=not (merge.stopped or merge.has_gaps or file.blocks.error),
+    )
+
+
+def file_of_result(
+    source: Source, result: FileResult, outcomes: Outcomes
+) -> ValidatedFile | None:
+    """Return the file that a worker validated, None if no check can follow."""
+    plan = result.plan
+    if plan.variant is None or result.count.folded:
+        return None
+    return ValidatedFile(
+        source,
+        plan,
+        plan.variant,
+        outcomes,
+        rereading(plan, RereadableSource(source)),
+        until=result.until,
+        whole=result.whole,
+    )

@@ -1,0 +1,594 @@
+import gzip
+import json
+import random
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats import FileCount, Problem, Report, validate
+from harpia_formats.io.reader import BLOCK
+from harpia_formats.validation.unit.row_validator import RowValidator, Verdict
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SEED, TAG, CURRENT = "eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"
+#: Rows `{"n": 1}` and the like are valid by it.
+NUMBERS = {"type": "object", "properties": {"n": {"type": "integer"}}}
+
+
+def records_of(shape: str) -> list[bytes]:
+    """Return some valid records of a shape, one a line."""
+    path = FIXTURES / shape / "valid" / "runs.jsonl"
+    return path.read_bytes().splitlines()
+
+
+def lines_of(count: int, *, wrong: tuple[int, ...] = (), blank: str = "") -> bytes:
+    """Return `count` rows of numbers, the `wrong` ones (from 1) with text instead."""
+    values: list[Any] = ["x" if each in wrong else each for each in range(1, count + 1)]
+    lines = [json.dumps({"n": each, "pad": "é" * 20}) + "\n" + blank for each in values]
+    return "".join(lines).encode()
+
+
+def inspected(data: bytes, **options: Any) -> tuple[FileCount, list[str], Report]:
+    """Return the counts, the codes and the report of one file by `NUMBERS`."""
+    if "format" not in options:
+        options = {"schema": NUMBERS, **options}
+    report = validate(data, **options)
+    (count,) = report.files
+    return count, [each.code for each in report.problems], report
+
+
+def where(problem: Problem) -> tuple[int, int, int, int | None]:
+    """Return line, column, byte offset and record number of a problem."""
+    place = problem.place
+    return place.line, place.column, place.byte_offset, place.record
+
+
+def cut_gzip(data: bytes, keep: float) -> bytes:
+    """Return `data` compressed and cut off at a part of it."""
+    packed = gzip.compress(data, mtime=0)
+    return packed[: int(len(packed) * keep)]
+
+
+def random_rows(count: int) -> list[bytes]:
+    """Return rows that do not compress well, so that a cut falls in among them."""
+    source = random.Random(7)  # noqa: S311 - no secret
+    return [
+        b'{"n": %d, "x": "%x"}' % (each, source.getrandbits(256))
+        for each in range(count)
+    ]
+
+
+@pytest.mark.parametrize("keep", [0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("count", [20, 8_000])
+def test_rows_before_a_break_are_judged(count: int, keep: float) -> None:
+    """A source that breaks off loses the torn row only, and says where it broke."""
+    rows = random_rows(count)
+    data, codes, _ = inspected(cut_gzip(b"\n".join(rows), keep))
+    number = f"{data.records:,}"
+
+    assert codes == []
+    assert data.records == data.valid > 0 or count == 20
+    assert not data.complete
+    assert data.reason is not None
+    assert data.reason.startswith("compressed data is truncated (")
+    assert (f"after {number} record" in data.reason) == (data.records > 0)
+    assert (f"the last in line {number})" in data.reason) == (data.records > 0)
+
+
+def test_break_leaves_rows_and_faults_before_it() -> None:
+    """What is wrong before a break is told, a mark and rows too long included."""
+    rows = random_rows(3_000)
+    rows[4], rows[7] = b'{"n": "x"}', b'{"n": 1, "pad": "' + b"x" * 200 + b'"}'
+    packed = cut_gzip(b"\xef\xbb\xbf" + b"\n".join(rows), 0.5)
+    count, codes, report = inspected(packed, max_row_bytes=180)
+
+    assert codes == ["J201", "S102", "J110"]
+    assert [each.place.record for each in report.problems] == [None, 5, 8]
+    assert count.records == count.valid + 2
+    assert f"the last in line {count.records:,})" in (count.reason or "")
+
+
+def test_break_in_an_array_leaves_the_rows_before_it() -> None:
+    """In an array too the torn row is no fault, nor that the array is not closed."""
+    rows = random_rows(3_000)
+    rows[2_000] = b'{"n": tru}'
+    packed = cut_gzip(b"[" + b",\n".join(rows) + b"]", 0.9)
+    count, codes, _ = inspected(packed)
+
+    assert codes == ["J101"]
+    assert count.records == count.valid + 1 > 2_500
+    assert f"the last in line {count.records:,})" in (count.reason or "")
+
+
+@pytest.mark.parametrize("opening", [b"", b"[\n", b'{\n"a": "'])
+def test_break_in_the_first_record(opening: bytes) -> None:
+    """Where no record is whole, no fault is made up, and the reason says so."""
+    count, codes, _ = inspected(cut_gzip(opening + random_rows(1)[0] * 50, 0.6))
+
+    assert codes == []
+    assert count.records == 0
+    assert (count.reason or "").endswith("(before the end of the first record)")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-be"])
+def test_wide_encoding_is_a_reason_and_nothing_else(encoding: str) -> None:
+    """A file in UTF-16 could not be read: no finding, and no talk of records."""
+    count, codes, _ = inspected('{"n": 1}'.encode(encoding))
+
+    assert codes == []
+    assert count.reason is not None
+    assert count.reason.startswith("is UTF-")
+    assert "behind" not in count.reason
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\n", b"\r\n \t\n", b"\n" * 700_000, b"[]", b" [ \n] ", b"\xef\xbb\xbf"],
+)
+def test_file_without_records_is_an_error(data: bytes) -> None:
+    """A file that is empty, blank or an empty array has one error, and was read."""
+    count, codes, report = inspected(data)
+
+    assert codes == ["J201"] * data.startswith(b"\xef") + ["J111"]
+    assert (count.records, count.errors, count.complete) == (0, 1, True)
+    assert report.problems[-1].place.record is None
+
+
+@pytest.mark.parametrize("shape", [SEED, TAG, CURRENT])
+def test_family_takes_the_shape_of_the_records(shape: str) -> None:
+    """`eee` judges each shape by its own schema, and says so for all but the first."""
+    count, codes, _ = inspected(b"\n".join(records_of(shape)), format="eee")
+
+    assert count.format == shape
+    assert codes == ["S202"] * (shape != SEED)
+    assert (count.errors, count.notes) == (0, int(shape != SEED))
+
+
+@pytest.mark.parametrize("asked", [SEED, TAG, CURRENT])
+@pytest.mark.parametrize("shape", [SEED, TAG, CURRENT])
+def test_pinned_format_holds_the_file_to_it(asked: str, shape: str) -> None:
+    """A file in another shape has one S201, first; the rest is counted exactly."""
+    data = b"\n".join(records_of(shape) * 5)
+    count, codes, report = inspected(data, format=asked, ignore=("X101",))
+    plain, _, _ = inspected(data, format=asked, ignore=("S201", "X101"))
+    others = sum(each.count for each in report.groups if each.code != "S201")
+
+    assert count.format == asked
+    assert count.folded == (codes == ["S201"])
+    assert count.invalid == plain.invalid
+    assert count.errors == plain.errors + count.folded
+    assert others == plain.errors
+    assert count.folded == (asked != shape and 2 * count.invalid > count.records)
+
+
+def test_seed_asked_for_and_another_given() -> None:
+    """The one finding names both shapes, the sign, and what to do."""
+    _, codes, report = inspected(b"\n".join(records_of(CURRENT)), format=SEED)
+    problem = report.problems[0]
+
+    assert codes == ["S201"]
+    assert problem.message.startswith(f"the file is {CURRENT}, not {SEED}: ")
+    assert f"--format {CURRENT};" in problem.help
+    assert where(problem) == (1, 1, 0, None)
+
+
+def test_mixed_shapes_are_judged_by_the_most_frequent() -> None:
+    """In a mixed file each record of another shape is an error of its own."""
+    mixed = records_of(SEED)[:2] + records_of(TAG)[:1] + records_of(SEED)[2:4]
+    recognised, _, _ = inspected(b"\n".join(mixed), format="eee")
+    pinned, codes, _ = inspected(b"\n".join(mixed), format=SEED)
+
+    assert (recognised.format, recognised.invalid) == (SEED, 1)
+    assert (pinned.invalid, pinned.folded) == (1, False)
+    assert "S201" not in codes
+
+
+def test_a_few_good_records_do_not_hide_another_shape() -> None:
+    """S201 needs most records to have the other shape, not all of them."""
+    mixed = records_of(TAG)[:1] * 7 + records_of(SEED)[:1] * 3
+    count, codes, _ = inspected(b"\n".join(mixed), format=SEED)
+
+    assert codes == ["S201"]
+    assert (count.records, count.invalid, count.folded) == (10, 7, True)
+
+
+def test_next_file_is_not_folded() -> None:
+    """What is folded in one file is told in the next."""
+    other = b"\n".join(records_of(CURRENT))
+    broken = records_of(SEED)[0].replace(b'"sample_id"', b'"sampel_id"')
+    report = validate(other, broken, format=SEED)
+
+    assert [each.code for each in report.problems] == ["S201", "S103"]
+    assert [each.folded for each in report.files] == [True, False]
+
+
+@pytest.mark.parametrize("row", [{"question": "2+2?"}, {}, [[1, 2]], "text", 3])
+def test_unknown_format_says_what_is_missing(row: Any) -> None:
+    """A file in no known format has one error, with the nearest and what they lack."""
+    count, codes, report = inspected(json.dumps(row).encode(), format=None)
+    (problem,) = report.problems
+    is_object = isinstance(row, dict)
+
+    assert codes == ["S301"]
+    assert (count.format, count.records) == (None, 1)
+    assert ("the nearest are " in problem.message) == is_object
+    assert (" lacks " in problem.help) == is_object
+    assert ("are not objects" in problem.message) == (not is_object)
+
+
+def test_only_selected_rules_speak() -> None:
+    """With J selected neither the schema nor the shape is an error."""
+    rows = [records_of(CURRENT)[0], b'{"score": NaN}', b"{}"]
+    count, codes, _ = inspected(b"\n".join(rows), format=SEED, select=("J",))
+
+    assert codes == ["J106"]
+    assert (count.records, count.invalid, count.folded) == (3, 1, False)
+
+
+LIMITS = [1, 2, 500, 999, 1_000, 1_001, 2_999]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("blank", ["", "\n", " \r\n"])
+def test_limit_is_exact(limit: int, blank: str) -> None:
+    """So many records are looked at, wherever blocks end and blank lines stand."""
+    data = lines_of(3_000, wrong=(limit, limit + 1), blank=blank)
+    count, codes, report = inspected(data, limit=limit, ignore=("J202",))
+
+    assert len(data) > 2 * BLOCK
+    assert codes == ["S102"]
+    assert (count.records, count.invalid, count.complete) == (limit, 1, False)
+    assert report.problems[0].place.record == limit
+
+
+def test_limit_at_the_end_of_a_block() -> None:
+    """A limit that falls on the border of two blocks is exact too."""
+    row = b'{"n": 1}' + b" " * 55 + b"\n"
+    data = row * (3 * BLOCK // len(row))
+    for each in (BLOCK // 64 - 1, BLOCK // 64, BLOCK // 64 + 1, 2 * BLOCK // 64):
+        count, _, _ = inspected(data, limit=each)
+
+        assert (len(row), count.records, count.complete) == (64, each, False)
+
+
+@pytest.mark.parametrize("limit", [3, 4])
+@pytest.mark.parametrize("data", [b"{}\n{}\n{}\n", b"[{}, {}, {}]", b"{}\n\n{}\n{}"])
+def test_limit_that_is_not_reached(data: bytes, limit: int) -> None:
+    """A file with no more records than the limit was read to its end."""
+    count, _, _ = inspected(data, limit=limit)
+
+    assert (count.records, count.complete) == (3, True)
+
+
+def test_limit_in_an_array() -> None:
+    """In an array the limit stops before what is wrong behind it."""
+    count, codes, _ = inspected(b'[{"n": 1}, {"n": 2}, {"n": "x"}, ', limit=2)
+
+    assert codes == []
+    assert (count.records, count.complete) == (2, False)
+
+
+def test_limit_counts_rows_that_are_too_long() -> None:
+    """A row beyond the limit of bytes is a record, and nothing behind it is blank."""
+    data = b'{"n": 1, "pad": "xxxxxxxxxxxxxxxxxxxx"}\n{"n": 2}\n{"n": "x"}\n'
+    count, codes, _ = inspected(data, limit=1, max_row_bytes=20)
+
+    assert codes == ["J110"]
+    assert (count.records, count.invalid, count.notes) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("number", [1, 2, 1_400, 2_999, 3_000])
+def test_fail_fast_finds_exactly_one_error(number: int) -> None:
+    """The first error ends it, with the records up to it counted."""
+    wrong = tuple(range(number, 3_001))
+    count, codes, report = inspected(lines_of(3_000, wrong=wrong), fail_fast=True)
+
+    assert codes == ["S102"]
+    assert (count.records, count.valid, count.errors) == (number, number - 1, 1)
+    assert where(report.problems[0])[::3] == (number, number)
+    assert not count.complete
+
+
+def test_fail_fast_finds_one_error_of_a_record_with_several() -> None:
+    """Of several errors in one record the first is kept."""
+    data = b'{"n": "x", "n": "y"}\n{"n": "z"}'
+    count, codes, _ = inspected(data, fail_fast=True)
+
+    assert len(codes) == 1
+    assert (count.records, count.invalid, count.errors) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "code"),
+    [
+        (b"{}\n{", {"format": None}, "S301"),
+        (b"\n".join(records_of(TAG)), {"format": SEED}, "S201"),
+        (b"", {}, "J111"),
+        (b"[{},, {", {}, "J112"),
+        (b'{"n": 1, "m": 123456}\n{', {"max_row_bytes": 12}, "J110"),
+    ],
+)
+def test_fail_fast_stops_at_any_error(
+    data: bytes, options: dict[str, Any], code: str
+) -> None:
+    """An error of the file as a whole, or of its container, is the only one too."""
+    count, codes, _ = inspected(data, fail_fast=True, **options)
+
+    assert codes == [code]
+    assert count.errors == 1
+
+
+def test_fail_fast_passes_over_warnings() -> None:
+    """A warning does not stop it."""
+    count, codes, _ = inspected(b'\xef\xbb\xbf{"n": 1}\n{"n": "x"}\n{', fail_fast=True)
+
+    assert codes == ["J201", "S102"]
+    assert count.records == 2
+
+
+def test_places_behind_a_byte_order_mark() -> None:
+    """The mark is told once; it is no character of the first line, but three bytes."""
+    _, codes, report = inspected(b'\xef\xbb\xbf{"n": "x"}\n{"n": "x"}\n')
+
+    assert codes == ["J201", "S102", "S102"]
+    assert [where(each) for each in report.problems] == [
+        (1, 1, 0, None),
+        (1, 7, 9, 1),
+        (2, 7, 20, 2),
+    ]
+
+
+def test_blank_lines_count_as_lines_and_not_as_records() -> None:
+    """With blank lines and CRLF, lines are physical and records are numbered on."""
+    data = b'\r\n{"n": 1}\r\n\r\n \t\r\n{"n": "x"}\r\n\n{"n": "y"}'
+    count, codes, report = inspected(data)
+
+    assert codes == ["S102", "S102", "J202"]
+    assert [where(each) for each in report.problems] == [
+        (5, 7, 24, 2),
+        (7, 7, 37, 3),
+        (1, 1, 0, None),
+    ]
+    assert report.problems[-1].message == "4 blank lines are passed over"
+    assert (count.records, count.invalid, count.notes) == (3, 2, 1)
+
+
+def test_one_blank_line_is_one() -> None:
+    """A single blank line is told where it is, in the singular."""
+    _, _, report = inspected(b'{"n": 1}\n\n{"n": 2}\n')
+
+    assert report.problems[0].message == "1 blank line is passed over"
+    assert where(report.problems[0]) == (2, 1, 9, None)
+
+
+def test_fault_at_the_end_of_a_long_line() -> None:
+    """In a line of five megabytes the place is exact, and the rows around it count."""
+    long = b'{"n": 1, "pad": "' + b"x" * 5_000_000 + b'", "n2": tru}'
+    count, codes, report = inspected(b'{"n": 1}\n' + long + b'\n{"n": "x"}\n')
+    line, column, offset, record = where(report.problems[0])
+
+    assert codes == ["J101", "S102"]
+    assert (count.records, count.valid) == (3, 1)
+    assert (line, record) == (2, 2)
+    assert column == offset - 9 + 1
+    assert long[: offset - 9].endswith((b": ", b": t", b": tr", b": tru"))
+
+
+def test_row_beyond_the_limit_is_numbered() -> None:
+    """A row that is too long is an invalid record; those behind it are judged."""
+    data = b'{"n": 1}\n{"n": 1, "m": 123456}\n{"n": "x"}\n'
+    count, codes, report = inspected(data, max_row_bytes=12)
+
+    assert codes == ["J110", "S102"]
+    assert [where(each)[::3] for each in report.problems] == [(2, 2), (3, 3)]
+    assert "a row of 21 bytes is longer than the limit of 12" in (
+        report.problems[0].message
+    )
+    assert (count.records, count.invalid) == (3, 2)
+
+
+def test_fault_in_a_pretty_printed_array() -> None:
+    """In an array over many lines the place is the physical one."""
+    rows: list[dict[str, Any]] = [{"n": 1}, {"n": 2, "m": {"é": [1, 2]}}, {"n": "x"}]
+    data = json.dumps(rows, indent=2, ensure_ascii=False).encode()
+    count, codes, report = inspected(data)
+    line = data.split(b"\n").index(b'    "n": "x"') + 1
+
+    assert codes == ["S102"]
+    assert where(report.problems[0]) == (line, 10, data.index(b'"x"'), 3)
+    assert (count.records, count.valid) == (3, 2)
+
+
+def test_single_object_over_many_lines() -> None:
+    """One pretty-printed object is one record."""
+    data = json.dumps({"m": {"a": [1]}, "n": "x"}, indent=4).encode() + b"\n"
+    count, codes, report = inspected(data)
+
+    assert codes == ["S102"]
+    assert where(report.problems[0]) == (7, 10, data.index(b'"x"'), 1)
+    assert (count.records, count.complete) == (1, True)
+
+
+def test_rows_that_nest_too_deeply_are_no_crash() -> None:
+    """A row of any depth is a finding, wherever the format is told from it."""
+    deep = records_of(TAG)[0][:-1] + b',"z":' + b"[" * 900 + b"]" * 900 + b"}"
+    count, _, report = inspected(b"\n".join([deep] * 4), format=SEED)
+
+    assert count.invalid == count.records == 4
+    assert {"J108"} <= {each.code for each in report.groups}
+
+
+def test_findings_of_a_record_come_in_reading_order() -> None:
+    """Several findings of one record stand in the order of their places."""
+    schema = {
+        "required": ["z"],
+        "properties": {each: {"type": "integer"} for each in "abc"},
+    }
+    data = b'{"c": "x", "b": "x", "a": "x", "c": "x"}'
+    offsets = [
+        each.place.byte_offset for each in validate(data, schema=schema).problems
+    ]
+
+    assert len(offsets) == 5
+    assert offsets == sorted(offsets)
+
+
+def test_progress_is_told_of_every_file() -> None:
+    """The one who watches is called with the reader, until all bytes are consumed."""
+    seen: list[int] = []
+    data = lines_of(5_000)
+    inspected(data, progress=lambda reader: seen.append(reader.consumed))
+
+    assert seen == sorted(seen)
+    assert len(seen) > 3
+    assert seen[-1] == len(data)
+
+
+def test_disagreement_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record on which the two engines differ has V902, and no verdict."""
+
+    def validate_all(self: RowValidator, chunk: Any) -> Verdict:
+        verdict = Verdict(len(chunk))
+        assert self._checks.second_opinion is not None
+        self._compare(chunk.rows, verdict, self._checks.second_opinion)
+        return verdict
+
+    monkeypatch.setattr(RowValidator, "validate", validate_all)
+    count, codes, report = inspected(b'{"n": 1}\n{"n": "x"}\n', cross_check=True)
+
+    assert codes == ["V902"]
+    assert where(report.problems[0])[::3] == (2, 2)
+    assert "we say valid, the reference engine says invalid" in (
+        report.problems[0].message
+    )
+    assert (count.valid, count.invalid, count.undetermined) == (1, 0, 1)
+
+
+def test_internal_error_leaves_other_records_validated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A record on which our code fails has V902; all others have their verdict."""
+    accept = RowValidator.validate
+
+    def fail_at_two(self: RowValidator, chunk: Any) -> Verdict:
+        if b'"n": 2' in chunk.data:
+            raise KeyError("lost")
+        return accept(self, chunk)
+
+    monkeypatch.setattr(RowValidator, "validate", fail_at_two)
+    count, codes, report = inspected(b'{"n": 1}\n{"n": 2}\n{"n": "x"}\n{"n": 4}\n')
+
+    assert codes == ["V902", "S102"]
+    assert "KeyError: 'lost'" in report.problems[0].message
+    assert (count.valid, count.invalid, count.undetermined) == (2, 1, 1)
+
+
+ROWS = st.lists(
+    st.sampled_from([b'{"n": 1}', b'{"n": "x"}', b"{", b"", b" \r", b'{"n": 2}\r']),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(ROWS, st.sampled_from([None, 1, 2, 3]))
+def test_counts_are_those_of_the_rows(rows: list[bytes], limit: int | None) -> None:
+    """Records, valid ones, lines and numbers are what a plain count gives."""
+    full = [each for each in enumerate(rows, 1) if each[1].strip()][:limit]
+    wrong = [
+        (line, number)
+        for number, (line, row) in enumerate(full, 1)
+        if not row.startswith(b'{"n": 1') and not row.startswith(b'{"n": 2')
+    ]
+    # With a last row, a first one that is cut off begins no document.
+    data = b"\n".join([b'{"n": 0}', *rows])
+    count, _, report = inspected(data, limit=limit and limit + 1, examples=0)
+    found = [where(each)[::3] for each in report.problems if each.code != "J202"]
+
+    assert count.records == len(full) + 1
+    assert count.invalid == len(wrong)
+    assert found == [(line + 1, number + 1) for line, number in wrong]
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        (b'{"a": 1}\n{"a"\n', {"schema": True, "select": ("S",)}),
+        (b'{"a": 1}\n{"a": NaN}\n', {"schema": True, "ignore": ("J106",)}),
+        (
+            b'{"a": 1}\n{"a": "long"}\n',
+            {"schema": True, "max_row_bytes": 10, "ignore": ("J110",)},
+        ),
+    ],
+)
+def test_what_could_not_be_judged_is_never_valid(
+    data: bytes, options: dict[str, Any]
+) -> None:
+    """A record that cannot be read is undetermined where its rule is not asked for."""
+    report = validate(data, **options)
+    (count,) = report.files
+
+    assert (count.records, count.valid, count.undetermined) == (2, 1, 1)
+    assert not report.ok
+
+
+def test_records_of_no_known_format_are_undetermined() -> None:
+    """Records of a file in no known format are read but not judged."""
+    report = validate(b'{"question": "2+2?"}\n{"question": "3+3?"}\n')
+    (count,) = report.files
+
+    assert (count.valid, count.undetermined) == (0, 2)
+    text_only = validate(b'{"question": "2+2?"}', select=("J",))
+    assert text_only.ok
+
+
+def test_columns_that_are_cut_short_are_not_complete() -> None:
+    """Under a limit that is met, a file of columns was not read to its end."""
+    data = b'{"questions": ["a", "b", "c"], "predicted_answers": ["x", "y", "z"]}'
+    (short,) = validate(data, limit=2).files
+    (whole,) = validate(data, limit=3).files
+
+    assert (short.records, short.complete) == (2, False)
+    assert (whole.records, whole.complete) == (3, True)
+
+
+@pytest.mark.parametrize("options", [{"strict": True}, {"companion": "a.json"}])
+def test_options_of_formats_exclude_a_schema(options: dict[str, Any]) -> None:
+    """What is about formats is refused beside a schema, and not ignored."""
+    with pytest.raises(ValueError, match="are about formats, not a schema"):
+        validate(b"{}", schema=True, **options)
+
+
+def test_valid_file_needs_nothing_that_explains() -> None:
+    """What says why something is wrong, or checks pairs, is imported only then."""
+    path = FIXTURES / SEED / "valid" / "one.json"
+    unwanted = (
+        "harpia_formats.framing.array",
+        "harpia_formats.validation.diagnosis.root_causes",
+        "harpia_formats.validation.companion_checks",
+        "harpia_formats.conversion.run",
+        "harpia_formats.validation.diagnosis.to_problem",
+        "harpia_formats.parsing.json_mistakes",
+        "harpia_formats.parsing.json_syntax",
+        "harpia_formats.validation.diagnosis.finding",
+        "harpia_formats.validation.diagnosis.row_context",
+        "harpia_formats.parsing.locate",
+        "importlib.resources",
+    )
+    script = f"""
+import sys
+from harpia_formats import validate
+assert validate({str(path)!r}).ok
+print(*sys.modules)
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603 - our own script
+
+    assert set(done.stdout.split()) & set(unwanted) == set()
+    # A module that was renamed is never loaded, and would prove nothing.
+    assert [name for name in unwanted if find_spec(name) is None] == []

@@ -1,0 +1,64 @@
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from harpia_formats.model.format import Dialect, Remark
+from harpia_formats.model.problem import Path
+from harpia_formats.validation.unit.document import header_findings
+from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
+
+SCHEMA = {"required": ["rows"], "properties": {"name": {"type": "string"}}}
+
+
+def no_sign(_: Any) -> str:
+    """Return no sign."""
+    return ""
+
+
+def equal(lengths: Mapping[Path, int]) -> Iterator[Remark]:
+    """Say which columns are not as long as the first."""
+    wanted = next(iter(lengths.values()))
+    for path, length in lengths.items():
+        if length != wanted:
+            yield Remark("K101", path, f"{length} items, not {wanted}")
+
+
+def found(text: bytes, **options: Any) -> list[tuple[str, Path]]:
+    """Return the codes and the paths of what is wrong with a header."""
+    dialect = Dialect("none", no_sign, **options)
+    lengths: dict[Path, int] = {("rows",): 2, ("more",): 3}
+    findings = header_findings(
+        text, RowValidator(SCHEMA, RowChecks()), dialect, lengths
+    )
+    return [(each.code, each.path) for each in findings]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b'{"rows": [], "name": "a"}', []),
+        (b'{"rows": [], "name": 1}', [("S102", ("name",))]),
+        (b'{"name": "a"}', [("S101", ())]),
+        (b'{"rows": [], "rows": []}', [("J105", ("rows",))]),
+        (b'{"rows": [], }', [("J101", ())]),
+        (b'{"rows": [', [("J102", ())]),
+    ],
+)
+def test_header_is_judged_as_a_record(
+    text: bytes, expected: list[tuple[str, Path]]
+) -> None:
+    """Text, JSON and schema have their say on what is left of the document."""
+    assert found(text) == expected
+
+
+def test_lengths_of_columns_are_remarked_on() -> None:
+    """A dialect that knows how long its columns are says so, behind all else."""
+    expected = [("S102", ("name",)), ("K101", ("more",))]
+
+    assert found(b'{"rows": [], "name": 1}', lengths=equal) == expected
+
+
+def test_lengths_are_not_told_of_a_broken_header() -> None:
+    """Where the header does not parse, nothing has a place in it."""
+    assert found(b'{"rows": [', lengths=equal) == [("J102", ())]

@@ -1,0 +1,326 @@
+"""The verdict on rows: the reference engine's, whichever way a row takes."""
+
+import itertools
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats import iter_problems, validate
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.framing.container import frames
+from harpia_formats.parsing.duplicate_keys import colons
+from harpia_formats.schema.load import built_in_schema
+from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.testing.mutation import mutants
+from harpia_formats.validation.unit.row_validator import (
+    Disagreement,
+    RowChecks,
+    RowValidator,
+)
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+SEED_SHAPE = "eee@0.2.0"
+
+
+def records(identifier: str = SEED_SHAPE) -> list[Any]:
+    """Return the valid records of a format's fixtures."""
+    return [
+        json.loads(line)
+        for path in sorted((FIXTURES / identifier / "valid").glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
+
+
+def mutated(identifier: str, count: int, seed: int) -> list[Any]:
+    """Return valid records, so that a decoder is built, and mutated ones among them."""
+    valid = records(identifier)
+    wild = itertools.islice(mutants(valid, seed), count)
+    mixed = (
+        row
+        for number, each in enumerate(wild)
+        for row in (each, *valid[number % 3 : 1])
+    )
+    return [*(valid * 8), *mixed]
+
+
+def invalid_records(identifier: str, rows: list[Any]) -> set[int]:
+    """Return the numbers, from 1, of the rows that we call invalid."""
+    data = "\n".join(json.dumps(each) for each in rows).encode()
+    found = iter_problems(data, format=identifier, ignore=("J", "S201", "X"))
+    return {each.place.record for each in found if each.place.record is not None}
+
+
+def check_verdicts(identifier: str, count: int, seed: int) -> None:
+    """Assert that our verdict on each row is that of the reference engine."""
+    rows = mutated(identifier, count, seed)
+    reference = jsonschema.Draft7Validator(built_in_schema(identifier))
+
+    expected = {
+        number for number, each in enumerate(rows, 1) if not reference.is_valid(each)
+    }
+
+    assert expected == invalid_records(identifier, rows)
+    assert count / 4 < len(expected) < count
+
+
+@pytest.mark.parametrize("identifier", [SEED_SHAPE, "eee@0.2.0-tag", "eee@0.3.0"])
+def test_verdicts_are_the_reference_engines(identifier: str) -> None:
+    """Over mutated records our verdict is that of the reference engine."""
+    check_verdicts(identifier, 1_000, seed=5)
+
+
+@pytest.mark.long
+def test_verdicts_are_the_reference_engines_long() -> None:
+    """The same over 100,000 mutated records of the seed shape."""
+    check_verdicts(SEED_SHAPE, 100_000, seed=6)
+
+
+def with_repeated_key(row: Any, chance: random.Random) -> bytes:
+    """Return `row` as JSON with one key of one of its objects written twice.
+
+    Now and then another text has an escaped colon, which makes up for the one that
+    is lost, or the repeated key is itself spelt with escapes.
+    """
+    objects = [each for each in _objects(row) if each]
+    chosen = chance.choice(objects)
+    key, value = chance.choice(list(chosen.items()))
+    marked = dict(chosen)
+    marked["\x01"] = value
+    text = json.dumps(_replaced(row, chosen, marked))
+    spelling = json.dumps(key)
+    if chance.random() < 0.3 and key.isalpha():
+        spelling = f'"\\u{ord(key[0]):04x}{key[1:]}"'
+    text = text.replace('"\\u0001"', spelling)
+    if chance.random() < 0.5:
+        text = text.replace('"evaluation_id": "', '"evaluation_id": "\\u003a', 1)
+    return text.encode()
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """Return all objects in `value`."""
+    if isinstance(value, dict):
+        inner = [found for each in value.values() for found in _objects(each)]
+        return [value, *inner]
+    if isinstance(value, list):
+        return [found for each in value for found in _objects(each)]
+    return []
+
+
+def _replaced(value: Any, old: Any, new: Any) -> Any:
+    """Return `value` with the very object `old` replaced."""
+    if value is old:
+        return new
+    if isinstance(value, dict):
+        return {key: _replaced(each, old, new) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_replaced(each, old, new) for each in value]
+    return value
+
+
+def test_repeated_keys_are_found() -> None:
+    """Each row with a repeated key is found, at any depth, and no other row is."""
+    chance = random.Random(7)  # noqa: S311 - needs a seed, not secrecy
+    valid = records()
+    lines, planted = [json.dumps(each).encode() for each in valid * 8], set()
+    for number in range(len(lines) + 1, len(lines) + 2_000):
+        row = chance.choice(valid)
+        if chance.random() < 0.1:
+            lines.append(with_repeated_key(row, chance))
+            planted.add(number)
+        else:
+            lines.append(json.dumps(row).replace("gsm", "g\\u003asm").encode())
+
+    found = iter_problems(b"\n".join(lines), format=SEED_SHAPE, select=("J105",))
+
+    assert planted == {each.place.record for each in found}
+
+
+@given(st.text() | st.sampled_from(["\\u003a", ":", "\\", "\\\\u003a", '":"']))
+def test_colons_survive_writing(text: str) -> None:
+    """The count of colons of a text is the same however it is written."""
+    spelt = "".join(
+        f"\\u{ord(each):04x}" if each in ':a\\"' else json.dumps(each)[1:-1]
+        for each in text
+    )
+    upper = spelt.replace("\\u003a", "\\u003A")
+
+    counts = {
+        colons(json.dumps(text).encode()),
+        colons(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")),
+        colons(f'"{spelt}"'.encode()),
+        colons(f'"{upper}"'.encode()),
+    }
+
+    assert counts == {text.count(":")}
+
+
+def judged(validator: RowValidator, text: bytes) -> list[str]:
+    """Return the codes of the findings in `text`."""
+    chunks = [each for each in frames([text]) if isinstance(each, Chunk)]
+    return [
+        finding.code for each in chunks for finding in validator.validate(each).findings
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        (b'{"a": 1}\n{"a": 2}\n', []),
+        (b'{"a": 1} {"a": 2}\n', ["J101"]),
+        (b'{"a":\n1}\n', ["J102", "J101"]),
+        (b'{"a": 1, "a": 2}\n', ["J105"]),
+        (b'{"a": NaN}\n', ["J106"]),
+        (b'{"a": 1e400}\n', ["J107"]),
+        (b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", ["J108"]),
+        (b'{"a": ' + b"[" * 199 + b"]" * 199 + b"}", []),
+        (b'{"a": "' + b"[" * 500 + b'"}\n', []),
+    ],
+)
+def test_text_is_judged(text: bytes, codes: list[str]) -> None:
+    """Text and JSON are judged row by row, before and after a decoder is there."""
+    schema = {"type": "object", "properties": {"a": {}}}
+    fresh, warm = RowValidator(schema, RowChecks()), RowValidator(schema, RowChecks())
+    judged(warm, b'{"a": 0}\n' * 100)
+
+    for validator in (fresh, warm):
+        assert codes == judged(validator, b'{"a": 0}\n' + text)
+
+
+def test_bad_rows_among_good_ones() -> None:
+    """Rows are judged alike whether their neighbours are good or bad."""
+    valid = json.dumps(records()[0])
+    wrong = valid.replace('"is_correct"', '"is_right"')
+    chance = random.Random(8)  # noqa: S311 - needs a seed, not secrecy
+    for share in (0.0, 0.01, 0.3, 1.0):
+        bad = [chance.random() < share for _ in range(1_500)]
+        data = "\n".join(wrong if each else valid for each in bad).encode()
+
+        found = list(iter_problems(data, format=SEED_SHAPE, ignore=("X",)))
+
+        assert [each.place.line for each in found] == [
+            line for line, each in enumerate(bad, 1) if each
+        ]
+
+
+_ROWS = st.sampled_from(
+    [
+        b'{"id": "a", "n": 1}',
+        b'{"id": "b", "n": 2, "free": {"x": [1, {"y": 2}]}}',
+        b'{"id": "c", "n": "text"}',
+        b'{"id": "d"}',
+        b'{"id": "e", "n": 1, "n": 2}',
+        b'{"id": "f", "n": 1, "free": {"x": 1, "x": 1}}',
+        b'{"id": "g", "n": 1, "late": ":"}',
+        b'{"n": 1}',
+        b'{"id": "h", "n": 1',
+        b" ",
+    ]
+)
+
+
+def outcome_of(rows: list[bytes], size: int, warm: int) -> tuple[Any, list[str]]:
+    """Return what a validator finds in `rows`, so many at once, and their keys."""
+    schema = {
+        "type": "object",
+        "required": ["n"],
+        "properties": {"id": {}, "n": {"type": "integer"}, "free": {}},
+    }
+    validator = RowValidator(schema, RowChecks(identity=IdentityReader((("id",),))))
+    judged(validator, b'{"id": "", "n": 0}\n' * warm)
+    found: list[tuple[str, int, Any]] = []
+    keys: list[str] = []
+    for start in range(0, len(rows), size):
+        verdict = validator.validate(
+            Chunk(b"\n".join(rows), Cursor(), rows[start:][:size])
+        )
+        found += [(each.code, start + each.row, each.path) for each in verdict.findings]
+        keys += verdict.keys
+    return found, sorted(keys)
+
+
+@given(st.lists(_ROWS, max_size=80), st.integers(1, 40), st.sampled_from([0, 100]))
+def test_rows_are_judged_alike_however_many_at_once(
+    rows: list[bytes], size: int, warm: int
+) -> None:
+    """Findings and keys are those of each row alone, with or without a decoder."""
+    assert outcome_of(rows, size, warm) == outcome_of(rows, 1, 0)
+
+
+def test_disagreement_is_raised() -> None:
+    """A second opinion that differs is not passed over."""
+    validator = RowValidator({}, RowChecks(second_opinion=lambda *_: False))
+    (chunk,) = frames([b'\n{"a": 1}\n'])
+    assert isinstance(chunk, Chunk)
+
+    with pytest.raises(Disagreement) as caught:
+        validator.validate(chunk)
+
+    assert caught.value.row == 0 if chunk.rows[0] else 1
+    assert str(caught.value) == "we say valid, the reference engine says invalid"
+
+
+def test_patterns_run_in_linear_time() -> None:
+    """A pattern that would take for ever elsewhere is decided at once."""
+    schema_validator = schema_validator_of({"pattern": "^(a+)+$"})
+
+    assert not schema_validator.is_valid("a" * 5_000 + "!")
+
+
+def test_undetermined_is_not_invalid() -> None:
+    """A pattern that needs look-around may give up, and that is said as it is."""
+    schema = {"properties": {"value": {"pattern": r"^(?:(\w+\s?)*b|a*!)(?<!x)$"}}}
+    data = b'{"value": "' + b"a" * 40 + b'!"}'
+
+    (problem,) = iter_problems(data, schema=schema)
+
+    assert problem.code == "V901"
+
+
+def test_refused_rows_are_never_valid() -> None:
+    """What the engine refuses is an error even where its reasons are odd."""
+    schema = {"type": "object", "additionalProperties": False}
+    for text in (b'{"": {}}', b'{"": []}', b'{"0": {"": 1}}'):
+        assert list(iter_problems(text, schema=schema)), text
+
+
+def test_text_like_deep_json_is_no_number() -> None:
+    """Text that looks like deep JSON in the place of a number is only text."""
+    schema = {"properties": {"a": {"type": "number"}}}
+    text = b'{"a": "' + b"[" * 5_000 + b'"}'
+
+    (problem,) = iter_problems(text, schema=schema)
+
+    assert problem.code == "S102"
+
+
+def test_many_errors_in_one_row_take_time_in_proportion() -> None:
+    """Ten thousand errors in one row are not a matter of minutes."""
+    schema = {"properties": {"a": {"items": {"type": "string"}}}}
+    text = b'{"a": [' + b",".join([b"1"] * 10_000) + b"]}"
+    before = time.monotonic()
+
+    report = validate(text, schema=schema)
+
+    assert report.errors == 10_000
+    assert time.monotonic() - before < 10
+
+
+def test_keys_that_come_late_are_learned() -> None:
+    """A key that turns up after a decoder was built gets a new decoder in the end."""
+    validator = RowValidator(built_in_schema(SEED_SHAPE), RowChecks())
+    row = records()[0]
+    late = json.dumps(row | {"late": 1}).encode()
+    for text in [json.dumps(row).encode()] * 70 + [late] * 200:
+        judged(validator, text)
+    decoder = validator.decoder
+
+    assert decoder is not None
+    assert decoder.accept(late) is not None
