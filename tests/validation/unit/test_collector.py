@@ -169,7 +169,7 @@ def test_findings_that_are_sent_are_limited(
 ) -> None:
     """More findings than are worth sending are an exception; others are not limited."""
     monkeypatch.setattr(collectors, limit, 1)
-    findings = [finding(0, "a"), finding(0, "b"), finding(1, "c")]
+    findings = [finding(0, "a"), finding(0, "b"), finding(1, "a")]
     sent = Collector(RULES, "a.jsonl", 0, Demand(), is_sent=True)
 
     assert len(described(collector_of(), findings)) == 3
