@@ -37,7 +37,7 @@ from harpia_formats.framing.row_end import (
 ATTEMPTS = 2
 #: Beginnings of rows that are remembered, to find the row behind a broken one.
 STARTS = 16
-#: Whole rows side by side that are taken for rows although one before was broken.
+#: Whole rows side by side that are certainly rows, although one before was broken.
 SURE = 16
 
 _decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -165,8 +165,7 @@ class ArrayCutter:
 
     def _next_rows(self) -> Frames:
         """Yield a chunk of the rows that are read whole, or one row or its fault."""
-        data = self.buffer.data
-        end, rows = self._verified_window(data) or self._whole_rows(data)
+        end, rows = self._verified_window() or self._whole_rows()
         if not rows:
             yield from self._lone_row()
             return
@@ -193,11 +192,12 @@ class ArrayCutter:
             self.comma = self.start
             self.consume(1)
 
-    def _verified_window(self, data: bytes) -> tuple[int, list[bytes]] | None:
+    def _verified_window(self) -> tuple[int, list[bytes]] | None:
         """Return the rows up to the last separator that can be verified, and their end.
 
         None if there is no separator, nothing decodes, or a row is over the limit.
         """
+        data = self.buffer.data
         end = len(data)
         for _ in range(ATTEMPTS):
             end = data.rfind(self.separator, 0, end) if self.separator else -1
@@ -216,8 +216,9 @@ class ArrayCutter:
                 return (end, rows) if fits else None
         return None
 
-    def _whole_rows(self, data: bytes) -> tuple[int, list[bytes]]:
-        """Return the rows at the beginning of `data` that are whole, and their end."""
+    def _whole_rows(self) -> tuple[int, list[bytes]]:
+        """Return the whole rows at the beginning of the buffer, and their end."""
+        data = self.buffer.data
         rows: list[bytes] = []
         end = at = 0
         while data[at : at + 1] not in {b"", b",", b"]"}:

@@ -23,9 +23,9 @@ PIECE = 64 * 1024
 COPIED = 256 * 1024
 #: Bytes of a remote file in one request; most ranges are smaller.
 REQUEST = 64 * 1024 * 1024
-#: Bytes of a remote file in which the end of a line is looked for.
+#: Bytes of a remote file that are read first to find the end of a line.
 PROBE = 64 * 1024
-#: Places of a remote file that are looked at by concurrent requests.
+#: Line ends of a remote file that are searched by concurrent requests.
 TOGETHER = 16
 
 

@@ -114,7 +114,8 @@ def _layout_of(buffer: ByteBuffer) -> Layout:
         return Layout.LONG_LINE
     if _is_document(buffer, WINDOW):
         return Layout.OBJECT
-    return Layout.ONE_LINE if _is_one_line(buffer) else Layout.LINES
+    is_one_line = not _first_lines(buffer.data)[1] and not buffer.grow()
+    return Layout.ONE_LINE if is_one_line else Layout.LINES
 
 
 def _layout_after_comment(buffer: ByteBuffer) -> Layout:
@@ -141,11 +142,6 @@ def _holds_a_line(buffer: ByteBuffer) -> bool:
         if not buffer.grow(WINDOW):
             return True
     return _first_lines(buffer.data)[2]
-
-
-def _is_one_line(buffer: ByteBuffer) -> bool:
-    """Tell whether the whole file is one line."""
-    return not _first_lines(buffer.data)[1] and not buffer.grow()
 
 
 def _is_array_a_line(buffer: ByteBuffer) -> bool:

@@ -49,7 +49,8 @@ def _below(
         for name, info in found.items()
         if _is_file(info)
         and name.lower().endswith(suffixes)
-        and not _is_hidden(name.removeprefix(path))
+        # Names that begin with a point are hidden.
+        and not any(step.startswith(".") for step in name.removeprefix(path).split("/"))
     ]
     if not names:
         kinds = "*.jsonl, *.ndjson, *.json or *.csv, also compressed"
@@ -60,10 +61,6 @@ def _below(
 def _is_file(info: Any) -> bool:
     # In some stores a key that ends in a slash stands for a folder.
     return info.get("type") == "file" and not info["name"].endswith("/")
-
-
-def _is_hidden(path: str) -> bool:
-    return any(step.startswith(".") for step in path.split("/"))
 
 
 def _source(filesystem: Any, url: str, path: str, info: Any) -> Source:

@@ -100,7 +100,7 @@ class _TableCutter:
     #: Position of the next byte.
     start: Cursor
     limit: int
-    #: Index of the next byte in `feed.data`.
+    #: Index of the next byte in `buffer.data`.
     at: int = 0
     #: Whether all blocks were read.
     ended: bool = False

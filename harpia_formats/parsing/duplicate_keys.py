@@ -172,18 +172,18 @@ class CounterWriter:
 
     def _of_object(self, kind: type, value: str) -> str:
         """Return the expression for an object with fields."""
-        fields = msgspec.structs.fields(kind)
-        least = sum(each.required for each in fields)
+        members = msgspec.structs.fields(kind)
+        least = sum(member.required for member in members)
         parts = [str(least)] if least else []
-        for each in fields:
-            member = f"{value}.{each.name}"
-            inner = self.of(each.type, member)
-            if each.required:
+        for member in members:
+            text = f"{value}.{member.name}"
+            inner = self.of(member.type, text)
+            if member.required:
                 parts += [inner] if inner != "0" else []
             elif inner == "0":
-                parts.append(f"(1 if {member} is not U else 0)")
+                parts.append(f"(1 if {text} is not U else 0)")
             else:
-                parts.append(f"(1 + {inner} if {member} is not U else 0)")
+                parts.append(f"(1 + {inner} if {text} is not U else 0)")
         return parts[0] if len(parts) == 1 else f"({' + '.join(parts or '0')})"
 
     def _of_items(self, kind: Any, value: str) -> str:
@@ -230,7 +230,7 @@ class CounterWriter:
         if origin is dict and not with_fields:
             return True
         return any(
-            self._has_objects(each, with_fields=with_fields)
-            for each in get_args(kind)
-            if not isinstance(each, (str, Meta))
+            self._has_objects(inner, with_fields=with_fields)
+            for inner in get_args(kind)
+            if not isinstance(inner, (str, Meta))
         )

@@ -63,7 +63,7 @@ def number_fault(text: bytes, at: int, opened: int | None) -> Fault:
     is_cut = end == len(text) and opened is not None
     if is_cut and _cut_number.fullmatch(text, at):
         return truncated(text, "a number", at)
-    found = next(each for each in _NUMBERS if each.pattern.match(text, at))
+    found = next(known for known in _NUMBERS if known.pattern.match(text, at))
     return Fault(found.kind, at, end, found.message, found.help)
 
 

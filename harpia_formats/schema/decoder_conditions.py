@@ -79,7 +79,7 @@ def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
     if key not in items or wanted.keys() not in ({"const"}, {"enum"}):
         raise UnsupportedSchemaError("an item that is contained has a key of any value")
     values = wanted["enum"] if "enum" in wanted else [wanted["const"]]
-    if not all(isinstance(each, str) for each in values):
+    if not all(isinstance(value, str) for value in values):
         raise UnsupportedSchemaError(
             "an item that is contained has a value that is not text"
         )
@@ -169,7 +169,7 @@ def _kinds_of(node: Any, object_class: type) -> frozenset[type]:
         raise UnsupportedSchemaError("a condition demands more than a type")
     allowed = every
     if "type" in node:
-        allowed = frozenset().union(*(kinds[each] for each in type_names(node)))
+        allowed = frozenset().union(*(kinds[name] for name in type_names(node)))
     refused = node.get("not")
     if refused is None:
         return allowed
@@ -177,4 +177,4 @@ def _kinds_of(node: Any, object_class: type) -> frozenset[type]:
         raise UnsupportedSchemaError("a condition refuses more than a type")
     if set(type_names(refused)) & {"integer", "number"}:
         raise UnsupportedSchemaError("a condition refuses a kind of number")
-    return allowed - frozenset().union(*(kinds[each] for each in type_names(refused)))
+    return allowed - frozenset().union(*(kinds[name] for name in type_names(refused)))

@@ -101,16 +101,14 @@ class TypeBuilder:
     def _union_of(self, alternatives: list[Any], location: Location) -> Any:
         """Return the type of `oneOf` or `anyOf`, whose options differ in type."""
         seen: set[str] = set()
-        for each in alternatives:
-            names = set(type_names(each)) if isinstance(each, dict) else {"?"}
+        for option in alternatives:
+            names = set(type_names(option)) if isinstance(option, dict) else {"?"}
             if "number" in names:
                 names.add("integer")
             if names & seen or "?" in names:
-                raise UnsupportedSchemaError(
-                    "alternatives are not told apart by their type"
-                )
+                raise UnsupportedSchemaError("alternatives do not differ in their type")
             seen |= names
-        return _union(self.type_of(each, location) for each in alternatives)
+        return _union(self.type_of(option, location) for option in alternatives)
 
     def _typed(self, name: str, node: Mapping[str, Any], location: Location) -> Any:
         """Return the type of the values of JSON type `name` that `node` allows."""
@@ -137,9 +135,9 @@ class TypeBuilder:
             return dict[str, values]  # type: ignore[valid-type]  # made at run time
         # A forbidden member is left out, since unknown members are refused.
         types = {
-            key: self.type_of(each, (*location, key))
-            for key, each in properties.items()
-            if each is not False
+            key: self.type_of(member, (*location, key))
+            for key, member in properties.items()
+            if member is not False
         }
         types |= self._extra_types(rest, required - types.keys(), types, location)
         self.classes[location] = row = _struct_of(types, required)
@@ -206,7 +204,7 @@ def type_names(node: Mapping[str, Any]) -> list[str]:
     """
     if "type" not in node:
         values = node["enum"] if "enum" in node else [node.get("const")]
-        if not all(isinstance(each, str) for each in values):
+        if not all(isinstance(value, str) for value in values):
             raise UnsupportedSchemaError("values of several types are listed")
         return ["string"]
     names = node["type"]
@@ -221,7 +219,7 @@ def text_type(node: Mapping[str, Any]) -> Any:
     if "enum" not in node and "const" not in node:
         return str
     values = node["enum"] if "enum" in node else [node["const"]]
-    if not values or not all(isinstance(each, str) for each in values):
+    if not values or not all(isinstance(value, str) for value in values):
         raise UnsupportedSchemaError("values of several types are listed")
     return Literal[tuple(values)]
 
@@ -235,7 +233,7 @@ def _sized(kind: Any, name: str, node: Mapping[str, Any]) -> Any:
     }
     if sizes and kind is not str and name == "string":
         raise UnsupportedSchemaError("listed values have a length")
-    if not all(isinstance(each, int) for each in sizes.values()):
+    if not all(isinstance(size, int) for size in sizes.values()):
         raise UnsupportedSchemaError("a length is not a whole number")
     return Annotated[kind, Meta(**sizes)] if sizes else kind
 
@@ -246,8 +244,13 @@ def _bounded(name: str, node: Mapping[str, Any]) -> Any:
     Large bounds are not supported: they may be inexact in floating point.
     """
     kind: Any = int if name == "integer" else float
-    bounds = {_bounds[each]: node[each] for each in _bounds if each in node}
-    for each in bounds.values():
-        if isinstance(each, bool) or not isinstance(each, int) or abs(each) > 2**52:
+    bounds = {
+        argument: node[keyword]
+        for keyword, argument in _bounds.items()
+        if keyword in node
+    }
+    for bound in bounds.values():
+        is_integer = isinstance(bound, int) and not isinstance(bound, bool)
+        if not is_integer or abs(bound) > 2**52:
             raise UnsupportedSchemaError("a bound is not a small whole number")
     return Annotated[kind, Meta(**bounds)] if bounds else kind

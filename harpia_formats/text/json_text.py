@@ -1,4 +1,4 @@
-"""JSON text that any reader takes and any terminal may show."""
+"""Write reports as JSON text that any parser reads and any terminal may show."""
 
 import math
 import re
@@ -11,7 +11,7 @@ _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
 
 def json_text(value: dict[str, Any], *, indent: bool = False) -> str:
     """Return `value` as JSON, with what JSON or a terminal cannot carry as text."""
-    import orjson  # noqa: PLC0415 - only the reports in JSON pay for it
+    import orjson  # noqa: PLC0415 - only reports in JSON need it
 
     option = orjson.OPT_INDENT_2 if indent else 0
     text = orjson.dumps(_plain(value), option=option).decode()
@@ -21,9 +21,9 @@ def json_text(value: dict[str, Any], *, indent: bool = False) -> str:
 def _plain(value: Any) -> Any:
     """Return `value` with large integers, nan, inf and lone surrogates as text."""
     if isinstance(value, dict):
-        return {_plain_text(str(key)): _plain(each) for key, each in value.items()}
+        return {_plain_text(str(key)): _plain(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
