@@ -4,6 +4,7 @@ A package adds one by an entry point in the group of its kind. Entry points are 
 only for a name that is not built in, or for a full list: reading them takes some 50 ms.
 """
 
+from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -41,6 +42,13 @@ def plugin_names(group: str) -> tuple[str, ...]:
     return tuple(sorted(_entry_points(group)))
 
 
+def check_names(group: str, built_in: Collection[str]) -> None:
+    """Raise `PluginError` if an entry point in `group` has a name that is built in."""
+    for name in plugin_names(group):
+        if name in built_in:
+            raise plugin_error(group, name, f"{name!r} is the name of a built-in one")
+
+
 @cache
 def plugin_named(group: str, name: str, kind: type[Kind]) -> Kind | None:
     """Return the object of the entry point `name` in `group`, None if there is none.
@@ -53,13 +61,12 @@ def plugin_named(group: str, name: str, kind: type[Kind]) -> Kind | None:
         return None
     if len(found) > 1:
         others = " and ".join(package_of(each) for each in found[1:])
-        raise plugin_error(group, name, f"so does {others}, which has its name")
+        reason = f"{others} has an entry point of the same name"
+        raise plugin_error(group, name, reason)
     try:
         loaded = found[0].load()
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # others' code may raise anything
+    # The code of another package may raise anything while it is imported.
+    except (Exception, SystemExit) as error:
         reason = f"{found[0].value} raises {type(error).__name__}: {error}"
         raise plugin_error(group, name, reason) from error
     if not isinstance(loaded, kind):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.extensions.entry_points import (
     FORMATS,
     RULES,
+    check_names,
     packaged_schema,
     plugin_error,
     plugin_named,
@@ -27,6 +28,7 @@ def plugin_format(name: str, built_in: Collection[str]) -> Format | None:
     Raises `PluginError` if it cannot be used, or if its id or an alias is one of the
     names `built_in`.
     """
+    check_names(FORMATS, built_in)
     found: Format | None = plugin_named(FORMATS, name, Format)
     if found is None:
         return None

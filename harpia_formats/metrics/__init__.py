@@ -45,8 +45,10 @@ METRICS: dict[str, Metric] = {
 def metric_names() -> tuple[str, ...]:
     """Return the names of all metrics, the built-in ones first, then plug-ins'.
 
-    A metric is named whether or not the packages that it needs are installed.
+    A metric is named whether or not the packages that it needs are installed. Raises
+    `PluginError` if a plug-in has the name of a built-in metric.
     """
+    entry_points.check_names(entry_points.METRICS, METRICS)
     return (*METRICS, *entry_points.plugin_names(entry_points.METRICS))
 
 
@@ -55,6 +57,7 @@ def plugin_metric(name: str) -> Metric | None:
 
     Raises `PluginError` if the plug-in cannot be used.
     """
+    entry_points.check_names(entry_points.METRICS, METRICS)
     metric = entry_points.plugin_named(entry_points.METRICS, name, Metric)
     if metric is not None and metric.name != name:
         reason = f"the metric is called {metric.name!r}"

@@ -43,6 +43,7 @@ def reporter_named(name: str) -> Reporter:
     if name in REPORTERS:
         return REPORTERS[name]
     group = entry_points.REPORTERS
+    entry_points.check_names(group, REPORTERS)
     reporter: Reporter | None = entry_points.plugin_named(group, name, Reporter)
     if reporter is None:
         raise UnknownReporter(name)

@@ -251,7 +251,15 @@ VALIDATE = ("validate", "chat.jsonl")
             *("formats", "no-schema", "broken:NO_SCHEMA"),
             *((*VALIDATE, "--format", "no-schema"), "its schema nowhere:none"),
         ),
-        ("formats", "csv", "broken:CSV", ("formats",), "is called 'csv'"),
+        ("formats", "csv", "broken:CSV", ("formats",), "'csv' is the name of a"),
+        (
+            "metrics",
+            "em",
+            "broken:EM",
+            ("score", "c.jsonl", "--metrics", "x"),
+            "'em' is",
+        ),
+        ("reporters", "full", "a:B", (*VALIDATE, "--output-format", "x"), "'full' is"),
         (
             *("formats", "aliased", "broken:ALIASED"),
             *((*VALIDATE, "--format", "aliased"), "is called 'nemo'"),
