@@ -24,7 +24,7 @@ from harpia_formats.model.problem import (
 from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
 
 if TYPE_CHECKING:  # importing the package must load no dependency
-    from harpia_formats.comparison.round_trip import DifferenceReport
+    from harpia_formats.comparison.report import DifferenceReport
     from harpia_formats.conversion.report import ConversionReport
     from harpia_formats.detection.result import Detected
     from harpia_formats.extensions.entry_points import PluginError

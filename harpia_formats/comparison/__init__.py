@@ -1,1 +1,1 @@
-"""Two data sets record by record, and there and back again."""
+"""Compare two data sets, or a data set with its round trip, record by record."""

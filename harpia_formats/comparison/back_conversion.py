@@ -1,4 +1,4 @@
-"""The way back of a round trip: from rows of another format to what they were."""
+"""Convert the rows of a round trip back, from the other format to the first one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,59 +22,60 @@ from harpia_formats.model.record import Record, field_paths
 
 @dataclass(slots=True)
 class BackConversion:
-    """The way back, on which constants fill what a record had and is lost."""
+    """Converts records back to their format; constants fill fields that were lost."""
 
     adapter: FormatAdapter
     options: ConvertOptions
+    #: The values that the user gives, by the paths of the fields.
     constants: dict[str, Any]
-    filling: ScoreFiller | None
-    #: What rows need that the other format never has, and what gives it.
-    lacking: str
-    _pairings: dict[tuple[frozenset[str], bool], RecordMapper] = field(
+    scorer: ScoreFiller | None
+    #: The message that rows require what the other format never has, "" if not.
+    missing: str
+    _mappers: dict[tuple[frozenset[str], bool], RecordMapper] = field(
         default_factory=dict
     )
 
-    def of(self, middle: Record, before: Record, number: int) -> Record:
-        """Return what `before` is when it came back as `middle`.
+    def convert(self, middle: Record, before: Record, number: int) -> Record:
+        """Return the record of `middle` in the first format, where it was `before`.
 
         Raises `Unconvertible`.
         """
-        mapper = self._pairing_for(before)
+        mapper = self._mapper_for(before)
         rows = mapper.map(with_id(middle, mapper, number)).rows
-        return together([read_back(each, self.adapter) for each in rows])
+        return merged([read_row(row, self.adapter) for row in rows])
 
-    def _pairing_for(self, before: Record) -> RecordMapper:
-        """Return what fills nothing that `before` did not have."""
+    def _mapper_for(self, before: Record) -> RecordMapper:
+        """Return a mapper that fills no field that `before` did not have."""
         had = frozenset(self.constants).intersection(field_paths(before))
-        scored = any(each.scores for each in before.outputs)
+        scored = any(output.scores for output in before.outputs)
         key = had, scored
-        if key not in self._pairings:
-            given = {path: self.constants[path] for path in sorted(had)}
-            filling = self.filling if scored else None
-            self._pairings[key] = RecordMapper(
-                self.adapter, self.options.choices(given), filling
+        if key not in self._mappers:
+            constants = {path: self.constants[path] for path in sorted(had)}
+            scorer = self.scorer if scored else None
+            self._mappers[key] = RecordMapper(
+                self.adapter, self.options.choices(constants), scorer
             )
-        return self._pairings[key]
+        return self._mappers[key]
 
-    def why_not(self, error: Unconvertible) -> str:
-        """Return why a record does not come back, and what would bring it back."""
-        is_lacking = self.lacking and "--set" in error.help
-        return f"on the way back: {self.lacking if is_lacking else error}"
+    def message_for(self, error: Unconvertible) -> str:
+        """Return why a record cannot be converted back, and what would help."""
+        is_missing = self.missing and "--set" in error.help
+        return f"on the way back: {self.missing if is_missing else error}"
 
 
-def lack_of(  # noqa: PLR0913 - two formats, and what is given beside
+def missing_requirements(  # noqa: PLR0913 - two formats, and what the user gives
     source: Format,
-    source_spoke: FormatAdapter,
+    source_adapter: FormatAdapter,
     target: Format,
-    target_spoke: FormatAdapter,
+    target_adapter: FormatAdapter,
     constants: Mapping[str, Any],
     *,
     scored: bool,
 ) -> str:
-    """Return what `target` needs that `source` never has, and its cure, or ""."""
+    """Return the message that `target` requires what `source` never has, else ""."""
     try:
         check_requirements(
-            source, source_spoke, target, target_spoke, constants, scored=scored
+            source, source_adapter, target, target_adapter, constants, scored=scored
         )
     except ConversionError as error:
         return str(error)
@@ -84,45 +85,45 @@ def lack_of(  # noqa: PLR0913 - two formats, and what is given beside
 def constants_of_both(
     via: FormatAdapter, own: FormatAdapter, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what is given for fields that either format has, by their paths.
+    """Return the `given` values for fields of either format, by their paths.
 
-    Raises `ConversionError` for what neither has.
+    Raises `ConversionError` for a field that neither format has.
     """
-    found: dict[str, Any] = {}
+    constants: dict[str, Any] = {}
     for name, value in given.items():
         try:
-            found |= constants_by_path(via, {name: value})
+            constants |= constants_by_path(via, {name: value})
         except ConversionError as error:
             try:
-                found |= constants_by_path(own, {name: value})
+                constants |= constants_by_path(own, {name: value})
             except ConversionError:
                 raise error from None
-    return found
+    return constants
 
 
 def with_id(record: Record, mapper: RecordMapper, number: int) -> Record:
-    """Return `record` with its number for an id, where rows must have one."""
+    """Return `record` with its number as id, if it has none and rows need one."""
     if record.id is UNSET and mapper.needs_id:
         return replace(record, id=str(number))
     return record
 
 
-def read_back(row: Row, adapter: FormatAdapter) -> Record:
-    """Return the record that a row written by `adapter` is."""
-    bare, kept = split_extras(row, adapter)
-    return restore_extras(adapter.read(bare), kept)
+def read_row(row: Row, adapter: FormatAdapter) -> Record:
+    """Return the record of a row that `adapter` wrote."""
+    bare, extras = split_extras(row, adapter)
+    return restore_extras(adapter.read(bare), extras)
 
 
-def together(records: list[Record]) -> Record:
-    """Return the record whose rows these are."""
+def merged(records: list[Record]) -> Record:
+    """Return one record of the records that were read from its rows."""
     first = records[0]
     if len(records) == 1:
         return first
     base = base_id(first.id)
     own = first.id if base is None else base
     references = first.references
-    if any(each.references != references for each in records):
-        gathered = [text for each in records for text in each.references or ()]
+    if any(record.references != references for record in records):
+        gathered = [text for record in records for text in record.references or ()]
         references = list(dict.fromkeys(gathered))
-    outputs = [output for each in records for output in each.outputs]
+    outputs = [output for record in records for output in record.outputs]
     return replace(first, id=own, references=references, outputs=outputs)

@@ -1,4 +1,4 @@
-"""Where two records differ, field by field, to the spelling of each number."""
+"""Find the fields in which two records differ, down to the text of each number."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from harpia_formats.model.record import FIELD_TYPES, OPEN_OBJECTS, Output, Recor
 from harpia_formats.text.describe import short_json
 
 _sorted = msgspec.json.Encoder(enc_hook=as_json, order="sorted").encode
-_of_record = tuple(each for each in FIELD_TYPES if "." not in each)
-_of_output = tuple(each for each in Output.__struct_fields__ if each != "scores")
+_of_record = tuple(path for path in FIELD_TYPES if "." not in path)
+_of_output = tuple(name for name in Output.__struct_fields__ if name != "scores")
 _of_score = Score.__struct_fields__
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field that two records do not have alike; `UNSET` where one lacks it."""
+    """A field with different values in two records; `UNSET` where one lacks it."""
 
     #: The path of the field, such as `outputs.text`.
     path: str
@@ -27,36 +27,36 @@ class Difference:
     right: Any
 
     def __str__(self) -> str:
-        return f"{self.path}: {_said(self.left)} became {_said(self.right)}"
+        return f"{self.path}: {_described(self.left)} became {_described(self.right)}"
 
 
-def _said(value: Any) -> str:
+def _described(value: Any) -> str:
     return "nothing" if value is UNSET else short_json(value)
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether two values are the same JSON: 1 is not 1.0, and order counts."""
+    """Tell whether two values have the same JSON text; 1 and 1.0 have not."""
     if left is UNSET or right is UNSET:
         return left is right
     return encode(left) == encode(right)
 
 
 def _same_in_any_order(left: Any, right: Any) -> bool:
-    """Tell the same of what is kept of rows, whose keys have no order."""
+    """Tell whether two values have the same JSON text, but for the order of keys."""
     if left is UNSET or right is UNSET:
         return left is right
     return _sorted(left) == _sorted(right)
 
 
 def _without_empty(extra: Any) -> Any:
-    """Return what is kept by vendors, without those of whom nothing is."""
+    """Return extra fields without vendors that have none."""
     if not isinstance(extra, dict):
         return extra
     return {key: value for key, value in extra.items() if value} or UNSET
 
 
 def differences(left: Record, right: Record) -> Iterator[Difference]:
-    """Yield each field that `left` and `right` do not have alike."""
+    """Yield each field that differs between `left` and `right`."""
     for name in _of_record:
         yield from _of_field(name, getattr(left, name), getattr(right, name))
     if len(left.outputs) != len(right.outputs):
@@ -82,14 +82,15 @@ def _of_outputs(left: Output, right: Output) -> Iterator[Difference]:
 
 
 def _missing_scores(left: Output, right: Output) -> Iterator[Difference]:
-    """Yield each field of scores that only one of two answers has."""
+    """Yield the fields of scores, where only one of two answers has scores."""
     scores = left.scores if right.scores is UNSET else right.scores
     if not scores:
         yield Difference("outputs.scores", left.scores, right.scores)
         return
     for name in _of_score:
         value = next(
-            (one for each in scores if (one := getattr(each, name)) is not UNSET), UNSET
+            (value for score in scores if (value := getattr(score, name)) is not UNSET),
+            UNSET,
         )
         sides = (value, UNSET) if right.scores is UNSET else (UNSET, value)
         yield from _of_field(f"outputs.scores.{name}", *sides)
@@ -103,8 +104,8 @@ def _of_field(path: str, left: Any, right: Any) -> Iterator[Difference]:
     depth = 2 if path.endswith("extra") else int(path in OPEN_OBJECTS)
     pairs = list(_members(path, left, right, depth)) if depth else []
     if not pairs and path.endswith("extra") and left and right:
-        return  # unknown keys of a row have no order of their own
-    # Where no member differs, one is empty or they stand in another order.
+        return  # the order of unknown keys of a row does not count
+    # If no member differs, one value is empty, or the order differs.
     yield from pairs or [Difference(path, left, right)]
 
 
@@ -119,13 +120,13 @@ def _members(path: str, left: Any, right: Any, depth: int) -> Iterator[Differenc
         if depth > 1 and one and other:
             yield from _members(f"{path}.{key}", one, other, depth - 1)
         else:
-            yield from _each(f"{path}.{key}", one, other, depth)
+            yield from _one_sided(f"{path}.{key}", one, other, depth)
 
 
-def _each(path: str, left: Any, right: Any, depth: int) -> Iterator[Difference]:
-    """Yield that all members differ, or the value itself where it has none."""
+def _one_sided(path: str, left: Any, right: Any, depth: int) -> Iterator[Difference]:
+    """Yield each member of a value that one side lacks, or the value if it has none."""
     members = left if right is UNSET else right
-    if depth < 2 or not members:  # noqa: PLR2004 - a vendor and its keys
+    if depth < 2 or not members:  # noqa: PLR2004 - two levels: vendors and their keys
         yield Difference(path, left, right)
         return
     for key, value in members.items():

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.output.problems import print_failures
 from harpia_formats.cli.output.streams import text_writer, write_stderr
-from harpia_formats.comparison.round_trip import DifferenceReport, FieldDifferences
+from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
 from harpia_formats.model.exact_json import encode
 from harpia_formats.reporters.text import position
 from harpia_formats.text.sanitize import safe

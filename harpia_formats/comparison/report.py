@@ -1,0 +1,85 @@
+"""The report of a comparison: which fields of how many records differ."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harpia_formats.comparison.differences import Difference, differences
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.model.problem import Place
+from harpia_formats.model.record import Record
+from harpia_formats.model.report import Report
+
+
+@dataclass(slots=True)
+class FieldDifferences:
+    """A field that differs in some records, with the first of them as an example."""
+
+    path: str
+    #: Records in which it differs.
+    count: int = 0
+    example: Difference | None = None
+    place: Place | None = None
+    #: Why there is nothing to compare; "" if there is.
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class DifferenceReport:
+    """What differs between two data sets, or before and after a round trip."""
+
+    records: int = 0
+    #: Records in which some field differs.
+    differing: int = 0
+    #: Fields of headers that differ.
+    headers: int = 0
+    #: Records that only one side has.
+    only_left: int = 0
+    only_right: int = 0
+    #: Invalid records that were left out, as the options ask.
+    skipped: int = 0
+    fields: dict[str, FieldDifferences] = field(default_factory=dict)
+    #: The validation of the inputs.
+    report: Report | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was read and compared, and nothing differs."""
+        compared = self.records or not self.skipped
+        differs = self.differing or self.headers
+        same = not (differs or self.only_left or self.only_right)
+        return self._is_read and bool(compared) and same
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether everything was read but for records that the options leave out."""
+        report = self.report
+        return report is None or report.ok or bool(self.skipped and not report.failures)
+
+    def compare(self, left: Record, right: Record, place: Callable[[], Place]) -> None:
+        """Count the fields in which two records differ; `place` is called if needed."""
+        found = first_by_path(left, right)
+        self.records += 1
+        self.differing += bool(found)
+        for difference in found:
+            path = difference.path
+            line = self.fields.get(path)
+            if line is None:
+                line = self.fields[path] = FieldDifferences(
+                    path, 0, difference, place()
+                )
+            line.count += 1
+
+
+def first_by_path(left: Record, right: Record) -> list[Difference]:
+    """Return the first difference at each path, where several outputs may differ."""
+    found: dict[str, Difference] = {}
+    for difference in differences(left, right):
+        found.setdefault(difference.path, difference)
+    return list(found.values())
+
+
+def refuse_quarantine(options: ConvertOptions) -> None:
+    """Raise `ConversionError` if rows are to be put aside: a comparison writes none."""
+    if options.on_invalid is OnInvalid.QUARANTINE:
+        raise ConversionError("rows are put aside by conversions only: fail or skip")
