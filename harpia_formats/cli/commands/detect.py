@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.catalog import JSON, TEXT, ListingFormat
 from harpia_formats.cli.options.common import RequiredPaths
-from harpia_formats.cli.output.streams import print_error, text_writer
+from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
 
@@ -35,8 +36,7 @@ def detect(paths: RequiredPaths, *, output_format: ListingFormat = TEXT) -> Exit
         write_table(COLUMNS, rows, notes_in=NOTES_IN)
     sys.stdout.flush()
     unreadable = [file for file in found if file.reason is not None]
-    for file in unreadable:
-        print_error(f"{file.path}: {file.reason}")
+    print_failures(unreadable)
     if unreadable:
         return ExitCode.UNABLE
     return ExitCode.OK if all(file.format for file in found) else ExitCode.FOUND

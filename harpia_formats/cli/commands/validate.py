@@ -128,7 +128,7 @@ def _check_combination(
     `only_with_format` holds the values of the options that need a format.
     """
     for name, value in only_with_format.items():
-        if schema is not None and value:
+        if schema is not None and value is not None and value is not False:
             raise UsageError(
                 f"--schema and {name} cannot be combined: a file is validated against "
                 "a schema or a format; leave out one of them"

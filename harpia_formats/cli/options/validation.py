@@ -10,7 +10,7 @@ from harpia_formats.reporters import REPORTERS, UnknownReporter, reporter_named
 
 VALIDATION, REPORTING = "Validation", "Reporting"
 #: The built-in reporters, each with what it writes.
-_REPORTERS = ", ".join(f"{each.name} ({each.summary})" for each in REPORTERS.values())
+_REPORTERS = ", ".join(f"{name} ({each.summary})" for name, each in REPORTERS.items())
 
 
 def reporter_name(name: str) -> str:

@@ -2,11 +2,15 @@
 
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import print_error, write_stderr
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
+
+if TYPE_CHECKING:  # only `detect` needs it
+    from harpia_formats.detection.result import Detected
 
 
 def print_problems(
@@ -22,7 +26,7 @@ def print_problems(
             progress.hidden_for(write_stderr)(_problem_lines(problem))
 
 
-def print_failures(files: Iterable[FileCount]) -> None:
+def print_failures(files: "Iterable[FileCount | Detected]") -> None:
     """Print an error line for each file that could not be read to its end."""
     for file in files:
         print_error(f"{file.path}: {file.reason}")

@@ -1,0 +1,177 @@
+"""Output on a terminal: colours and the progress bar."""
+
+import contextlib
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "harpia_formats"]
+SCHEMA = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
+#: A good record, two that break SCHEMA, one that does not parse, and a good one.
+ROWS = b'{"a":1}\n{"a":"x"}\n{"a":"y"}\n{"a":NaN}\n{"a":2}\n'
+#: Longer than anything here takes, and shorter than anyone waits.
+PATIENCE = 30
+
+Result = subprocess.CompletedProcess[bytes]
+
+
+def run(
+    *arguments: object,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Result:
+    """Run the command line with the arguments and the variables given."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env=environment_with(environment or {}),
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def environment_with(given: Mapping[str, str]) -> dict[str, str]:
+    """Return our environment without the variables that change output."""
+    unwanted = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
+    own = {key: each for key, each in os.environ.items() if key not in unwanted}
+    return own | {"TERM": "xterm-256color", **given}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a folder with a schema, a faulty file and a good one."""
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
+    (tmp_path / "rows.jsonl").write_bytes(ROWS)
+    (tmp_path / "good.jsonl").write_bytes(b'{"a":1}\n{"a":2}\n')
+    return tmp_path
+
+
+def on_terminal(
+    script: str, *arguments: object, cwd: Path, output: int | None, **more: str
+) -> tuple[int, str, bytes]:
+    """Run with standard error, and output unless given, on a pseudo-terminal.
+
+    Return the exit code, the text on the terminal, and the bytes on standard output.
+    """
+    call = "from harpia_formats.cli import main; main()"
+    terminal, end = pty.openpty()
+    with subprocess.Popen(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", f"{script}\n{call}", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=end if output is None else output,
+        stderr=end,
+        cwd=cwd,
+        env=environment_with({"COLUMNS": "80", "LINES": "24"} | more),
+    ) as process:
+        os.close(end)
+        shown = read_all(terminal)
+        elsewhere = process.stdout.read() if process.stdout else b""
+    os.close(terminal)
+    return process.returncode, shown.decode(), elsewhere
+
+
+def read_all(terminal: int) -> bytes:
+    """Return what is written to a terminal until every writer has closed it."""
+    pieces, end = [], time.monotonic() + PATIENCE
+    with contextlib.suppress(OSError):  # Linux says so where others say the end
+        while select.select([terminal], [], [], end - time.monotonic())[0]:
+            pieces.append(os.read(terminal, 65_536))
+            if not pieces[-1]:
+                break
+    return b"".join(pieces)
+
+
+#: Scripts that show the bar from the start, and only after longer than any test takes.
+AT_ONCE, LATE = (
+    f"from harpia_formats.cli.output import progress; progress.DELAY = {seconds}"
+    for seconds in (0, 2 * PATIENCE)
+)
+FAULTY = ("validate", "rows.jsonl", "--schema", "schema.json")
+SHOW_CURSOR, ERASE_LINE = "\x1b[?25h", "\x1b[2K"
+
+
+def test_terminal_gets_the_full_form_in_colour(data: Path) -> None:
+    """On a terminal the full report is the default, with the place in bold."""
+    code, shown, _ = on_terminal("", *FAULTY, cwd=data, output=None)
+
+    assert code == 1
+    assert "\x1b[1mrows.jsonl:2:6\x1b[0m  \x1b[31mS102\x1b[0m wrong-type" in shown
+    assert "5 records: 2 valid, 3 invalid" in shown
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+)
+def test_colour_can_be_declined(
+    data: Path, variables: dict[str, str], coloured: bool
+) -> None:
+    """NO_COLOR that is not empty and a dumb terminal get no colours."""
+    _, shown, _ = on_terminal(LATE, *FAULTY, cwd=data, output=None, **variables)
+
+    assert ("\x1b[" in shown) is coloured
+    assert "rows.jsonl:2:6" in shown
+
+
+def test_progress_is_shown_and_gone_at_the_end(data: Path) -> None:
+    """The bar is on standard error only, and the summary replaces it at the end."""
+    code, shown, output = on_terminal(
+        AT_ONCE, *FAULTY, cwd=data, output=subprocess.PIPE
+    )
+    before, _, last = shown.rpartition(ERASE_LINE)
+
+    assert code == 1
+    assert "rows.jsonl" in before
+    assert "bytes" in before
+    assert SHOW_CURSOR in shown
+    assert last.strip().startswith("rows.jsonl: 5 records")
+    assert output == run(*FAULTY, cwd=data).stdout
+
+
+def test_findings_are_not_mixed_with_progress(data: Path) -> None:
+    """On one terminal the bar is removed before a finding is written."""
+    (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 50_000 + ROWS)
+    arguments = ("validate", "many.jsonl", *FAULTY[2:])
+    code, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
+    plain, bar = on_terminal(LATE, *arguments, cwd=data, output=None)[1], "━"
+
+    assert code == 1
+    assert bar in shown
+    assert bar not in plain
+    for each in plain.split("\r\n\r\n"):
+        assert each in shown
+
+
+def test_bar_is_hidden_until_more_is_read(data: Path) -> None:
+    """The bar is drawn again when more is read, and not for every finding."""
+    (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 20_000 + b'{"a":"x"}\n' * 900)
+    arguments = ("validate", "many.jsonl", *FAULTY[2:], "--examples", "0")
+    _, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
+
+    assert shown.count("S102\x1b") == 900
+    assert 1 <= shown.count(SHOW_CURSOR) <= 10
+
+
+@pytest.mark.parametrize(
+    ("script", "options"), [(AT_ONCE, ["-q"]), (LATE, [])], ids=["quiet", "short"]
+)
+def test_no_progress_for_quiet_and_short_runs(
+    data: Path, script: str, options: list[str]
+) -> None:
+    """No bar is drawn with --quiet, nor for a run that is shorter than the delay."""
+    arguments = (*FAULTY, *options)
+    _, shown, _ = on_terminal(script, *arguments, cwd=data, output=subprocess.PIPE)
+
+    assert "\x1b" not in shown
+    assert bool(shown) is not bool(options)

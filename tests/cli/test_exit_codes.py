@@ -1,0 +1,273 @@
+"""How commands end: signals, closed streams, exceptions."""
+
+import errno
+import json
+import os
+import select
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+
+COMMAND = [sys.executable, "-m", "harpia_formats"]
+SCHEMA = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
+#: A good record, two that break SCHEMA, one that does not parse, and a good one.
+ROWS = b'{"a":1}\n{"a":"x"}\n{"a":"y"}\n{"a":NaN}\n{"a":2}\n'
+#: Longer than anything here takes, and shorter than anyone waits.
+PATIENCE = 30
+
+Result = subprocess.CompletedProcess[bytes]
+
+
+def run(
+    *arguments: object,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Result:
+    """Run the command line with the arguments and the variables given."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env=environment_with(environment or {}),
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def environment_with(given: Mapping[str, str]) -> dict[str, str]:
+    """Return our environment without the variables that change output."""
+    unwanted = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
+    own = {key: each for key, each in os.environ.items() if key not in unwanted}
+    return own | {"TERM": "xterm-256color", **given}
+
+
+def joined(value: object) -> str | None:
+    """Return the id of a test case: its list of words in one text."""
+    return " ".join(value) if isinstance(value, list) else None
+
+
+def codes(result: Result) -> list[str]:
+    """Return the codes of the findings in a concise report."""
+    lines = result.stdout.decode().splitlines()
+    words = [each.split(": ", 1)[1].split() for each in lines]
+    return [each[each[0] in {"warning", "note"}] for each in words]
+
+
+def complaints(result: Result) -> list[str]:
+    """Return the error lines of a run, which has no traceback."""
+    lines = result.stderr.decode().splitlines()
+    assert not any("Traceback" in each for each in lines), lines
+    return [each for each in lines if each.startswith("error: ")]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a folder with a schema, a faulty file and a good one."""
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
+    (tmp_path / "rows.jsonl").write_bytes(ROWS)
+    (tmp_path / "good.jsonl").write_bytes(b'{"a":1}\n{"a":2}\n')
+    return tmp_path
+
+
+def started(script: str, *arguments: object, **pipes: Any) -> subprocess.Popen[bytes]:
+    """Start the command line in a Python process after `script`."""
+    call = "from harpia_formats.cli import main; main()"
+    return subprocess.Popen(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", f"{script}\n{call}", *map(str, arguments)],
+        env=environment_with({}),
+        **pipes,
+    )
+
+
+#: Background jobs of a shell ignore the signal, and so do their children.
+HEED_INTERRUPTS = "import signal; signal.signal(2, signal.default_int_handler)"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_signal_ends_the_run_quietly(
+    data: Path, number: signal.Signals, code: int
+) -> None:
+    """A run that is interrupted or terminated ends with the code of the signal."""
+    caps = ("--examples", "0", "--max-problems", "300")
+    arguments = ("validate", "-", "--schema", data / "schema.json", *caps)
+    pipe = subprocess.PIPE
+    process = started(HEED_INTERRUPTS, *arguments, stdin=pipe, stdout=pipe, stderr=pipe)
+    with process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b'{"a":"x"}\n' * 60_000)
+        process.stdin.flush()
+        assert select.select([process.stdout], [], [], PATIENCE)[0]
+        assert process.stdout.readline().startswith(b"<stdin>:1:6: S102")
+        process.send_signal(number)
+        _, message = process.communicate(timeout=PATIENCE)
+
+    assert (process.returncode, message) == (code, b"")
+
+
+def test_reader_that_leaves_ends_the_run_quietly(data: Path) -> None:
+    """If the reader closes the pipe, the run ends with 141 and no message."""
+    (data / "many.jsonl").write_bytes(b'{"a":"x"}\n' * 20_000)
+    caps = ("--examples", "0", "--max-problems", "0")
+    process = started(
+        "",
+        *("validate", data / "many.jsonl", "--schema", data / "schema.json", *caps),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        message = process.stderr.read()
+
+    assert (process.returncode, message) == (141, b"")
+
+
+def test_unbuffered_output_is_not_cut_off(data: Path) -> None:
+    """The rest of a report is written if a write accepts only a part of it."""
+    (data / "many.jsonl").write_bytes(b'{"a":"x"}\n' * 2_000)
+    command = f"ulimit -f 100; exec {shlex.join(COMMAND)} validate many.jsonl"
+    options = "--schema schema.json --examples 0 --max-problems 0"
+    result = subprocess.run(  # noqa: S603 - the command is ours
+        ["/bin/sh", "-c", f"{command} {options} --output-format json > report.json"],
+        capture_output=True,
+        cwd=data,
+        env=environment_with({"PYTHONUNBUFFERED": "1"}),
+        timeout=PATIENCE,
+        check=False,
+    )
+
+    assert result.returncode == 2
+    assert complaints(result) == ["error: cannot write the output: File too large"]
+
+
+COMMANDS = pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--version"],
+        ["--help"],
+        ["validate", "--help"],
+        ["rule", "C201"],
+        ["validate", "rows.jsonl", "--schema", "schema.json"],
+        ["validate", "rows.jsonl", "--output-format", "json"],
+    ],
+    ids=joined,
+)
+
+
+@COMMANDS
+def test_closed_pipe_ends_every_command_quietly(
+    data: Path, arguments: list[str]
+) -> None:
+    """Each command ends with 141 and no message if its output is a closed pipe."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *arguments],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        cwd=data,
+        env=environment_with({}),
+        timeout=PATIENCE,
+        check=False,
+    )
+    os.close(writing)
+
+    assert (process.returncode, complaints(process)) == (141, [])
+
+
+def run_redirected(redirection: str, *arguments: str, cwd: Path) -> Result:
+    """Run the command line in a shell that redirects its streams."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *COMMAND, *arguments],
+        capture_output=True,
+        cwd=cwd,
+        env=environment_with({}),
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+@COMMANDS
+@pytest.mark.parametrize("redirection", ["> /dev/full", ">&-"])
+def test_output_that_cannot_be_written_is_one_line(
+    data: Path, redirection: str, arguments: list[str]
+) -> None:
+    """A full disk or a closed output ends with 2 and one line that says so."""
+    result = run_redirected(redirection, *arguments, cwd=data)
+
+    assert result.returncode == 2
+    (line,) = complaints(result)
+    assert line.startswith("error: cannot write the output: ")
+
+
+@pytest.mark.parametrize("redirection", ["2> /dev/full", "2>&-"])
+def test_lost_messages_do_not_change_the_outcome(data: Path, redirection: str) -> None:
+    """If standard error cannot be written, findings and exit codes stay the same."""
+    arguments = ("validate", "--schema", "schema.json", "rows.jsonl")
+    found = run_redirected(redirection, *arguments, cwd=data)
+    unable = run_redirected(redirection, *arguments, "nope.jsonl", cwd=data)
+
+    assert (found.returncode, unable.returncode) == (1, 2)
+    assert codes(found) == codes(unable) == ["S102", "S102", "J106"]
+
+
+def test_closed_standard_input_is_one_line(data: Path) -> None:
+    """Closed standard input ends with 2 and one line."""
+    result = run_redirected("<&-", "validate", "-", cwd=data)
+
+    assert result.returncode == 2
+    assert complaints(result) == ["error: <stdin>: is closed"]
+
+
+def test_engines_that_differ_are_a_bug(data: Path) -> None:
+    """If the engines disagree, the run ends with 3 and names the place."""
+    process = started(
+        "from harpia_formats.validation.unit import cross_check as reference\n"
+        "reference.second_opinion_of = lambda *_, **__: lambda *_: False",
+        *("validate", data / "good.jsonl", "--schema", data / "schema.json"),
+        "--cross-check",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        written, _ = process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 3
+    line = written.decode().splitlines()[0]
+    assert "good.jsonl:1:1: V902 internal-error harpia-formats failed" in line
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (RuntimeError("there"), 3, "RuntimeError: there"),
+        (OSError(errno.ENOSPC, "no space"), 2, "cannot write the output: no space"),
+        (ModuleNotFoundError("No module named 'x'"), 2, "package is missing"),
+    ],
+)
+def test_each_exception_has_an_exit_code(
+    error: Exception, code: int, words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each exception becomes an exit code and a message on standard error."""
+    handler = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
+        raise error
+
+    assert ended.value.code == code
+    assert words in capfd.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) is handler
