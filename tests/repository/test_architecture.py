@@ -11,16 +11,17 @@ import harpia_converters
 import harpia_formats
 
 ROOT = Path(__file__).parents[2]
-# Where they are installed: the tests also run from another folder on the wheel.
+# The installed packages: the tests also run on the wheel, from another folder.
 HUB = Path(harpia_formats.__file__).parent
 ADAPTERS = Path(harpia_converters.__file__).parent
 VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
+#: Packages that take long to import.
 HEAVY = {"typer", "rich", "jsonschema", "orjson", "msgspec", "jsonschema_rs"}
 
 
 def loaded_by(code: str) -> set[str]:
     """Return the top-level packages that are loaded once `code` has run."""
-    show = "import sys; print(*{each.split('.')[0] for each in sys.modules})"
+    show = "import sys; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
         [sys.executable, "-c", f"{code}\n{show}"],
         capture_output=True,
@@ -32,7 +33,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 def running(*arguments: str) -> str:
-    """Return code that runs the command with `arguments` and goes on behind it."""
+    """Return code that runs the command with `arguments`, and does not exit."""
     return (
         f"import sys; sys.argv = ['harpia-formats', *{arguments!r}]\n"
         "from harpia_formats.cli import main\n"
@@ -42,16 +43,16 @@ def running(*arguments: str) -> str:
 
 
 def layers() -> tuple[set[str], set[str]]:
-    """Return the packages that the contract `stages` has a layer for.
+    """Return the packages in the layers of the contract `stages`.
 
-    The second set holds those in parentheses, which need not exist.
+    The second set holds the planned ones, which are in parentheses.
     """
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
-    stages = next(each for each in contracts if each["id"] == "stages")
+    stages = next(found for found in contracts if found["id"] == "stages")
     names = {name.strip() for layer in stages["layers"] for name in layer.split("|")}
-    future = {name.strip("()") for name in names if name.startswith("(")}
-    return {name for name in names if not name.startswith("(")}, future
+    planned = {name.strip("()") for name in names if name.startswith("(")}
+    return {name for name in names if not name.startswith("(")}, planned
 
 
 def test_imports_keep_the_contracts() -> None:
@@ -69,18 +70,18 @@ def test_imports_keep_the_contracts() -> None:
 
 
 def test_every_package_has_a_layer() -> None:
-    """Each module and package at the top has a layer; only future ones need none."""
-    there = {each.stem for each in HUB.glob("*.py")} - {"__init__"}
-    there |= {each.parent.name for each in HUB.glob("*/__init__.py")}
-    present, future = layers()
+    """Each top-level package and module has a layer, and no planned one exists."""
+    existing = {path.stem for path in HUB.glob("*.py")} - {"__init__"}
+    existing |= {path.parent.name for path in HUB.glob("*/__init__.py")}
+    present, planned = layers()
 
-    assert present == there
-    assert future & there == set()
+    assert present == existing
+    assert planned & existing == set()
 
 
-def test_the_top_holds_packages_and_few_modules() -> None:
-    """A module is in the package of its stage, and not at the top."""
-    assert {each.name for each in HUB.iterdir() if each.is_file()} == {
+def test_few_modules_are_outside_of_packages() -> None:
+    """Each module is in the package of its stage, except for these."""
+    assert {path.name for path in HUB.iterdir() if path.is_file()} == {
         "__init__.py",
         "__main__.py",
         "_version.py",
@@ -91,18 +92,18 @@ def test_the_top_holds_packages_and_few_modules() -> None:
 
 
 def test_only_the_registry_names_the_adapters() -> None:
-    """No other module of the hub names them, not even in a text to import later."""
+    """No other module of the hub contains their name, not even as a string."""
     named = [
-        each for each in HUB.rglob("*.py") if b"harpia_converters" in each.read_bytes()
+        path for path in HUB.rglob("*.py") if b"harpia_converters" in path.read_bytes()
     ]
 
     assert named == [HUB / "registry.py"]
 
 
 def test_adapters_do_not_reach_the_registry() -> None:
-    """Neither do the hub's modules that they import; so they do not reach each other.
+    """No adapter imports the registry, neither directly nor through other modules.
 
-    What only a pipeline of Haystack loads, `haystack.component`, is no adapter.
+    `haystack.component` is not an adapter: only pipelines of Haystack load it.
     """
     graph = grimp.build_graph(
         "harpia_formats",
@@ -126,37 +127,37 @@ def test_adapters_do_not_reach_the_registry() -> None:
 
 
 def test_schemas_are_data() -> None:
-    """There is no code among the schemas: it would break the editable install."""
-    files = [each for each in (ROOT / "schemas").rglob("*") if each.is_file()]
+    """All files in `schemas/` are JSON: a module would break the editable install."""
+    files = [path for path in (ROOT / "schemas").rglob("*") if path.is_file()]
 
-    assert {each.suffix for each in files} == {".json"}
+    assert {path.suffix for path in files} == {".json"}
 
 
-def test_every_package_says_that_it_is_typed() -> None:
-    """Type checkers see both packages."""
+def test_both_packages_are_typed() -> None:
+    """Type checkers read the types of both packages."""
     assert (HUB / "py.typed").is_file()
     assert (ADAPTERS / "py.typed").is_file()
 
 
-def test_importing_us_is_cheap() -> None:
-    """The package itself imports no dependency until something is asked of it."""
+def test_import_loads_no_dependency() -> None:
+    """`import harpia_formats` loads no dependency."""
     assert loaded_by("import harpia_formats") & HEAVY == set()
 
 
-def test_showing_the_version_is_cheap() -> None:
-    """`--version` loads no engine and no terminal library."""
+def test_version_loads_no_dependency() -> None:
+    """`--version` loads no schema engine and no terminal library."""
     assert loaded_by(running("--version")) & HEAVY == set()
 
 
-def test_validating_a_good_file_needs_no_reporter() -> None:
-    """Where nothing is wrong, nothing is loaded that says what is wrong."""
+def test_valid_file_loads_no_library_of_reports() -> None:
+    """The validation of a valid file loads no library that only reports need."""
     loaded = loaded_by(running("validate", str(VALID)))
 
     assert loaded & {"rich", "jsonschema", "orjson"} == set()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "spared"),
+    ("arguments", "unwanted"),
     [
         (["formats"], {"orjson", "jsonschema_rs", "fastjsonschema"}),
         (["formats", "--output-format", "json"], {"jsonschema_rs", "fastjsonschema"}),
@@ -166,22 +167,20 @@ def test_validating_a_good_file_needs_no_reporter() -> None:
         (["detect", str(VALID), "--output-format", "json"], {"fastjsonschema"}),
         (["rule", "J101"], {"orjson", "jsonschema_rs", "fastjsonschema"}),
     ],
-    ids=lambda each: " ".join(each[:2]) if isinstance(each, list) else "",
+    ids=lambda given: " ".join(given[:2]) if isinstance(given, list) else "",
 )
 def test_command_loads_only_what_it_needs(
-    arguments: list[str], spared: set[str]
+    arguments: list[str], unwanted: set[str]
 ) -> None:
-    """In a pipe no command loads a terminal library, nor the engines of others."""
+    """In a pipe a command loads no terminal library, and no engine of another one."""
     loaded = loaded_by(running(*arguments))
 
-    assert loaded & ({"rich", "jsonschema"} | spared) == set()
+    assert loaded & ({"rich", "jsonschema"} | unwanted) == set()
 
 
-def test_the_public_names_are_there() -> None:
-    """`__all__` holds what the package promises, each with a docstring."""
-    import harpia_formats  # noqa: PLC0415 - other tests import it in processes of their own
-
-    public = [getattr(harpia_formats, each) for each in harpia_formats.__all__]
+def test_public_names_are_sorted_and_described() -> None:
+    """Each name in `__all__` can be imported and has a docstring."""
+    public = [getattr(harpia_formats, name) for name in harpia_formats.__all__]
 
     assert harpia_formats.__all__ == sorted(harpia_formats.__all__)
-    assert all(each.__doc__ for each in public)
+    assert all(value.__doc__ for value in public)
