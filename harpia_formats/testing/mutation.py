@@ -1,4 +1,4 @@
-"""Seeded mutation of records: test support for formats, ours and those of plug-ins."""
+"""Seeded random mutation of records, to test what accepts and refuses them."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 #: Edits of one mutant, at most.
 MOST_EDITS = 5
-#: Values that validators have been seen to disagree on.
+#: Values on which validators have been found to disagree.
 POOL: tuple[Any, ...] = (
     None,
     True,
@@ -34,14 +34,14 @@ POOL: tuple[Any, ...] = (
     {"": {}},
     {"1": [{"\u0000": None}]},
 )
-#: The numbers of the pool.
-NUMBERS = tuple(each for each in POOL if type(each) in {int, float})
+#: The numbers in `POOL`.
+NUMBERS = tuple(value for value in POOL if type(value) in {int, float})
 #: Keys that no format knows.
 ODD_KEYS = ("", "unknown", "\u0000", "\U0001f99c", "a/b~c", "1")
 
 
-class Slot(NamedTuple):  # quicker to make than a dataclass, and made by the hundred
-    """A place that holds a value: an object and its key, or an array and its index."""
+class Slot(NamedTuple):  # faster to create than a dataclass; hundreds are created
+    """The place of a value: an object and a key of it, or an array and an index."""
 
     container: Any
     key: Any
@@ -50,27 +50,27 @@ class Slot(NamedTuple):  # quicker to make than a dataclass, and made by the hun
 
     @property
     def value(self) -> Any:
-        """What the slot holds."""
+        """The value at this place."""
         return self.container[self.key]
 
     def fill(self, value: Any) -> None:
-        """Put `value` into the slot."""
+        """Replace the value at this place by `value`."""
         self.container[self.key] = value
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What an edit may draw from."""
+    """The slots of one record, and the keys and strings of all records, for an edit."""
 
     slots: Sequence[Slot]
-    #: Every key of the corpus, in order of appearance.
+    #: Every key in the records, in order of appearance.
     keys: Sequence[str]
-    #: The strings of the corpus, by the key they stand under.
+    #: The strings in the records, by the key whose values they are.
     texts: Mapping[str, Sequence[str]]
     chance: random.Random
 
     def any_value(self) -> Any:
-        """Return a copy of a value from the pool."""
+        """Return a copy of a random value in `POOL`."""
         return copy_of(self.chance.choice(POOL))
 
 
@@ -80,10 +80,10 @@ Edit = Callable[[Slot, Scene], None]
 def mutants(records: Sequence[Any], seed: int) -> Iterator[Any]:
     """Return endless copies of `records`, drawn at random, with 1 to 5 edits each.
 
-    Equal records and an equal seed give equal mutants; `records` stay as they are. A
-    mutant may be valid or not: judge it by two ways that must agree. What an edit puts
-    in comes from a fixed pool and from the records, so give it records that hold every
-    key and every string that matters.
+    Equal records and an equal seed give equal mutants; `records` are not changed. A
+    mutant may be valid or not: validate it in two ways that must agree. The values that
+    edits insert come from a fixed pool and from `records`, so these should contain
+    every key and every string that matters.
 
     Raises `ValueError` if there are no records.
     """
@@ -94,7 +94,7 @@ def mutants(records: Sequence[Any], seed: int) -> Iterator[Any]:
 
 
 def endless(records: Sequence[Any], chance: random.Random) -> Iterator[Any]:
-    """Yield mutants for ever."""
+    """Yield mutants without end."""
     keys, texts = vocabulary_of(records)
     while True:
         holder = [copy_of(chance.choice(records))]
@@ -104,39 +104,39 @@ def endless(records: Sequence[Any], chance: random.Random) -> Iterator[Any]:
 
 
 def edit_count(chance: random.Random) -> int:
-    """Draw a number of edits, rather a small one: one fault must not hide another."""
+    """Return a random number of edits, mostly small: one error can hide another."""
     return min(chance.randint(1, MOST_EDITS), chance.randint(1, MOST_EDITS))
 
 
 def edit(scene: Scene) -> None:
-    """Apply one edit at one slot that it fits."""
+    """Apply one random edit at a slot that it can be applied to."""
     fitting: list[Slot] = []
     while not fitting:
-        fits, change = scene.chance.choice(EDITS)
-        fitting = [each for each in scene.slots if fits(each)]
+        can_edit, change = scene.chance.choice(EDITS)
+        fitting = [slot for slot in scene.slots if can_edit(slot)]
     change(scene.chance.choice(fitting), scene)
 
 
 def copy_of(value: Any) -> Any:
     """Return a deep copy of a JSON value."""
     if isinstance(value, dict):
-        return {key: copy_of(each) for key, each in value.items()}
+        return {key: copy_of(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [copy_of(each) for each in value]
+        return [copy_of(item) for item in value]
     return value
 
 
 def slots_of(container: Any, depth: int = 0) -> Iterator[Slot]:
-    """Yield every slot in `container`, from the outside in."""
+    """Yield every slot in `container`, outer ones before inner ones."""
     if isinstance(container, dict):
         keys: Sequence[Any] = tuple(container)
     elif isinstance(container, list):
         keys = range(len(container))
     else:
         return
-    for each in keys:
-        yield Slot(container, each, depth)
-        yield from slots_of(container[each], depth + 1)
+    for key in keys:
+        yield Slot(container, key, depth)
+        yield from slots_of(container[key], depth + 1)
 
 
 def vocabulary_of(
@@ -144,25 +144,25 @@ def vocabulary_of(
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
     """Return the keys of `records`, and the strings under each key."""
     texts: dict[str, dict[str, None]] = {}
-    for each in slots_of(list(records)):
-        if isinstance(each.key, str):
-            seen = texts.setdefault(each.key, {})
-            if isinstance(each.value, str):
-                seen[each.value] = None
+    for slot in slots_of(list(records)):
+        if isinstance(slot.key, str):
+            strings = texts.setdefault(slot.key, {})
+            if isinstance(slot.value, str):
+                strings[slot.value] = None
     return tuple(texts), {key: tuple(seen) for key, seen in texts.items() if seen}
 
 
 def misspelling_of(key: str, chance: random.Random) -> str:
-    """Return `key` with letters swapped, one lost, one more, or its case changed."""
+    """Return `key` with a random typing error or in another case."""
     at = chance.randrange(max(1, len(key) - 1))
     swapped = key[:at] + key[at : at + 2][::-1] + key[at + 2 :]
     lost = key[:at] + key[at + 1 :]
     wrong = (swapped, lost, key + "s", key.swapcase())
-    return chance.choice([each for each in wrong if each != key])
+    return chance.choice([name for name in wrong if name != key])
 
 
 def another_key(scene: Scene) -> str:
-    """Return a known key, a misspelt one or an odd one."""
+    """Return a key of the records, a misspelling of one, or one of `ODD_KEYS`."""
     known = scene.chance.choice(scene.keys) if scene.keys else ""
     misspelt = misspelling_of(known, scene.chance)
     return scene.chance.choice((known, misspelt, scene.chance.choice(ODD_KEYS)))
@@ -179,25 +179,25 @@ def clear(slot: Slot, _: Scene) -> None:
 
 
 def replace(slot: Slot, scene: Scene) -> None:
-    """Replace a value by one from the pool."""
+    """Replace a value by one of `POOL`."""
     slot.fill(scene.any_value())
 
 
 def add(slot: Slot, scene: Scene) -> None:
-    """Add a key to an object, or give a key that it has another value."""
+    """Set a key of an object, which may exist already, to a value of `POOL`."""
     slot.value[another_key(scene)] = scene.any_value()
 
 
 def rename(slot: Slot, scene: Scene) -> None:
-    """Rename a key, often to a misspelling of itself."""
+    """Rename a key, often to a misspelling of it."""
     misspelt = misspelling_of(slot.key, scene.chance)
     name = scene.chance.choice((misspelt, another_key(scene)))
     slot.container[name] = slot.container.pop(slot.key)
 
 
 def move(slot: Slot, scene: Scene) -> None:
-    """Copy a member of the record, key and value, into an object."""
-    members = [each for each in scene.slots if is_member(each)]
+    """Copy a member of any object in the record into another object."""
+    members = [found for found in scene.slots if is_member(found)]
     if members:
         source = scene.chance.choice(members)
         slot.value[source.key] = copy_of(source.value)
@@ -214,7 +214,7 @@ def wrap(slot: Slot, _: Scene) -> None:
 
 
 def recast(slot: Slot, _: Scene) -> None:
-    """Turn an integer into a float, and a whole float into an integer."""
+    """Replace an integer by a float, and a float without a fraction by an integer."""
     value = slot.value
     if isinstance(value, int):
         slot.fill(float(value))
@@ -223,12 +223,12 @@ def recast(slot: Slot, _: Scene) -> None:
 
 
 def renumber(slot: Slot, scene: Scene) -> None:
-    """Replace a number by one from the pool, or by its negative."""
+    """Replace a number by one of `POOL`, or by its negative."""
     slot.fill(scene.chance.choice((*NUMBERS, -slot.value)))
 
 
 def reword(slot: Slot, scene: Scene) -> None:
-    """Replace a string by one that the corpus has under the same key."""
+    """Replace a string by one that the records have under the same key."""
     seen = scene.texts.get(slot.key, (slot.value,))
     slot.fill(scene.chance.choice(seen))
 
@@ -254,7 +254,7 @@ def holds_object(slot: Slot) -> bool:
 
 
 def holds_number(slot: Slot) -> bool:
-    """Tell whether `slot` holds a number that a float can hold, too."""
+    """Tell whether `slot` holds a number in the range of a float."""
     value = slot.value
     return type(value) is float or (type(value) is int and abs(value) < 2**1000)
 
@@ -264,7 +264,7 @@ def is_member_text(slot: Slot) -> bool:
     return is_member(slot) and isinstance(slot.value, str)
 
 
-#: Every edit, with the slots that it fits.
+#: Every edit, with the condition for the slots that it can be applied to.
 EDITS: tuple[tuple[Callable[[Slot], bool], Edit], ...] = (
     (is_inner, delete),
     (is_any, clear),

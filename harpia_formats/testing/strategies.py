@@ -1,6 +1,6 @@
-"""Support for tests of formats, ours and others': records of every shape.
+"""Hypothesis strategies for records of every shape, for tests of format adapters.
 
-It needs Hypothesis, which comes with the extra `test`.
+They need Hypothesis, which the extra `test` installs.
 """
 
 from collections.abc import Mapping
@@ -8,11 +8,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.registry import adapter_of, readable_formats
 
-#: Texts with all that is hard to carry, and some that look like something else.
+#: Texts that are easily changed by a conversion, or taken for another JSON value.
 TEXTS: st.SearchStrategy[str] = st.one_of(
     st.text(max_size=12),
     st.sampled_from(
@@ -30,15 +31,17 @@ TEXTS: st.SearchStrategy[str] = st.one_of(
         ]
     ),
 )
-#: Integers of any size, and numbers that are easily changed.
+#: Integers of any size, and numbers that are easily changed by a conversion.
 NUMBERS: st.SearchStrategy[Any] = st.one_of(
     st.integers(),
     st.sampled_from([2**64, 10**20, -(10**21), 1.0, -0.0, 0.1, 1e300]),
     st.floats(allow_nan=False, allow_infinity=False),
 )
-#: Whose formats there are.
-VENDORS = tuple({adapter_of(each).vendor: "" for each in readable_formats().values()})
-#: Any JSON value of a few levels.
+#: The vendors of the built-in record formats.
+VENDORS = tuple(
+    {adapter_of(format_).vendor: "" for format_ in readable_formats().values()}
+)
+#: Any JSON value, nested a few levels deep.
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXTS,
     lambda inner: (
@@ -53,12 +56,12 @@ COUNTS = st.integers(min_value=0, max_value=10**21)
 
 
 def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return a strategy for objects with some of the `fields`."""
+    """Return a strategy for objects that have any of the optional `fields`."""
     return st.fixed_dictionaries({}, optional=fields)
 
 
 def messages(last: str = "user") -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Return a strategy for chats that end with a message of `last`."""
+    """Return a strategy for chats whose last message has the role `last`."""
     role = st.sampled_from(["system", "user", "assistant", "tool"])
     message = st.fixed_dictionaries(
         {"role": role, "content": TEXTS}, optional={"name": TEXTS}
@@ -137,7 +140,7 @@ OUTPUTS = some(
 def records(
     always: Mapping[str, st.SearchStrategy[Any]] | None = None,
 ) -> st.SearchStrategy[Record]:
-    """Return a strategy for records of every shape, which have the fields `always`."""
+    """Return a strategy for records of every shape that have the fields in `always`."""
     fields: dict[str, st.SearchStrategy[Any]] = {
         "id": TEXTS | st.integers(),
         "prompt": TEXTS,
@@ -154,15 +157,15 @@ def records(
         "extra": EXTRA,
     }
     needed = {"outputs": st.lists(OUTPUTS, max_size=3), **(always or {})}
-    optional = {name: each for name, each in fields.items() if name not in needed}
+    optional = {
+        name: strategy for name, strategy in fields.items() if name not in needed
+    }
     drawn = st.fixed_dictionaries(needed, optional=optional)
     return drawn.map(lambda given: Record(**given))
 
 
 def filled(record: Record) -> Record:
-    """Return `record` with an answer for what most formats ask for."""
-    from msgspec.structs import replace  # noqa: PLC0415 - as little as can be
-
+    """Return `record`, with a prompt if it has neither a prompt nor messages."""
     changes: dict[str, Any] = {}
     if record.prompt is UNSET and record.messages is UNSET:
         changes["prompt"] = "q"
