@@ -1,7 +1,6 @@
 """Write the pages of reference that repeat tables of the program."""
 
 import json
-import re
 import subprocess
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,6 +10,8 @@ from page_examples import ROOT, environment
 
 from harpia_formats.cli.app import app_for
 from harpia_formats.metrics import METRICS
+from harpia_formats.registry import all_formats, all_rules
+from harpia_formats.rules import Rule
 
 NOTICE = "<!-- Written by `python docs/tools/update.py`. Do not edit. -->\n"
 #: What the first letter of a rule's code means.
@@ -91,20 +92,25 @@ def printed(*arguments: str) -> str:
 
 def rules_page() -> str:
     """Return the page of all rules."""
-    rules = [
-        re.split(r" {2,}", line, maxsplit=3)
-        for line in printed("rule", "--all").splitlines()
-    ]
+    families: dict[str, list[Rule]] = {letter: [] for letter in LETTERS}
+    for rule in all_rules().values():
+        families.setdefault(rule.code[0], []).append(rule)
     parts = [NOTICE, RULES]
-    for letter, title in LETTERS.items():
+    for letter, rules in families.items():
         rows = [
-            (f"{number}", f"`{name}`", severity, cell(summary))
-            for number, name, severity, summary in rules
-            if number.startswith(letter)
+            (rule.code, f"`{rule.name}`", rule.severity.value, cell(rule.summary))
+            for rule in rules
         ]
         head = ("code", "name", "severity", "what it demands")
+        title = LETTERS.get(letter) or _vendor_of(rules)
         parts.append(f"## {letter}: {title}\n\n{table(head, rows)}")
     return "\n".join(parts)
+
+
+def _vendor_of(rules: list[Rule]) -> str:
+    """Return the vendor of the first format that an example of `rules` is in."""
+    ids = [rule.validated_as for rule in rules if isinstance(rule.validated_as, str)]
+    return next(all_formats()[each].vendor for each in ids if each in all_formats())
 
 
 def metrics_page() -> str:
