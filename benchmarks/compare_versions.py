@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from harness.measure import MEMORY_IS_TOLD, Candidate, Run, peak_of, run_of
+from harness.measure import MEMORY_IS_KNOWN, Candidate, Run, peak_of, run_of
 from harness.paired import MedianRatio, median_ratio
 from harness.version_lines import Line, lines_in
-from report.pages import circumstances, say
+from report.pages import circumstances, log
 from report.tables import MEGABYTE, table
 
 #: The largest median ratio of after to before that is allowed.
@@ -85,7 +85,7 @@ def side_of(name: str, python: str, lines: Sequence[Line]) -> Side:
 def prove(sides: Sequence[Side], lines: Sequence[Line]) -> None:
     """Run each line once with both versions, to prove that they do the same work.
 
-    Raises `UnexpectedExit`, and `SystemExit` if they write different bytes.
+    Raises `UnexpectedExitError`, and `SystemExit` if they write different bytes.
     """
     for place, line in enumerate(lines):
         written = []
@@ -106,17 +106,17 @@ def measure(
     is enough for one as long as the longest so far.
     """
     end = time.monotonic() + seconds
-    for number in range(memory_pairs if MEMORY_IS_TOLD else 0):
-        say(f"memory, round {number + 1} of {memory_pairs}")
+    for number in range(memory_pairs if MEMORY_IS_KNOWN else 0):
+        log(f"memory, round {number + 1} of {memory_pairs}")
         for place, side in turns(sides, number):
             side.peaks[place].append(peak_of(side.candidates[place]))
     longest = 0.0
     for number in range(pairs):
         begin = time.monotonic()
         if number and begin + longest > end:
-            say(f"stopping after {number} of {pairs} rounds: the time is over")
+            log(f"stopping after {number} of {pairs} rounds: the time is over")
             return
-        say(f"time, round {number + 1} of {pairs}, {end - begin:,.0f} s left")
+        log(f"time, round {number + 1} of {pairs}, {end - begin:,.0f} s left")
         for place, side in turns(sides, number):
             side.runs[place].append(run_of(side.candidates[place]))
         longest = max(longest, time.monotonic() - begin)
@@ -254,7 +254,7 @@ def main() -> int:
     arguments = arguments_of()
     with tempfile.TemporaryDirectory() as temporary:
         folder: Path = arguments.folder or Path(temporary)
-        say("generating files")
+        log("generating files")
         lines = [
             line
             for line in lines_in(folder, arguments.scale)
@@ -265,7 +265,7 @@ def main() -> int:
         before = side_of("before", arguments.before, lines)
         after = side_of("after", arguments.after, lines)
         begin = time.monotonic()
-        say(f"running each of {len(lines)} lines once")
+        log(f"running each of {len(lines)} lines once")
         prove((before, after), lines)
         left = arguments.minutes * 60 - (time.monotonic() - begin)
         measure((before, after), arguments.pairs, arguments.memory_pairs, left)

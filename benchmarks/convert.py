@@ -343,7 +343,7 @@ def prove(pair: Pair, folder: Path) -> None:
 def measured(count: int, folder: Path, runs: int) -> dict[str, dict[str, Measurement]]:
     """Measure every pair, with generated files in `folder`.
 
-    Raises `SystemExit` where the outputs differ, and `UnexpectedExit`.
+    Raises `SystemExit` where the outputs differ, and `UnexpectedExitError`.
     """
     results = {}
     for pair in PAIRS:

@@ -25,7 +25,7 @@ from harness.candidates import (
     start_up_candidates,
 )
 from harness.measure import Candidate, Measurement, compare
-from report.pages import say
+from report.pages import log
 
 ROWS = 50_000
 #: Sourcemeta's is so much slower that it is given a tenth of the rows.
@@ -45,7 +45,7 @@ def candidates(folder: Path, count: int = ROWS) -> list[Candidate]:
     found.append(Candidate(ALL_BAD, bad[OURS], REFUSALS[OURS]))
     found += [Candidate(ONE, record.command), empty]
     if not has_sourcemeta():
-        say(NO_PEER)
+        log(NO_PEER)
         return found
     fewer = beginning(path, folder / "fewer.jsonl", count // PEER_SHARE)
     return [*found, Candidate(SOURCEMETA, commands(fewer)[SOURCEMETA])]

@@ -119,7 +119,7 @@ def prove(folder: Path) -> None:
 
 
 def measured(count: int, folder: Path, runs: int) -> dict[str, dict[str, Measurement]]:
-    """Measure every group of metrics; raises `SystemExit` and `UnexpectedExit`."""
+    """Measure every group of metrics; raises `SystemExit` and `UnexpectedExitError`."""
     _say("seeing that both give the same scores")
     prove(folder)
     results = {}

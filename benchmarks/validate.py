@@ -29,7 +29,7 @@ from harness.candidates import (
 from harness.candidates import generated as generated_file
 from harness.measure import INTERVAL
 from harness.validation_runs import NO_EVERY, START_UP_RUNS, Results, bars_of, measured
-from report.pages import PAGE, circumstances, put
+from report.pages import PAGE, circumstances, replace_part
 from report.tables import ratios_table, times_table
 
 #: One in a hundred rows is bad in one file, so fewer rows might hold none.
@@ -164,7 +164,7 @@ PARTS: Mapping[str, Callable[[argparse.Namespace, Path], tuple[str, list[Bar]]]]
 
 def command_of(arguments: argparse.Namespace) -> str:
     """Return the command as it was given, without the paths of a machine."""
-    return shlex.join(("python", "benchmarks/validate.py", *arguments.told))
+    return shlex.join(("python", "benchmarks/validate.py", *arguments.without_paths))
 
 
 def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
@@ -186,11 +186,11 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     if min(arguments.rows) < FEWEST_ROWS or arguments.runs < 1:
         parser.error(f"at least {FEWEST_ROWS:,} rows and one run are needed")
     arguments.parts = [each for each in PARTS if getattr(arguments, each)] or ["bars"]
-    arguments.told = told(sys.argv[1:] if given is None else given)
+    arguments.without_paths = without_paths(sys.argv[1:] if given is None else given)
     return arguments
 
 
-def told(given: list[str]) -> list[str]:
+def without_paths(given: list[str]) -> list[str]:
     """Return the arguments without those that name a place on this machine."""
     places = ("--folder", "--output", "--every-eval-ever")
     pairs = zip(["", *given], given, strict=False)
@@ -210,7 +210,7 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         for part in arguments.parts:
             text, bars = PARTS[part](arguments, folder)
-            put(arguments.output, part, text)
+            replace_part(arguments.output, part, text)
             print(text)
             judged += bars
     if judged:

@@ -1,4 +1,4 @@
-"""Generate records of EvalEval 0.3.0 in the folders that its own validator asks for."""
+"""Generate records of EvalEval 0.3.0 in the folders that its validator requires."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,13 +7,13 @@ from typing import Any
 
 from data.generate import Value, rows
 
-#: Folders and name are what that validator accepts: collection, developer, model, id.
+#: Folders and file name that the validator accepts: collection, developer, model, id.
 FOLDERS = ("data", "gsm8k", "org", "model-7b")
 NAME = "0f6c1d8e-5b7a-4c3d-9e2f-1a2b3c4d5e6f"
 
 
 def in_new_shape(row: Value) -> Value:
-    """Return a generated record of 0.2.0 as one of 0.3.0, with all that it holds."""
+    """Return a generated record of version 0.2.0 as one of version 0.3.0."""
     question, answer, turns = row["input"], row["output"], row["interactions"]
     metadata = dict(row["metadata"])
     if "run_label" in row:
@@ -35,7 +35,7 @@ def in_new_shape(row: Value) -> Value:
 
 
 def _message(turn: Value) -> Value:
-    """Return a turn whose arguments and references to calls are in the new shape."""
+    """Return a turn with its tool calls and their ids in the form of 0.3.0."""
     changed: Value = {}
     if turn["tool_calls"]:
         changed["tool_calls"] = [
@@ -48,12 +48,12 @@ def _message(turn: Value) -> Value:
 
 
 def _attribution(step: Value) -> Value:
-    """Return a step of an attribution that names the turns by their new key."""
+    """Return a step of an attribution with the key of turns in 0.3.0."""
     return {**step, "source": step["source"].replace("interactions[", "messages[")}
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return values as text, which is all that this shape allows there."""
+    """Return values as strings, since 0.3.0 allows no other type there."""
     return {
         key: each if isinstance(each, str) else json.dumps(each)
         for key, each in values.items()
@@ -107,9 +107,9 @@ def aggregate(count: int) -> Value:
 
 
 def datastore(folder: Path, count: int, *, broken: bool = False) -> tuple[Path, Path]:
-    """Write a samples file of `count` rows with its aggregate, and return both paths.
+    """Write a samples file of `count` rows and its aggregate; return both paths.
 
-    If it is `broken`, another row is added to which all keys are missing.
+    With `broken` an empty object is added as a further row.
     """
     name = f"datastore-{count}-rows{'-broken' if broken else ''}"
     place = folder.joinpath(name, *FOLDERS)

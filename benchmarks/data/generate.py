@@ -1,4 +1,4 @@
-"""Generate the benchmark's rows: EvalEval 0.2.0 records of about 2.5 kB, seeded."""
+"""Generate rows: EvalEval 0.2.0 records of about 2.5 kB, with a seed."""
 
 import argparse
 import json
@@ -29,7 +29,7 @@ def text_of(size: int, words: tuple[str, ...], chance: random.Random) -> str:
 
 
 def vocabulary(chance: random.Random) -> tuple[str, ...]:
-    """Choose the words of one row: 40 % not ASCII, 20 % with escapes."""
+    """Return the words of one row: 40 % of rows not ASCII, 20 % with escapes."""
     words = ASCII_TEXT.split()
     if chance.random() < 0.4:
         words += OTHER_TEXT.split()
@@ -68,7 +68,7 @@ def turns_of(
 def attribution_of(
     last: int, words: tuple[str, ...], chance: random.Random, *, single: bool
 ) -> list[Value]:
-    """Return where the answer was taken from, in one or two steps."""
+    """Return the attribution of the answer, in one or two steps."""
     steps = chance.randint(1, 2)
     return [
         {
@@ -96,7 +96,7 @@ def usage_of(chance: random.Random) -> Value:
 
 
 def row_of(number: int, chance: random.Random) -> Value:
-    """Return row `number` with every optional field, as real converters write it."""
+    """Return row `number` with every optional field, like those of real converters."""
     words = vocabulary(chance)
     kind = chance.choice(INTERACTION_TYPES)
     single = kind == "single_turn"
@@ -154,7 +154,7 @@ def shuffled(row: Value, chance: random.Random) -> Value:
 
 
 def wrong_type(row: Value) -> None:
-    """Make the score of a row text."""
+    """Replace the score of a row by a string."""
     row["evaluation"] = {"score": "1.0", "is_correct": True}
 
 
@@ -165,12 +165,12 @@ def wrong_key(row: Value) -> None:
 
 
 def broken_condition(row: Value) -> None:
-    """Take from a row what its interaction type asks for."""
+    """Set to null the field that the interaction type of a row requires."""
     is_single = row["interaction_type"] == "single_turn"
     row["output" if is_single else "interactions"] = None
 
 
-#: The ways in which a row is made bad.
+#: The faults of bad rows, and the functions that put them into a row.
 FAULTS: Mapping[str, Callable[[Value], None]] = {
     "wrong type": wrong_type,
     "wrong key": wrong_key,

@@ -1,4 +1,4 @@
-"""Generate rows of NeMo and Tencent of about 2 kB, seeded, to be converted."""
+"""Generate rows of NeMo and Tencent of about 2 kB, with a seed, for conversions."""
 
 import json
 import random
@@ -27,7 +27,7 @@ def nemo_row(number: int, chance: random.Random) -> Value:
 
 
 def response_of(words: tuple[str, ...], chance: random.Random) -> Value:
-    """Return one answer, with what the model thought before or without."""
+    """Return one answer, half of them with reasoning."""
     response: Value = {"content": text_of(400, words, chance)}
     if chance.random() < 0.5:
         response["reasoning_content"] = text_of(200, words, chance)
@@ -37,8 +37,8 @@ def response_of(words: tuple[str, ...], chance: random.Random) -> Value:
 def tencent_row(number: int, chance: random.Random) -> Value:
     """Return row `number` of an evaluation set with one or two models' answers.
 
-    Each model answered once or twice. Some chats begin with a system message, and
-    some have an earlier question with its answer.
+    Each model has one or two answers. Some chats start with a system message, and some
+    have an earlier question with its answer.
     """
     words = vocabulary(chance)
     messages = [{"role": "user", "content": text_of(500, words, chance)}]
@@ -68,7 +68,7 @@ def tencent_row(number: int, chance: random.Random) -> Value:
     }
 
 
-#: What makes a row, by the format.
+#: The function that generates a row, by the format.
 ROWS: Mapping[str, Callable[[int, random.Random], Value]] = {
     "nemo-output": nemo_row,
     "tencent-outputs": tencent_row,

@@ -1,4 +1,4 @@
-"""Repeat records with new ids, to write files that are too large to generate."""
+"""Repeating records with new ids, for files that are too large to generate."""
 
 import os
 import re
@@ -10,21 +10,21 @@ from pathlib import Path
 
 from harness.candidates import ROOT, generated
 
-#: Rows that are generated; beyond, they are repeated.
+#: The most rows that are generated; larger files repeat them.
 GENERATED_ROWS = 500_000
-#: A disk is never filled further than this many bytes.
+#: The number of bytes that must remain free on the disk.
 KEPT_FREE = 2_000_000_000
 CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
-#: Real records: as converters wrote them, and repaired to the shape of 0.3.0.
+#: Real records: as converters wrote them, and corrected to version 0.3.0.
 SAMPLES = CORPORA / "eee" / "samples"
 REPAIRED = CORPORA / "eee" / "valid-0.3.0.jsonl"
 IDS = re.compile(rb'"sample_id": ?(?:"[^"\\]*"|\d+)')
 
 
 def repeated(source: list[Path], count: int) -> Iterator[bytes]:
-    """Yield `count` lines of files, again and again, each with an id of its own.
+    """Yield `count` lines, repeating those of `source`, each with its own id.
 
-    Raises `ValueError` for a line in which no `sample_id` is found.
+    Raises `ValueError` for a line without a `sample_id`, and for files without lines.
     """
     number = 0
     for _ in count_from():
@@ -40,7 +40,7 @@ def repeated(source: list[Path], count: int) -> Iterator[bytes]:
 
 
 def _renamed(line: bytes, number: int) -> bytes:
-    """Return a line with another id."""
+    """Return a line with the id `number`."""
     changed, found = IDS.subn(b'"sample_id": "r%08d"' % number, line, count=1)
     if not found:
         raise ValueError(f"no sample_id in {line[:100]!r}")
@@ -49,9 +49,9 @@ def _renamed(line: bytes, number: int) -> bytes:
 
 @contextmanager
 def good_rows(folder: Path, count: int) -> Iterator[Path]:
-    """Give a file of `count` good rows; beyond what is generated it is deleted again.
+    """Yield a file of `count` good rows; a file of repeated rows is deleted at the end.
 
-    Raises `SystemExit` where the disk has no room for it.
+    Raises `SystemExit` if the disk has no room for it.
     """
     if count <= GENERATED_ROWS:
         yield generated(folder, count)
@@ -63,9 +63,9 @@ def good_rows(folder: Path, count: int) -> Iterator[Path]:
 
 @contextmanager
 def repeated_file(folder: Path, source: list[Path], count: int) -> Iterator[Path]:
-    """Write a file of repeated rows, give it, and delete it.
+    """Write a file of repeated rows, yield it, and delete it at the end.
 
-    Raises `SystemExit` where the disk has no room for it.
+    Raises `SystemExit` if the disk has no room for it.
     """
     path = folder / f"{count}-rows-repeated.jsonl"
     check_room(folder, source, count)
@@ -78,7 +78,7 @@ def repeated_file(folder: Path, source: list[Path], count: int) -> Iterator[Path
 
 
 def check_room(folder: Path, source: list[Path], count: int) -> None:
-    """Raise `SystemExit` where the disk has no room for so many rows."""
+    """Raise `SystemExit` if the disk has no room for `count` rows."""
     size = sum(each.stat().st_size for each in source)
     needed = int(size / rows_in(source) * count) + KEPT_FREE
     free = shutil.disk_usage(folder).free
@@ -90,7 +90,7 @@ def check_room(folder: Path, source: list[Path], count: int) -> None:
 
 
 def rows_in(source: list[Path]) -> int:
-    """Return how many lines files have together."""
+    """Return the number of lines of all files."""
     rows = 0
     for each in source:
         with each.open("rb") as lines:
@@ -99,5 +99,5 @@ def rows_in(source: list[Path]) -> int:
 
 
 def samples() -> list[Path]:
-    """Return the files of real records as converters wrote them, if they are here."""
+    """Return the files of real records as converters wrote them, if available."""
     return sorted(SAMPLES.glob("*_samples*.jsonl"))

@@ -1,1 +1,1 @@
-"""Running commands by turns: wall time, processor time, memory, and limits."""
+"""Interleaved runs of commands: wall time, processor time, memory, and limits."""

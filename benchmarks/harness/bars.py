@@ -1,4 +1,4 @@
-"""Judge what was measured by the bars that it must reach."""
+"""Bars: limits that measured values must meet, and a table of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from harness.measure import Measurement
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a figure must reach, and what it is; none if it was not measured."""
+    """A limit, and the measured value; None if it was not measured."""
 
     what: str
     limit: float
     figure: float | None
-    #: Most bars are the most that is allowed; this one is the least.
+    #: Whether the value must be at least the limit, and not at most.
     at_least: bool = False
-    #: Why there is no figure.
+    #: Why there is no value.
     why_not: str = "not measured"
-    #: Peak memory of both that are compared.
+    #: The peak memory of both commands of a ratio.
     memory: str = ""
 
     @property
     def met(self) -> bool:
-        """Whether it was measured and reaches the bar."""
+        """Whether the value was measured and is within the limit."""
         if self.figure is None:
             return False
         if self.at_least:
@@ -33,7 +33,7 @@ class Bar:
 
 
 def bars_table(bars: Sequence[Bar]) -> str:
-    """Return a table of all bars, each with its figure and whether it is met."""
+    """Return a table of bars, each with its value and whether it is met."""
     has_memory = any(each.memory for each in bars)
     heads = ["line", "figure", "bar", "verdict"]
     rows = [
@@ -50,13 +50,13 @@ def bars_table(bars: Sequence[Bar]) -> str:
 
 
 def timed(what: str, limit: float, first: Measurement, second: Measurement) -> Bar:
-    """Return a bar of the time of `first` over that of `second`, memory beside it."""
+    """Return a bar for the time of `first` divided by that of `second`."""
     memory = f"{megabytes(first.peak)} / {megabytes(second.peak)}"
     return Bar(f"{what}, time", limit, ratio(first, second), memory=memory)
 
 
 def number(value: float) -> str:
-    """Return a figure with as many digits as say something."""
+    """Return a number with its significant digits."""
     if value >= 10:
         return f"{value:,.0f}"
     text = ratio_text(value)
@@ -65,7 +65,7 @@ def number(value: float) -> str:
 
 
 def memory_ratio(first: Measurement, second: Measurement) -> float | None:
-    """Return the peak memory of `first` over that of `second`, if both are known."""
+    """Return the peak memory of `first` by that of `second`, None if unknown."""
     if first.peak is None or second.peak is None:
         return None
     return first.peak / second.peak

@@ -1,4 +1,4 @@
-"""Name the candidates of the comparison: their commands and their files."""
+"""The commands that the benchmark of validation compares, with their files."""
 
 import importlib.util
 import platform
@@ -17,7 +17,7 @@ from harness.measure import Candidate, Sample, seconds_of
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / "benchmarks" / "peers"
 SCHEMA = str(ROOT / "schemas" / "eee" / "eee@0.2.0.schema.json")
-#: Rows that plain jsonschema is given; all of them would take minutes.
+#: The rows for plain jsonschema, which would take minutes for all of them.
 SAMPLE_ROWS = 2000
 
 OURS = "ours"
@@ -33,7 +33,7 @@ EMPTY = "typer program that does nothing"
 CLEAN, SOME_BAD = "every row good", "1 % of rows bad"
 SHARES = {CLEAN: 0.0, SOME_BAD: 0.01}
 CONTINUED = "sourcemeta jsonschema --fast --continue"
-#: The exit code by which each command refuses a bad row.
+#: The exit code of each command for a file with a bad row.
 REFUSALS = {
     OURS: 1,
     OURS_LESS: 1,
@@ -55,7 +55,7 @@ def generated(
 
 
 def commands(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the command with which each candidate that is here checks `path`."""
+    """Return the command of each installed candidate to validate `path`."""
     file = str(path)
     less = ("--ignore", "duplicate-key")
     found = {
@@ -71,12 +71,12 @@ def commands(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def ours() -> tuple[str, ...]:
-    """Return the beginning of our command."""
+    """Return our command without its arguments."""
     return script("harpia-formats"), "validate"
 
 
 def script(name: str) -> str:
-    """Return a command that is installed beside this Python."""
+    """Return the path of a command that is installed for this Python."""
     found = shutil.which(name, path=sysconfig.get_path("scripts"))
     if found is None:
         raise SystemExit(f"{name} is not installed for this Python")
@@ -93,9 +93,9 @@ def has_sourcemeta() -> bool:
 
 
 def sourcemeta() -> tuple[str, ...]:
-    """Return the beginning of sourcemeta's command, without its Python launcher.
+    """Return the binary of sourcemeta, without its Python launcher, and its options.
 
-    Raises `SystemExit` where it is not installed.
+    Raises `SystemExit` if it is not installed.
     """
     spec = importlib.util.find_spec("sourcemeta_jsonschema")
     if spec is None or spec.origin is None:
@@ -108,14 +108,14 @@ def sourcemeta() -> tuple[str, ...]:
 
 
 def every_eval_ever(given: str | None) -> str | None:
-    """Return the command of EvalEval's own validator, or none where it is missing."""
+    """Return the command of EvalEval's own validator, None if it is not installed."""
     return shutil.which(given or "every_eval_ever")
 
 
 def prove_candidates(folder: Path) -> None:
-    """Run all on one good and one bad record, to see that they accept and refuse.
+    """Run all commands on a good and a bad record, to prove that they validate.
 
-    This also leaves all programs in the page cache. Raises `UnexpectedExit`.
+    This also loads all programs into the page cache. Raises `UnexpectedExitError`.
     """
     for name, command in commands(generated(folder, 1)).items():
         seconds_of(Candidate(name, command))
@@ -124,7 +124,7 @@ def prove_candidates(folder: Path) -> None:
 
 
 def candidates_on(count: int, folder: Path) -> list[Candidate]:
-    """Return all candidates, to check a good file of `count` rows."""
+    """Return all commands on a good file of `count` rows."""
     sampled = min(SAMPLE_ROWS, count)
     start_up = commands(generated(folder, 1))[PLAIN]
     given = commands(generated(folder, count))
@@ -137,14 +137,14 @@ def candidates_on(count: int, folder: Path) -> list[Candidate]:
 
 
 def start_up_candidates(folder: Path) -> list[Candidate]:
-    """Return ours on one record, and a program that does nothing with it."""
+    """Return our command on one record, and a program that does nothing."""
     one = generated(folder, 1)
     empty = Candidate(EMPTY, (*_peer("empty_typer"), str(one)))
     return [Candidate(OURS, commands(one)[OURS]), empty]
 
 
 def some_bad_candidates(count: int, folder: Path) -> list[Candidate]:
-    """Return ours on files of `count` rows with none and with a few bad ones."""
+    """Return our command on files of `count` rows with none and with 1 % bad rows."""
     return [
         Candidate(
             name,
@@ -156,7 +156,7 @@ def some_bad_candidates(count: int, folder: Path) -> list[Candidate]:
 
 
 def all_bad_candidates(count: int, fault: str, folder: Path) -> list[Candidate]:
-    """Return ours and sourcemeta's on `count` rows that all have the same fault."""
+    """Return our command and sourcemeta on `count` rows with the same fault."""
     path = generated(folder, count, 1.0, fault)
     all_of_it = (*sourcemeta(), "--continue", SCHEMA, str(path))
     return [
@@ -166,10 +166,11 @@ def all_bad_candidates(count: int, fault: str, folder: Path) -> list[Candidate]:
 
 
 def every_candidates(command: str, count: int, folder: Path) -> list[Candidate]:
-    """Return ours and EvalEval's own validator on `count` rows in its own folders.
+    """Return our command and EvalEval's own validator on `count` rows.
 
-    The latter looks at the aggregate beside the file too, and so does ours if it is
-    given. Raises `UnexpectedExit` unless the latter refuses a record without keys.
+    That validator requires a certain folder structure, and also reads the aggregate
+    beside the file; ours reads it if `--with` names it. Raises `UnexpectedExitError`
+    unless that validator refuses a record without keys.
     """
     bad, _ = datastore(folder, 1, broken=True)
     seconds_of(Candidate(EVERY, (command, "validate", str(bad)), 1))

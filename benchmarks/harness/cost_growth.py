@@ -1,12 +1,12 @@
-"""Measure how the cost of validation grows with rows, on generated and real records."""
+"""Time and memory of validation by number of rows, on generated and real records."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from data import repeat
-from report.pages import circumstances, memory_in, say
-from report.picture import Point, drawn
+from report.pages import circumstances, log, memory_in
+from report.picture import Point, svg_of
 from report.tables import MEGABYTE, megabytes, ratio, ratio_text, table
 
 from harness.candidates import (
@@ -21,12 +21,12 @@ from harness.candidates import (
 from harness.measure import INTERVAL, Candidate, Measurement, compare
 
 ROWS = (50_000, 158_000, 500_000, 1_580_000, 5_000_000)
-#: The real records are so many that each is repeated this often.
+#: The number of times that each real record is repeated.
 REAL_TIMES = 500
 NEW_SCHEMA = str(ROOT / "schemas" / "eee" / "eee@0.3.0.schema.json")
-#: A peer that would take more than this share of the memory that is free is left out.
+#: A peer is left out if it needs more than this share of the free memory.
 MEMORY_SHARE = 0.6
-#: What the picture calls the tools.
+#: The names of the tools in the picture.
 LABELS = {OURS: "ours", PARSER: "orjson.loads", SOURCEMETA: "sourcemeta"}
 DOCUMENT = """\
 ## How cost grows
@@ -64,25 +64,29 @@ Measurements = Mapping[str, Measurement]
 
 @dataclass(slots=True)
 class Growth:
-    """What was measured so far, and where a peer stopped."""
+    """The measurements so far, and why sourcemeta is left out of larger files."""
 
     points: list[Point] = field(default_factory=list)
-    stops: str = ""
+    reason_stopped: str = ""
 
 
 def measured(counts: Sequence[int], folder: Path, runs: int) -> Growth:
     """Measure every tool at every number of rows.
 
-    Raises `UnexpectedExit`, and `SystemExit` without sourcemeta's command and where
+    Raises `UnexpectedExitError`, and `SystemExit` if sourcemeta is not installed or if
     the disk has no room.
     """
     sourcemeta()
     growth = Growth()
     for each in sorted(counts):
-        say(f"writing {each:,} rows")
+        log(f"writing {each:,} rows")
         with repeat.good_rows(folder, each) as path:
-            tools = [OURS, PARSER, *([] if stops(growth, each) else [SOURCEMETA])]
-            say(f"measuring {each:,} rows: {', '.join(tools)}")
+            tools = [
+                OURS,
+                PARSER,
+                *([] if stops_sourcemeta(growth, each) else [SOURCEMETA]),
+            ]
+            log(f"measuring {each:,} rows: {', '.join(tools)}")
             given = commands(path)
             found = compare([Candidate(tool, given[tool]) for tool in tools], runs)
             growth.points += points_of(found, each, path.stat().st_size)
@@ -90,30 +94,30 @@ def measured(counts: Sequence[int], folder: Path, runs: int) -> Growth:
 
 
 def points_of(found: Measurements, rows: int, size: int) -> list[Point]:
-    """Return what was measured at a number of rows and a size in bytes."""
+    """Return the measurements of all tools on one file as points of the picture."""
     return [
         Point(name, rows, size, each.median, each.peak) for name, each in found.items()
     ]
 
 
-def stops(growth: Growth, count: int) -> bool:
-    """Tell whether sourcemeta would take too much memory, and note that it stops."""
+def stops_sourcemeta(growth: Growth, count: int) -> bool:
+    """Tell whether sourcemeta would need too much memory; note the reason if so."""
     last = [each for each in growth.points if each.tool == SOURCEMETA]
     free = memory_in("MemAvailable")
-    if growth.stops or not last or free is None or last[-1].peak is None:
-        return bool(growth.stops)
+    if growth.reason_stopped or not last or free is None or last[-1].peak is None:
+        return bool(growth.reason_stopped)
     would = last[-1].peak / last[-1].rows * count
     if would > free * MEMORY_SHARE:
-        growth.stops = (
+        growth.reason_stopped = (
             f"`{SOURCEMETA}` stops at {last[-1].rows:,} rows: {count:,} would take it "
             f"about {would / 1e9:.0f} GB of memory, and {free / 1e9:.0f} GB were free."
         )
-        say(growth.stops)
-    return bool(growth.stops)
+        log(growth.reason_stopped)
+    return bool(growth.reason_stopped)
 
 
 def growth_table(points: Sequence[Point]) -> str:
-    """Return what each tool took at each number of rows."""
+    """Return a table of the time and memory of each tool for each number of rows."""
     ours = {each.rows: each.seconds for each in points if each.tool == OURS}
     heads = ["command", "rows", "GB", "s", "MB/s", "peak memory, MB", "ours / this"]
     rows = [
@@ -132,7 +136,7 @@ def growth_table(points: Sequence[Point]) -> str:
 
 
 def real_candidates(path: Path, *, valid: bool) -> list[Candidate]:
-    """Return the tools on a file of real records, which are `valid` or some are not."""
+    """Return the tools on a file of real records, of which some may be invalid."""
     given = commands(path)
     all_of_it = () if valid else ("--continue",)
     peer = (*sourcemeta(), *all_of_it, NEW_SCHEMA, str(path))
@@ -144,9 +148,9 @@ def real_candidates(path: Path, *, valid: bool) -> list[Candidate]:
 
 
 def real_text(folder: Path, runs: int, times: int) -> str:
-    """Measure the real records, repeated, and return the text, or that none are."""
+    """Return the measurements on repeated real records as text, or why none exist."""
     if not repeat.REPAIRED.is_file() or not repeat.samples():
-        say(NO_REAL)
+        log(NO_REAL)
         return NO_REAL
     rows = []
     for name, source, valid in (
@@ -154,7 +158,7 @@ def real_text(folder: Path, runs: int, times: int) -> str:
         ("repaired", [repeat.REPAIRED], True),
     ):
         count = repeat.rows_in(source) * times
-        say(f"measuring {count:,} real rows, {name}")
+        log(f"measuring {count:,} real rows, {name}")
         with repeat.repeated_file(folder, source, count) as path:
             found = compare(real_candidates(path, valid=valid), runs)
             rows += real_rows(name, found, count, path.stat().st_size)
@@ -164,7 +168,7 @@ def real_text(folder: Path, runs: int, times: int) -> str:
 
 
 def real_rows(name: str, found: Measurements, count: int, size: int) -> list[list[str]]:
-    """Return the lines of the table on one kind of real records."""
+    """Return the rows of the table for one kind of real records."""
     return [
         [
             tool,
@@ -183,15 +187,16 @@ def real_rows(name: str, found: Measurements, count: int, size: int) -> list[lis
 def text(
     counts: Sequence[int], folder: Path, runs: int, picture: Path, command: str
 ) -> str:
-    """Measure, draw the picture, and return the part of the page."""
+    """Draw the picture, and return the measured part of the page."""
     growth = measured(counts, folder, runs)
     labelled = [replace(each, tool=LABELS[each.tool]) for each in growth.points]
-    picture.write_text(drawn(labelled), encoding="utf-8")
+    picture.write_text(svg_of(labelled), encoding="utf-8")
     most = max(each.rows for each in growth.points)
     return DOCUMENT.format(
         picture=picture.name,
         growth=growth_table(growth.points),
-        stops=growth.stops or f"Every command was run up to {most:,} rows.",
+        stops_sourcemeta=growth.reason_stopped
+        or f"Every command was run up to {most:,} rows.",
         real=real_text(folder, runs, REAL_TIMES),
         generated=repeat.GENERATED_ROWS,
         runs=runs,

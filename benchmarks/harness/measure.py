@@ -1,4 +1,4 @@
-"""Measure commands: their wall time, and the memory of all their processes."""
+"""Measuring commands: wall time, processor time, and memory of all processes."""
 
 import os
 import statistics
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROCESSES = Path("/proc")
-#: Bytes of a file that are read at once.
+#: The number of bytes read at once.
 PIECE = 1024 * 1024
-#: Seconds between two looks at the memory.
+#: Seconds between two samples of the memory.
 INTERVAL = 0.02
-MEMORY_IS_TOLD = (PROCESSES / "self" / "smaps_rollup").exists()
+MEMORY_IS_KNOWN = (PROCESSES / "self" / "smaps_rollup").exists()
 
 
-class UnexpectedExit(Exception):  # noqa: N818 - reads as what happened
-    """A command ended otherwise than it should; carries both exit codes."""
+class UnexpectedExitError(Exception):
+    """A command that ended with another exit code than expected; has both codes."""
 
     def __init__(self, command: Sequence[str], code: int, expected: int) -> None:
         super().__init__(command, code, expected)
@@ -30,33 +30,33 @@ class UnexpectedExit(Exception):  # noqa: N818 - reads as what happened
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A small run that stands for a large one that would take too long."""
+    """A small run whose time is extrapolated, for commands that are too slow."""
 
-    #: The same command with next to nothing to do.
+    #: The same command with almost no input, whose time is not extrapolated.
     start_up: tuple[str, ...]
-    #: How often the work of the small run fits into that of the large one.
+    #: The work of the large run divided by that of the small one.
     factor: float
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A command that takes part in a comparison."""
+    """A command of a comparison."""
 
     name: str
     command: tuple[str, ...]
-    #: The exit code without which the run does not count.
+    #: The exit code that each run must have.
     expected: int = 0
     sample: Sample | None = None
-    #: A file that is removed before each run, so that none is paid for by another.
+    #: The output file, which is deleted before each run.
     output: Path | None = None
-    #: A file that is read before each run, so that none reads it from the disk.
+    #: The input file, which is read before each run, so that it is in the page cache.
     source: Path | None = None
-    #: The same command with little to do, which is run before each run, so that none
-    #: reads its program from the disk.
+    #: The same command with a small input, which is run before each run, so that its
+    #: program is in the page cache.
     warm_up: tuple[str, ...] = ()
 
     def begin(self) -> None:
-        """Leave nothing of the run before, and have at hand what is read."""
+        """Delete the output of the last run, and load the input into the page cache."""
         if self.warm_up:
             _timed(self.warm_up, self.expected)
         if self.output is not None:
@@ -69,14 +69,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The seconds of one run: of the wall, of the program, of the system for it."""
+    """The times of one run in seconds: wall, user processor and system processor."""
 
     seconds: float
     user: float
     system: float
 
     def beyond(self, start: "Run", factor: float) -> "Run":
-        """Return the run as it would be with more work than it has beyond a start."""
+        """Return the run with its time after that of `start` multiplied by `factor`."""
         return Run(
             start.seconds + (self.seconds - start.seconds) * factor,
             start.user + (self.user - start.user) * factor,
@@ -86,14 +86,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What the runs of one candidate came to."""
+    """The measured runs of one candidate."""
 
     name: str
-    #: Wall times.
+    #: Wall times in seconds.
     seconds: tuple[float, ...]
-    #: Peak memory in bytes; none where it was not measured.
+    #: Peak memory in bytes; None if it was not measured.
     peak: int | None = None
-    #: Seconds of processors in the programs, and in the system for them, of each run.
+    #: User and system processor seconds of each run, with all processes.
     user: tuple[float, ...] = ()
     system: tuple[float, ...] = ()
 
@@ -106,15 +106,16 @@ class Measurement:
 def compare(
     candidates: Sequence[Candidate], runs: int, *, memory: bool = True
 ) -> dict[str, Measurement]:
-    """Measure `candidates` by turns, `runs` times each, and return them by name.
+    """Measure `candidates` in interleaved runs, and return measurements by name.
 
-    Looking at the memory slows a process down, so that is done in a run of its own.
-    Raises `UnexpectedExit`.
+    Each has `runs` timed runs. Sampling the memory slows a process down, so it is done
+    in another run.
+    Raises `UnexpectedExitError`.
     """
     rounds = [[run_of(each) for each in candidates] for _ in range(runs)]
     measurements = {}
     for each, found in zip(candidates, zip(*rounds, strict=True), strict=True):
-        peak = peak_of(each) if memory and MEMORY_IS_TOLD else None
+        peak = peak_of(each) if memory and MEMORY_IS_KNOWN else None
         measurements[each.name] = Measurement(
             each.name,
             tuple(run.seconds for run in found),
@@ -126,17 +127,17 @@ def compare(
 
 
 def seconds_of(candidate: Candidate) -> float:
-    """Return the wall time of one run, scaled up if only a sample is run.
+    """Return the wall time of one run in seconds, extrapolated for a sample.
 
-    Raises `UnexpectedExit`.
+    Raises `UnexpectedExitError`.
     """
     return run_of(candidate).seconds
 
 
 def run_of(candidate: Candidate) -> Run:
-    """Return the times of one run, scaled up if only a sample is run.
+    """Return the times of one run, extrapolated for a sample.
 
-    Raises `UnexpectedExit`.
+    Raises `UnexpectedExitError`.
     """
     candidate.begin()
     run = _timed(candidate.command, candidate.expected)
@@ -147,10 +148,10 @@ def run_of(candidate: Candidate) -> Run:
 
 
 def peak_of(candidate: Candidate) -> int:
-    """Return the peak of the memory of a run and all its children, in bytes.
+    """Return the peak memory of a run with all its child processes, in bytes.
 
-    The memory is the sum of their proportional set sizes, which counts what they
-    share once. Raises `UnexpectedExit`.
+    The memory is the sum of their proportional set sizes (PSS), in which shared pages
+    count once. Raises `UnexpectedExitError`.
     """
     candidate.begin()
     process = _started(candidate.command)
@@ -168,7 +169,7 @@ def memory_of(processes: Iterable[int]) -> int:
 
 
 def family_of(process: int) -> list[int]:
-    """Return `process` and all that it started, directly or not, and still run."""
+    """Return a process with all its running descendants."""
     family = [process]
     for each in family:
         family += _children_of(each)
@@ -176,7 +177,7 @@ def family_of(process: int) -> list[int]:
 
 
 def _timed(command: Sequence[str], expected: int) -> Run:
-    """Run a command to its end, and return its times with those of its children."""
+    """Run a command, and return its times including those of its children."""
     start = time.perf_counter()
     process = _started(command)
     _, status, usage = os.wait4(process.pid, 0)
@@ -187,7 +188,7 @@ def _timed(command: Sequence[str], expected: int) -> Run:
 
 
 def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start `command`, its output thrown away and nothing special about its Python."""
+    """Start a command without output and without `PYTHON*` variables."""
     ordinary = {
         key: value for key, value in os.environ.items() if not key.startswith("PYTHON")
     }
@@ -199,11 +200,11 @@ def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
 
 def _check(command: Sequence[str], code: int, expected: int) -> None:
     if code != expected:
-        raise UnexpectedExit(command, code, expected)
+        raise UnexpectedExitError(command, code, expected)
 
 
 def _children_of(process: int) -> list[int]:
-    """Return the children of all threads; of a process that just ended, none."""
+    """Return the child processes of all threads; none for a process that has ended."""
     children = []
     try:
         for each in (PROCESSES / str(process) / "task").iterdir():
@@ -214,7 +215,7 @@ def _children_of(process: int) -> list[int]:
 
 
 def _share_of(process: int) -> int:
-    """Return the proportional set size in bytes; of a process that just ended, 0."""
+    """Return the proportional set size in bytes, 0 for a process that has ended."""
     try:
         lines = (PROCESSES / str(process) / "smaps_rollup").read_text().splitlines()
     except OSError:

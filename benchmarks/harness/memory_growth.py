@@ -1,21 +1,21 @@
-"""Measure the memory of two workers at sizes that grow a hundredfold."""
+"""The memory of two worker processes for files of 0.1, 1 and 10 GB."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from data.repeat import good_rows
-from report.pages import circumstances, say
+from report.pages import circumstances, log
 from report.tables import MEGABYTE, table
 
 from harness.bars import Bar, bars_table
 from harness.candidates import generated, ours
-from harness.measure import MEMORY_IS_TOLD, Candidate, peak_of, seconds_of
+from harness.measure import MEMORY_IS_KNOWN, Candidate, peak_of, seconds_of
 
 GIGABYTES = (0.1, 1.0, 10.0)
-#: Rows by which it is seen how large one is.
+#: Rows from which the mean size of a row is computed.
 SAMPLE = 2_000
-#: Peaks that are taken of each size; the highest counts.
+#: The number of measured peaks of each size, of which the highest counts.
 LOOKS = 2
 DOCUMENT = """\
 ## Memory as files grow
@@ -35,46 +35,46 @@ DOCUMENT = """\
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a file of some size took."""
+    """The measurement of a file of one size."""
 
     size: int
     rows: int
     seconds: float
-    #: Peak memory in bytes; none where the system does not tell it.
+    #: Peak memory in bytes; None if the system does not report it.
     peak: int | None
 
 
 def measured(gigabytes: Sequence[float], folder: Path) -> dict[float, Size]:
-    """Measure a file of each size. Raises `UnexpectedExit`, and `SystemExit`."""
+    """Measure a file of each size. Raises `UnexpectedExitError`, and `SystemExit`."""
     row = generated(folder, SAMPLE).stat().st_size / SAMPLE
     sizes = {}
     for each in sorted(gigabytes):
         count = int(each * 1e9 / row)
-        say(f"measuring the memory at {each:g} GB")
+        log(f"measuring the memory at {each:g} GB")
         with good_rows(folder, count) as path:
             command = Candidate("ours", (*ours(), "--jobs", "2", str(path)))
             seconds = seconds_of(command)
-            looks = LOOKS if MEMORY_IS_TOLD else 0
+            looks = LOOKS if MEMORY_IS_KNOWN else 0
             peak = max((peak_of(command) for _ in range(looks)), default=None)
             sizes[each] = Size(path.stat().st_size, count, seconds, peak)
     return sizes
 
 
 def bars_of(sizes: Mapping[float, Size]) -> list[Bar]:
-    """Return what the memory must keep to."""
+    """Return the limits of the memory."""
     peaks = [each.peak for each in sizes.values() if each.peak is not None]
     is_told = bool(peaks) and len(peaks) == len(sizes)
-    spread = max(peaks) / min(peaks) if is_told else None
+    spread_apart = max(peaks) / min(peaks) if is_told else None
     most = max(peaks) / MEGABYTE if is_told else None
     names = ", ".join(f"{each:g}" for each in sizes)
     return [
-        Bar(f"{names} GB: highest / lowest peak memory", 1.1, spread),
+        Bar(f"{names} GB: highest / lowest peak memory", 1.1, spread_apart),
         Bar(f"{names} GB: peak memory of all processes, MB", 200, most),
     ]
 
 
 def sizes_table(sizes: Mapping[float, Size]) -> str:
-    """Return what each size took."""
+    """Return a table of all sizes."""
     heads = ["size, GB", "rows", "s", "MB/s", "peak memory, MB"]
     rows = [
         [
@@ -92,7 +92,7 @@ def sizes_table(sizes: Mapping[float, Size]) -> str:
 def text(
     gigabytes: Sequence[float], folder: Path, command: str
 ) -> tuple[str, list[Bar]]:
-    """Measure, and return the part of the page and its bars."""
+    """Return the measured part of the page, and its bars."""
     sizes = measured(gigabytes, folder)
     bars = bars_of(sizes)
     page = DOCUMENT.format(

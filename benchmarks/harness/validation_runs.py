@@ -1,11 +1,11 @@
-"""Measure the work of validation beside its peers, and judge it by its bars."""
+"""Measurements of validation and its peers, and the limits that it must meet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from data.generate import FAULTS
-from report.pages import say
+from report.pages import log
 
 from harness.bars import Bar, memory_ratio, timed
 from harness.candidates import (
@@ -41,51 +41,51 @@ Measurements = Mapping[str, Measurement]
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything that was measured in one run."""
+    """All measurements of one run of the benchmark."""
 
-    #: By number of rows, then by name.
+    #: Measurements by number of rows, then by name of the command.
     sizes: Mapping[int, Measurements]
     start_up: Measurements
     some_bad: Measurements
-    #: By the fault that all rows have, then by name.
+    #: Measurements by the fault of all rows, then by name of the command.
     all_bad: Mapping[str, Measurements]
-    #: Empty where EvalEval's validator is missing.
+    #: Empty if EvalEval's validator is not installed.
     every: Measurements
 
     @property
     def fewest(self) -> int:
-        """The rows of the smallest file, of which others are made with bad rows."""
+        """The rows of the smallest file, also those of the files with bad rows."""
         return min(self.sizes)
 
     @property
     def most(self) -> int:
-        """The rows of the largest file, by which the bars are judged."""
+        """The rows of the largest file, to which the limits apply."""
         return max(self.sizes)
 
 
 def measured(
     counts: list[int], folder: Path, runs: int, validator: str | None = None
 ) -> Results:
-    """Measure everything, with generated files in `folder`.
+    """Return all measurements, with generated files in `folder`.
 
-    Raises `UnexpectedExit`, and `SystemExit` without sourcemeta's command.
+    Raises `UnexpectedExitError`, and `SystemExit` without sourcemeta's command.
     """
     sourcemeta()
-    say("seeing that all commands accept and refuse")
+    log("seeing that all commands accept and refuse")
     prove_candidates(folder)
     fewest, most = min(counts), max(counts)
     sizes = {}
     for each in sorted(counts):
-        say(f"measuring {each:,} good rows")
+        log(f"measuring {each:,} good rows")
         sizes[each] = compare(candidates_on(each, folder), runs)
     every = _measured_every(most, folder, runs, validator)
-    say(f"measuring 1 % of bad rows among {most:,}")
+    log(f"measuring 1 % of bad rows among {most:,}")
     some_bad = compare(some_bad_candidates(most, folder), runs)
     all_bad = {}
     for fault in FAULTS:
-        say(f"measuring {fewest:,} bad rows: {fault}")
+        log(f"measuring {fewest:,} bad rows: {fault}")
         all_bad[fault] = compare(all_bad_candidates(fewest, fault, folder), runs)
-    say("measuring start-up")
+    log("measuring start-up")
     start_up = compare(start_up_candidates(folder), max(runs, START_UP_RUNS))
     return Results(sizes, start_up, some_bad, all_bad, every)
 
@@ -93,17 +93,17 @@ def measured(
 def _measured_every(
     count: int, folder: Path, runs: int, validator: str | None
 ) -> Measurements:
-    """Measure ours beside EvalEval's own validator, if that is here."""
+    """Measure our command and EvalEval's own validator, if that is installed."""
     command = every_eval_ever(validator)
     if command is None:
-        say(NO_EVERY)
+        log(NO_EVERY)
         return {}
-    say(f"measuring {count:,} rows beside every_eval_ever")
+    log(f"measuring {count:,} rows beside every_eval_ever")
     return compare(every_candidates(command, count, folder), runs)
 
 
 def bars_of(results: Results) -> list[Bar]:
-    """Return every line that validation must reach, with its figure."""
+    """Return every limit of validation with its measured value."""
     good = results.sizes[results.most]
     peer = good[SOURCEMETA]
     sizes = f"{results.most:,} rows"
@@ -128,7 +128,7 @@ def bars_of(results: Results) -> list[Bar]:
 
 
 def _every_bar(results: Results) -> Bar:
-    """Return the line that compares with EvalEval's own validator."""
+    """Return the limit against EvalEval's own validator."""
     what = f"{results.most:,} rows of 0.3.0: ours / every_eval_ever"
     if not results.every:
         return Bar(f"{what}, time", 0.1, None, why_not=NO_EVERY)
@@ -136,7 +136,7 @@ def _every_bar(results: Results) -> Bar:
 
 
 def _bad_bars(results: Results) -> list[Bar]:
-    """Return the lines on files in which every row is bad."""
+    """Return the limits on files in which every row is bad."""
     bars = []
     for fault, each in results.all_bad.items():
         what = f"{results.fewest:,} rows, all bad ({fault})"

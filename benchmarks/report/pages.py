@@ -1,4 +1,4 @@
-"""Write parts of the page of the benchmark, each measured by a run of its own."""
+"""Writing the parts of the benchmark page, each of which has its own run."""
 
 import importlib.metadata
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.candidates import ROOT
 
 PAGE = ROOT / "docs" / "benchmarks" / "benchmark.md"
-#: What a version is told of, if it is installed.
+#: The packages whose versions are written.
 PACKAGES = (
     *("harpia-formats", "msgspec", "typer", "rich", "orjson"),
     *("sourcemeta-jsonschema", "jsonschema-rs", "jsonschema"),
@@ -31,7 +31,7 @@ CIRCUMSTANCES = """\
 - Date: {date}. Load average over five minutes at the end: {load}; the more else a
   machine does, the less the numbers tell.
 - Command: `{command}`."""
-#: The parts of the page, in order, with what measures them.
+#: The parts of the page in order, with the command that measures each.
 PARTS = {
     "bars": "python benchmarks/validate.py",
     "series": "python benchmarks/validate.py --series",
@@ -39,8 +39,8 @@ PARTS = {
 }
 
 
-def put(page: Path, part: str, text: str) -> None:
-    """Replace one part of a page, and leave all others as they are."""
+def replace_part(page: Path, part: str, text: str) -> None:
+    """Replace one part of a page; the other parts are not changed."""
     found = page.read_text(encoding="utf-8") if page.exists() else ""
     if not all(_pattern(each).search(found) for each in PARTS):
         found = skeleton()
@@ -49,7 +49,7 @@ def put(page: Path, part: str, text: str) -> None:
 
 
 def skeleton() -> str:
-    """Return a page on which nothing was measured yet."""
+    """Return a page without measurements."""
     parts = [
         _between(part, NOT_YET.format(command=command))
         for part, command in PARTS.items()
@@ -95,7 +95,7 @@ def _memory() -> str:
 
 
 def memory_in(kind: str) -> int | None:
-    """Return an entry of the system's memory in bytes, where it tells."""
+    """Return a size of /proc/meminfo in bytes, None if it is unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -104,6 +104,6 @@ def memory_in(kind: str) -> int | None:
     return found[0] if found else None
 
 
-def say(what: str) -> None:
-    """Tell how far it is, where the tables do not go."""
+def log(what: str) -> None:
+    """Print a progress message to standard error."""
     print(what, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Draw seconds and memory by rows as SVG, for light and for dark pages."""
+"""A picture of seconds and memory by rows, as SVG for light and dark pages."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from xml.sax.saxutils import escape
 from report.tables import MEGABYTE
 
 WIDTH, HEIGHT = 960, 430
-#: Where a panel lies: its left edge, its width, and its top and bottom.
+#: The left edge, width, top and bottom of a panel.
 LEFT, PANEL_WIDTH, TOP, BOTTOM = 66, 300, 62, 370
 SECOND_LEFT = LEFT + PANEL_WIDTH + 184
-#: Labels keep so far from each other.
+#: The least distance between two labels.
 LABEL_HEIGHT = 17
 STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
@@ -39,7 +39,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a tool took for some rows: bytes read, seconds, and bytes of memory."""
+    """One measurement of a tool: rows, bytes read, seconds and bytes of memory."""
 
     tool: str
     rows: int
@@ -49,8 +49,8 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
-    """Maps values to places, logarithmically: `low` to `start`, `high` to `end`."""
+class LogScale:
+    """A logarithmic scale that maps `low` to `start` and `high` to `end`."""
 
     low: float
     high: float
@@ -58,24 +58,24 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Return the place of a value."""
+        """Return the coordinate of a value."""
         share = log10(value / self.low) / log10(self.high / self.low)
         return self.start + share * (self.end - self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A title, and what is drawn: the places of each tool, by its name."""
+    """A panel: its title, its left edge, and the line of each tool by name."""
 
     title: str
     left: int
     lines: dict[str, list[tuple[float, float]]]
-    #: Returns how a value of the upright axis is written.
+    #: Returns the label of a value on the vertical axis.
     written: Callable[[float], str]
 
 
-def drawn(points: Sequence[Point]) -> str:
-    """Return a picture with a panel of seconds and one of memory, if that is known."""
+def svg_of(points: Sequence[Point]) -> str:
+    """Return a picture with a panel of seconds, and one of memory if it is known."""
     panels = [
         Panel(
             "Seconds",
@@ -123,8 +123,8 @@ def _panel(panel: Panel, names: list[str]) -> list[str]:
     rows, values = zip(*places, strict=True)
     low, high = 10 ** floor(log10(min(values))), 10 ** ceil(log10(max(values)))
     right = panel.left + PANEL_WIDTH
-    across = Scale(min(rows), max(*rows, min(rows) * 2), panel.left, right)
-    upright = Scale(low, max(high, low * 10), BOTTOM, TOP)
+    across = LogScale(min(rows), max(*rows, min(rows) * 2), panel.left, right)
+    upright = LogScale(low, max(high, low * 10), BOTTOM, TOP)
     title = f'<text class="title" x="{panel.left}" y="32">{panel.title}</text>'
     below = _text("axis", (panel.left + right) / 2, BOTTOM + 42, "rows", "middle")
     return [
@@ -137,7 +137,7 @@ def _panel(panel: Panel, names: list[str]) -> list[str]:
     ]
 
 
-def _upright_axis(panel: Panel, scale: Scale) -> list[str]:
+def _upright_axis(panel: Panel, scale: LogScale) -> list[str]:
     """Return a line and a number for each power of ten."""
     parts = []
     value = scale.low
@@ -152,7 +152,7 @@ def _upright_axis(panel: Panel, scale: Scale) -> list[str]:
     return parts
 
 
-def _across_axis(rows: Sequence[float], scale: Scale) -> list[str]:
+def _across_axis(rows: Sequence[float], scale: LogScale) -> list[str]:
     """Return a tick and a number for each number of rows."""
     return [
         f'<path class="grid" d="M{scale(each):.1f} {BOTTOM}v6"/>'
@@ -161,7 +161,9 @@ def _across_axis(rows: Sequence[float], scale: Scale) -> list[str]:
     ]
 
 
-def _curves(panel: Panel, names: list[str], across: Scale, upright: Scale) -> list[str]:
+def _curves(
+    panel: Panel, names: list[str], across: LogScale, upright: LogScale
+) -> list[str]:
     """Return a curve with a dot at each point that was measured."""
     parts = []
     for name, line in panel.lines.items():
@@ -177,7 +179,9 @@ def _curves(panel: Panel, names: list[str], across: Scale, upright: Scale) -> li
     return parts
 
 
-def _labels(panel: Panel, names: list[str], across: Scale, upright: Scale) -> list[str]:
+def _labels(
+    panel: Panel, names: list[str], across: LogScale, upright: LogScale
+) -> list[str]:
     """Return the name of each line, beside its end."""
     parts = []
     ends = {name: line[-1] for name, line in panel.lines.items()}
@@ -186,7 +190,7 @@ def _labels(panel: Panel, names: list[str], across: Scale, upright: Scale) -> li
             name: upright(value) for name, (end, value) in ends.items() if end == rows
         }
         found = sorted(heights, key=lambda name: heights[name])
-        spaced = spread([heights[name] for name in found])
+        spaced = spread_apart([heights[name] for name in found])
         parts += [
             _text(f"name{names.index(name) % 4}", across(rows) + 11, y + 4, name)
             for name, y in zip(found, spaced, strict=True)
@@ -194,7 +198,7 @@ def _labels(panel: Panel, names: list[str], across: Scale, upright: Scale) -> li
     return parts
 
 
-def spread(heights: Sequence[float], least: float = LABEL_HEIGHT) -> list[float]:
+def spread_apart(heights: Sequence[float], least: float = LABEL_HEIGHT) -> list[float]:
     """Return rising heights, moved as little as keeps them `least` apart."""
     spaced = list(heights)
     for _ in range(100):

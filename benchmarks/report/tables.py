@@ -1,4 +1,4 @@
-"""Write what was measured as Markdown that also reads well on a terminal."""
+"""Measurements as Markdown tables, which are also readable on a terminal."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ MEGABYTE = 1e6
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table, the first column to the left and all others right."""
+    """Return a Markdown table, its first column aligned left and the others right."""
     lines = [heads, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rule = ["-" * widths[0], *("-" * (each - 1) + ":" for each in widths[1:])]
@@ -23,19 +23,19 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def ratio(first: Measurement, second: Measurement) -> float:
-    """Return the median time of `first` over that of `second`."""
+    """Return the median time of `first` divided by that of `second`."""
     return first.median / second.median
 
 
 def ratio_text(value: float) -> str:
-    """Return a ratio with two digits after the point, three if it is tiny."""
+    """Return a ratio with two digits after the point, three below 0.1."""
     return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
 
 
 def ratios_table(
     groups: Mapping[str, Mapping[str, Measurement]], ours: Sequence[str]
 ) -> str:
-    """Return the ratios of each of `ours` to every other candidate, by group."""
+    """Return a table with the ratios of each of `ours` to every other candidate."""
     heads = ["against", *(f"{each}, {group}" for group in groups for each in ours)]
     others = [each for each in next(iter(groups.values())) if each not in ours]
     rows = [
@@ -55,10 +55,9 @@ def ratios_table(
 def times_table(
     measurements: Mapping[str, Measurement], *, unit: str = "s", base: str = ""
 ) -> str:
-    """Return the wall times in `unit` (s or ms), memory, and ratios to `base`.
+    """Return a table of wall times in `unit` (s or ms), memory, and ratios to `base`.
 
-    Beside them are the medians of what processors spent in the program and in the
-    system for it, which all its processes have together.
+    It also has the medians of the user and system processor times of all processes.
     """
     heads = ["command", f"median, {unit}", f"min, {unit}", f"max, {unit}"]
     heads += [f"program, {unit}", f"system, {unit}", "peak memory, MB"]
@@ -77,5 +76,5 @@ def times_table(
 
 
 def megabytes(size: int | None) -> str:
-    """Return a number of bytes in megabytes, or that it is not known."""
+    """Return a number of bytes in megabytes, or "not measured" for None."""
     return "not measured" if size is None else f"{size / MEGABYTE:.0f}"

@@ -203,7 +203,7 @@ def test_takes_turns(tmp_path: Path) -> None:
 def test_refuses_a_run_that_ends_otherwise_than_it_should() -> None:
     """A command with another exit code than expected is no measurement."""
     failing = measure.Candidate("failing", python("raise SystemExit(2)"), 1)
-    with pytest.raises(measure.UnexpectedExit, match="exit code 2, not 1, from: "):
+    with pytest.raises(measure.UnexpectedExitError, match="exit code 2, not 1, from: "):
         measure.seconds_of(failing)
 
 
@@ -215,7 +215,7 @@ def test_scales_what_a_sample_does_but_not_its_start() -> None:
     assert 3 < seconds < 15
 
 
-@pytest.mark.skipif(not measure.MEMORY_IS_TOLD, reason="this system tells no PSS")
+@pytest.mark.skipif(not measure.MEMORY_IS_KNOWN, reason="this system tells no PSS")
 def test_counts_the_memory_of_children() -> None:
     """The peak holds what a process and its child hold at the same time."""
     hold = "import time; held = bytearray(40_000_000); time.sleep(0.4)"
@@ -225,7 +225,7 @@ def test_counts_the_memory_of_children() -> None:
     assert 70e6 < peak < 110e6
 
 
-@pytest.mark.skipif(not measure.MEMORY_IS_TOLD, reason="this system tells no PSS")
+@pytest.mark.skipif(not measure.MEMORY_IS_KNOWN, reason="this system tells no PSS")
 def test_a_process_that_ended_takes_no_memory() -> None:
     """A process that is not there has no memory and no children."""
     gone = 2**22 + 1

@@ -146,7 +146,7 @@ def test_the_command_is_told_without_paths(modules: Modules) -> None:
     command = modules("validate")
     arguments = command.arguments_of(given_)
 
-    assert arguments.told == ["--runs", "3", "--series"]
+    assert arguments.without_paths == ["--runs", "3", "--series"]
     assert arguments.parts == ["series"]
     assert command.arguments_of([]).parts == ["bars"]
 
@@ -156,9 +156,9 @@ def test_a_part_of_the_page_is_replaced_alone(modules: Modules, tmp_path: Path) 
     pages = modules("report.pages")
     page = tmp_path / "page.md"
     page.write_text("something else")
-    pages.put(page, "series", "first")
-    pages.put(page, "memory", "second \\1")
-    pages.put(page, "series", "third")
+    pages.replace_part(page, "series", "first")
+    pages.replace_part(page, "memory", "second \\1")
+    pages.replace_part(page, "series", "third")
     text = page.read_text()
 
     assert text.startswith("# Benchmark of")
@@ -260,20 +260,20 @@ def test_the_picture_labels_every_line(
     modules: Modules, peak: int | None, panels: int
 ) -> None:
     """The picture is XML, and each line in each panel has the name of its tool."""
-    picture = modules("report.picture").drawn(points(modules, peak))
+    picture = modules("report.picture").svg_of(points(modules, peak))
     root = ET.fromstring(picture)  # noqa: S314 - drawn a line above
     texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
 
     assert [texts.count(name) for name in ("ours", "a & b", "peer")] == [panels] * 3
     assert "Peak memory" in texts or panels == 1
     assert "prefers-color-scheme: dark" in picture
-    assert picture == modules("report.picture").drawn(points(modules, peak))
+    assert picture == modules("report.picture").svg_of(points(modules, peak))
 
 
 @given(heights=st.lists(st.floats(60, 380), max_size=4).map(sorted))
 def test_labels_never_overlap(modules: Modules, heights: list[float]) -> None:
     """Labels keep their order and their distance, and their middle stays."""
-    spaced = modules("report.picture").spread(heights, 17)
+    spaced = modules("report.picture").spread_apart(heights, 17)
 
     assert all(other - one > 16.5 for one, other in pairwise(spaced))
     assert sum(spaced) == pytest.approx(sum(heights))
@@ -289,10 +289,11 @@ def test_a_peer_stops_where_memory_does(
     point = modules("report.picture").Point(series.SOURCEMETA, 1000, 1, 1.0, 10_000_000)
     grown.points.append(point)
 
-    assert not series.stops(grown, 50_000)
-    assert series.stops(grown, 70_000)
-    assert "stops at 1,000 rows: 70,000 would take it about 1 GB" in grown.stops
-    assert series.stops(grown, 1_000)
+    assert not series.stops_sourcemeta(grown, 50_000)
+    assert series.stops_sourcemeta(grown, 70_000)
+    reason = grown.reason_stopped
+    assert "stops at 1,000 rows: 70,000 would take it about 1 GB" in reason
+    assert series.stops_sourcemeta(grown, 1_000)
 
 
 def test_memory_that_grows_is_not_flat(modules: Modules) -> None:
