@@ -301,8 +301,8 @@ def metric_names() -> tuple[str, ...]:
     return names()
 
 
-#: Where each name is that is imported only if it is asked for.
-_elsewhere = {
+#: The module of each public name that is loaded when it is first used.
+_lazy_names = {
     "CompanionError": "validation.companion_error",
     "ConversionError": "mapping.requirements",
     "Detected": "detection.result",
@@ -323,9 +323,9 @@ _elsewhere = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return what is imported only if it is asked for."""
-    if name in _elsewhere:
+    """Return a public name that is not loaded yet; raises `AttributeError`."""
+    if name in _lazy_names:
         from importlib import import_module
 
-        return getattr(import_module(f"harpia_formats.{_elsewhere[name]}"), name)
+        return getattr(import_module(f"harpia_formats.{_lazy_names[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
