@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from harpia_formats.comparison.differences import differences
 from harpia_formats.conversion.fast.batch import can_batch
 from harpia_formats.conversion.losses import by_format_pair, field_map_markdown
-from harpia_formats.conversion.losses.by_format_pair import pair_of, spots_of
+from harpia_formats.conversion.losses.by_format_pair import (
+    losses_of_pair,
+    row_fields_of,
+)
 from harpia_formats.conversion.losses.field_map_markdown import mapping_table
 from harpia_formats.mapping.choices import Choices, References, Responses
 from harpia_formats.mapping.fields import FieldTable
@@ -200,14 +203,16 @@ def test_the_tables_of_losses_name_value_and_key(
             "adapter_of",
             lambda each: ADAPTER if each is FORMAT else adapter_of(each),
         )
-    lost = pair_of(FORMAT, formats["nemo-output"])
+    lost = losses_of_pair(FORMAT, formats["nemo-output"])
 
-    assert [each.record_path for each in spots_of(ADAPTER)][2:4] == [
+    assert [each.record_path for each in row_fields_of(ADAPTER)][2:4] == [
         "outputs.scores.value",
         "outputs.scores.metric",
     ]
     assert {"outputs.scores.value", "outputs.scores.metric"} <= {*lost.paths}
-    assert "outputs.scores.metric" not in pair_of(FORMAT, formats["record"]).paths
+    assert (
+        "outputs.scores.metric" not in losses_of_pair(FORMAT, formats["record"]).paths
+    )
     assert "each key is `outputs.scores.metric`" in mapping_table(FORMAT)
 
 

@@ -62,16 +62,16 @@ def _formats_as_object() -> dict[str, Any]:
 
 
 def _write_pairs() -> None:
-    from harpia_formats.conversion.losses.by_format_pair import line_of, pairs  # noqa: PLC0415 - only for --pairs
+    from harpia_formats.conversion.losses.by_format_pair import all_pairs, line_of  # noqa: PLC0415 - only for --pairs
 
-    rows = [TableRow((pair.source, pair.target, line_of(pair))) for pair in pairs()]
+    rows = [TableRow((pair.source, pair.target, line_of(pair))) for pair in all_pairs()]
     write_table(PAIR_COLUMNS, rows)
 
 
 def _pairs_as_object() -> dict[str, Any]:
-    from harpia_formats.conversion.losses.by_format_pair import pair_as_dict, pairs  # noqa: PLC0415 - only for --pairs
+    from harpia_formats.conversion.losses.by_format_pair import all_pairs, pair_as_dict  # noqa: PLC0415 - only for --pairs
 
-    return {"pairs": [pair_as_dict(pair) for pair in pairs()]}
+    return {"pairs": [pair_as_dict(pair) for pair in all_pairs()]}
 
 
 def _write_mapping() -> None:

@@ -1,1 +1,1 @@
-"""What a conversion lost: counted, told and tabled."""
+"""Report what a conversion loses: as problems, as tables, and for pairs of formats."""

@@ -1,4 +1,4 @@
-"""What each ordered pair of record formats loses, read off what both of them hold."""
+"""Derive what each ordered pair of record formats loses from their adapters."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,50 +10,50 @@ from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.registry import adapter_of, readable_formats, writable_formats
 
-#: What stands for keys of rows, and of answers, that no field of a record is for.
+#: Names for keys of rows, and of answers, that are no field of a record.
 OTHER_KEYS, REST_OF_ANSWERS = "other keys", "rest of answers"
 _header = "header"
 _several = frozenset({Cardinality.MANY, Cardinality.MANY_OF_ONE_MODEL})
 _chats, _conversations = "messages", "outputs.turns"
-#: Whether a row that holds chats also holds answers, and what a conversation becomes.
+#: What a conversation becomes in a row of chats, by whether the row holds answers.
 _as_chat = {
     True: "conversations: a chat and the answer",
     False: "conversations: the chat before the answer",
 }
 
 
-class Spot(NamedTuple):
-    """Something that rows have, and the path of the field of a record that it is."""
+class RowField(NamedTuple):
+    """A place in rows or headers, and the path of its field in a record."""
 
     path: tuple[str, ...]
     record_path: str
 
     @property
     def name(self) -> str:
-        """Its path as one word."""
+        """The keys of its path, joined by dots."""
         return ".".join(self.path)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """What becomes of records of one format on their way into another."""
+class PairLosses:
+    """What is lost when records of one format are written in another."""
 
     source: str
     target: str
-    #: Spots that have no place, as the source calls them.
+    #: Fields without a place in the target, by their names in the source.
     dropped: tuple[str, ...]
-    #: The same as paths in a record.
+    #: The same fields as paths in a record.
     paths: tuple[str, ...]
-    #: Those of rows in fewer words, and those of the header.
+    #: A short text for those in rows, and one for those in the header.
     summary: str
     header: str
-    #: What is said in another way, or less of it, or in more rows.
+    #: What is changed, shortened, or spread over several rows.
     changed: tuple[str, ...]
-    #: Keys that the target must have and the source never has.
+    #: Keys that the target requires and the source never has.
     needs: tuple[str, ...]
-    #: The same in fewer words.
+    #: A short text for them.
     needed: str
-    #: Whether --keep-extra keeps what has no place.
+    #: Whether --keep-extra stores fields without a place.
     keeps_extra: bool
 
     @property
@@ -62,87 +62,87 @@ class Pair:
         return not self.dropped and not self.changed
 
 
-def pairs() -> Iterator[Pair]:
+def all_pairs() -> Iterator[PairLosses]:
     """Yield each ordered pair of a format that can be read and one to be written."""
     for source, target in product(
         readable_formats().values(), writable_formats().values()
     ):
         if source != target:
-            yield pair_of(source, target)
+            yield losses_of_pair(source, target)
 
 
-def pair_of(source: Format, target: Format) -> Pair:
-    """Return what becomes of records of `source` as rows of `target`."""
+def losses_of_pair(source: Format, target: Format) -> PairLosses:
+    """Return what records of `source` lose as rows of `target`."""
     ours, theirs = adapter_of(source), adapter_of(target)
     changed = dict(_changes(ours, theirs))
-    spots = spots_of(ours)
+    row_fields = row_fields_of(ours)
     lost = [
-        each
-        for each in spots
-        if each.record_path not in changed and not _arrives(each, ours, theirs)
+        field
+        for field in row_fields
+        if field.record_path not in changed and not _arrives(field, ours, theirs)
     ]
-    labels = _labels(spots)
-    words = {each: f"{labels[each]}{_part(each, theirs)}" for each in lost}
-    needs = {each: each.name for each in _needed(source, target)}
-    return Pair(
+    labels = _labels(row_fields)
+    words = {field: f"{labels[field]}{_part(field, theirs)}" for field in lost}
+    needs = {field: field.name for field in _needed(source, target)}
+    return PairLosses(
         source=source.id,
         target=target.id,
         dropped=tuple(words.values()),
-        paths=tuple(each.record_path for each in lost),
-        summary=_summary(_apart(spots, header=False), words),
-        header=_summary(_apart(spots, header=True), words),
+        paths=tuple(field.record_path for field in lost),
+        summary=_summary(_apart(row_fields, header=False), words),
+        header=_summary(_apart(row_fields, header=True), words),
         changed=tuple(changed.values()),
         needs=tuple(needs.values()),
-        needed=", ".join(_grouped(spots_of(theirs), needs)),
+        needed=", ".join(_grouped(row_fields_of(theirs), needs)),
         keeps_extra=theirs.extras_path is not None,
     )
 
 
-def spots_of(adapter: FormatAdapter) -> list[Spot]:
-    """Return the fields of rows, what is carried without one, and the header's."""
-    # What a row always has at a place is read as one field, however it is written.
+def row_fields_of(adapter: FormatAdapter) -> list[RowField]:
+    """Return all places of a format: in rows, beside other fields, and in headers."""
+    # A required key is read as one field, even if it is written for several.
     taken = {
-        each.path: each.record_path
-        for each in reversed(adapter.fields)
-        if each.required
+        field.path: field.record_path
+        for field in reversed(adapter.fields)
+        if field.required
     }
-    spots = [
-        Spot(each.path, each.record_path)
-        for each in adapter.fields
-        if taken.get(each.path, each.record_path) == each.record_path
+    row_fields = [
+        RowField(field.path, field.record_path)
+        for field in adapter.fields
+        if taken.get(field.path, field.record_path) == field.record_path
     ]
-    spots += [
-        Spot(each.path, each.key_record_path)
-        for each in adapter.fields
-        if each.key_record_path
+    row_fields += [
+        RowField(field.path, field.key_record_path)
+        for field in adapter.fields
+        if field.key_record_path
     ]
-    known = [each.record_path for each in spots]
-    spots += [
-        Spot((each,), each)
-        for each in sorted(adapter.other_paths)
-        if "extra" not in each
-        and not any(record_path.startswith(each) for record_path in known)
+    known = [field.record_path for field in row_fields]
+    row_fields += [
+        RowField((path,), path)
+        for path in sorted(adapter.other_paths)
+        if "extra" not in path
+        and not any(record_path.startswith(path) for record_path in known)
     ]
     if not adapter.carries("extra"):
-        spots.append(Spot((OTHER_KEYS,), f"extra.{adapter.vendor}"))
+        row_fields.append(RowField((OTHER_KEYS,), f"extra.{adapter.vendor}"))
     of_answers = f"outputs.extra.{adapter.vendor}"
     if of_answers in adapter.other_paths:
-        spots.append(Spot((REST_OF_ANSWERS,), of_answers))
-    return spots + [
-        Spot((_header, each.partition(".")[0]), f"{_header}.{each}")
-        for each in adapter.header_fields
+        row_fields.append(RowField((REST_OF_ANSWERS,), of_answers))
+    return row_fields + [
+        RowField((_header, path.partition(".")[0]), f"{_header}.{path}")
+        for path in adapter.header_fields
     ]
 
 
-def _apart(spots: Sequence[Spot], *, header: bool) -> list[Spot]:
-    """Return the spots of rows, or those of the header."""
-    return [each for each in spots if (each.path[0] == _header) is header]
+def _apart(row_fields: Sequence[RowField], *, header: bool) -> list[RowField]:
+    """Return the places in headers, or those in rows."""
+    return [field for field in row_fields if (field.path[0] == _header) is header]
 
 
-def _arrives(spot: Spot, source: FormatAdapter, target: FormatAdapter) -> bool:
-    if spot.path[0] != _header:
-        return target.carries(spot.record_path)
-    asked = spot.record_path.removeprefix(f"{_header}.")
+def _arrives(row_field: RowField, source: FormatAdapter, target: FormatAdapter) -> bool:
+    if row_field.path[0] != _header:
+        return target.carries(row_field.record_path)
+    asked = row_field.record_path.removeprefix(f"{_header}.")
     if asked == "extra":
         return "extra" in target.header_fields
     held = target.header_fields
@@ -150,7 +150,7 @@ def _arrives(spot: Spot, source: FormatAdapter, target: FormatAdapter) -> bool:
 
 
 def _changes(source: FormatAdapter, target: FormatAdapter) -> Iterator[tuple[str, str]]:
-    """Yield each field that does not arrive as it is, and what it becomes."""
+    """Yield the path of each field that is changed, and how."""
     ours, theirs = source.capacity, target.capacity
     if ours.references is Cardinality.MANY and theirs.references is Cardinality.ONE:
         yield "references of several", "references: the first"
@@ -172,80 +172,80 @@ def _changes(source: FormatAdapter, target: FormatAdapter) -> Iterator[tuple[str
             yield _conversations, "conversations: the last answer"
 
 
-def _needed(source: Format, target: Format) -> Iterator[Spot]:
-    """Yield the spots that have to be filled before anything can be converted."""
+def _needed(source: Format, target: Format) -> Iterator[RowField]:
+    """Yield the places that the user has to fill before a conversion is possible."""
     ours, theirs = adapter_of(source), adapter_of(target)
-    for each in theirs.fields:
-        one = replace(theirs, fields=(each,))
+    for field in theirs.fields:
+        one = replace(theirs, fields=(field,))
         try:
             check_requirements(source, ours, target, one, (), scored=False)
         except ConversionError:
-            yield Spot(each.path, each.record_path)
+            yield RowField(field.path, field.record_path)
 
 
-def _part(spot: Spot, target: FormatAdapter) -> str:
-    """Return a word on a field of which the target has a place for some members."""
-    inner = f"{spot.record_path}."
-    is_partly = any(each.startswith(inner) for each in target.carried_paths)
+def _part(row_field: RowField, target: FormatAdapter) -> str:
+    """Return a remark if the target has a place for some members of a field."""
+    inner = f"{row_field.record_path}."
+    is_partly = any(path.startswith(inner) for path in target.carried_paths)
     return " (in part)" if is_partly else ""
 
 
-def _labels(spots: Sequence[Spot]) -> dict[Spot, str]:
-    """Return what each spot is called, apart from others at the same place."""
-    names = [each.name for each in spots]
+def _labels(row_fields: Sequence[RowField]) -> dict[RowField, str]:
+    """Return a unique label for each place."""
+    names = [field.name for field in row_fields]
     return {
-        each: f"{each.name} ({each.record_path})"
-        if names.count(each.name) > 1
-        or any(name.startswith(f"{each.name}.") for name in names)
-        else each.name
-        for each in spots
+        field: f"{field.name} ({field.record_path})"
+        if names.count(field.name) > 1
+        or any(name.startswith(f"{field.name}.") for name in names)
+        else field.name
+        for field in row_fields
     }
 
 
-def _summary(spots: Sequence[Spot], words: Mapping[Spot, str]) -> str:
-    """Return what has a word in the fewest letters: by name, or all but the others."""
-    if not any(each in words for each in spots):
+def _summary(row_fields: Sequence[RowField], words: Mapping[RowField, str]) -> str:
+    """Return a short text for the places in `words`: a list, or all but the rest."""
+    if not any(field in words for field in row_fields):
         return ""
-    labels = _labels(spots)
-    rest = {each: labels[each] for each in spots if each not in words}
-    named = ", ".join(_grouped(spots, words))
-    others = f"all but {', '.join(_grouped(spots, rest))}"
+    labels = _labels(row_fields)
+    rest = {field: labels[field] for field in row_fields if field not in words}
+    named = ", ".join(_grouped(row_fields, words))
+    others = f"all but {', '.join(_grouped(row_fields, rest))}"
     return others if rest and len(others) < len(named) else named
 
 
 def _grouped(
-    spots: Iterable[Spot], words: Mapping[Spot, str], depth: int = 1
+    row_fields: Iterable[RowField], words: Mapping[RowField, str], depth: int = 1
 ) -> Iterator[str]:
-    """Yield a word for each spot that has one, and one for all that are below a key."""
-    groups: dict[tuple[str, ...], list[Spot]] = {}
-    for each in spots:
-        groups.setdefault(each.path[:depth], []).append(each)
+    """Yield the words of places, with one word for all places below the same key."""
+    groups: dict[tuple[str, ...], list[RowField]] = {}
+    for field in row_fields:
+        groups.setdefault(field.path[:depth], []).append(field)
     for path, group in groups.items():
-        told = [each for each in group if each in words]
-        if len(told) == 1:
-            yield words[told[0]]
-        elif told and len(told) == len(group):
-            is_one = any(each.path == path for each in group)
+        named = [field for field in group if field in words]
+        if len(named) == 1:
+            yield words[named[0]]
+        elif named and len(named) == len(group):
+            is_one = any(field.path == path for field in group)
             yield ".".join(path) + ("" if is_one else ".*")
-        elif told:
-            yield from _at(path, told, words)
-            below = (each for each in group if each.path != path)
+        elif named:
+            yield from _at(path, named, words)
+            below = (field for field in group if field.path != path)
             yield from _grouped(below, words, depth + 1)
 
 
 def _at(
-    path: tuple[str, ...], told: Sequence[Spot], words: Mapping[Spot, str]
+    path: tuple[str, ...], named: Sequence[RowField], words: Mapping[RowField, str]
 ) -> Iterator[str]:
-    """Yield one word for the spots that are at `path` itself."""
-    here = [each for each in told if each.path == path]
+    """Yield one word for the places that are at `path` itself."""
+    here = [field for field in named if field.path == path]
     if len(here) == 1:
         yield words[here[0]]
     elif here:
-        yield f"{here[0].name} ({', '.join(each.record_path for each in here)})"
+        yield f"{here[0].name} ({', '.join(field.record_path for field in here)})"
 
 
-def line_of(pair: Pair) -> str:
-    """Return what a pair loses as one line."""
+def line_of(pair: PairLosses) -> str:
+    """Return what a pair loses as one line of text."""
     parts = []
     if pair.summary:
         kept = " (not with --keep-extra)" if pair.keeps_extra else ""
@@ -260,8 +260,8 @@ def line_of(pair: Pair) -> str:
     return "; ".join(parts)
 
 
-def pair_as_dict(pair: Pair) -> dict[str, Any]:
-    """Return a pair as programs get it."""
+def pair_as_dict(pair: PairLosses) -> dict[str, Any]:
+    """Return a pair as a JSON object."""
     return {
         "source": pair.source,
         "target": pair.target,

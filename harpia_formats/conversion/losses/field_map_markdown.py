@@ -1,4 +1,4 @@
-"""Which key of each record format is which field of a record, in Markdown."""
+"""Write the field map of each record format in Markdown: its keys, and their fields."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,12 +14,12 @@ from harpia_formats.registry import adapter_of, readable_formats
 _head = """\
 # Which key is which field
 
-Written by `harpia-formats formats --mapping`. Each table tells for one format which key
-of its rows is which field of a [record](record.md), what a row has where a record has
-nothing for it, and how one value becomes the other. `required` is what has to be given
-with `--set`, or with `--score`, where a record lacks it.
+Written by `harpia-formats formats --mapping`. Each table lists the keys of the rows of
+one format, the field of a [record](record.md) that each key holds, what a row has if a
+record lacks the field, and how the value is converted. A `required` field must be given
+with `--set`, or with `--score`, if a record lacks it.
 """
-_columns = ("key", "field", "must it be there", "how")
+_columns = ("key", "field", "required?", "how")
 _references = {
     Cardinality.NONE: "no reference",
     Cardinality.ONE: "one reference",
@@ -41,33 +41,38 @@ _scores = {
 
 
 def mapping_page() -> str:
-    """Return the tables of all record formats, in the order of their list."""
-    tables = (mapping_table(each) for each in readable_formats().values())
+    """Return the page with the field maps of all record formats."""
+    tables = (mapping_table(format_) for format_ in readable_formats().values())
     return "\n".join([_head, *tables])
 
 
 def mapping_table(format_: Format) -> str:
-    """Return the table of one format under its heading."""
+    """Return the field map of one format as a table, with a heading and remarks."""
     adapter = adapter_of(format_)
     rows = [_row(_columns), _row("---" for _ in _columns)]
-    rows += [_row(_cells(each)) for each in adapter.fields]
-    about = [f"- {each}" for each in _about(adapter)]
+    rows += [_row(_cells(field)) for field in adapter.fields]
+    about = [f"- {sentence}" for sentence in _sentences(adapter)]
     head = f"## `{format_.id}`: {format_.title}"
     return "\n".join([head, "", *rows, "", *about, ""])
 
 
 def _row(cells: Iterable[str]) -> str:
-    escaped = (each.replace("|", r"\|") for each in cells)
+    escaped = (cell.replace("|", r"\|") for cell in cells)
     return f"| {' | '.join(escaped)} |"
 
 
 def _cells(field: FieldMapping) -> tuple[str, ...]:
     key = f"`{field.name}`"
-    return key, f"`{field.record_path}`", _demand(field), "; ".join(_words(field))
+    return (
+        key,
+        f"`{field.record_path}`",
+        _requirement(field),
+        "; ".join(_remarks(field)),
+    )
 
 
-def _demand(field: FieldMapping) -> str:
-    """Return what a row has where a record has nothing for it."""
+def _requirement(field: FieldMapping) -> str:
+    """Return what a row has if a record lacks the field."""
     if field.default is not UNSET:
         return f"`{describe_default(field.default).removeprefix('is ')}` if unknown"
     if field.required and field.record_path == "id":
@@ -75,7 +80,7 @@ def _demand(field: FieldMapping) -> str:
     return "required" if field.required else ""
 
 
-def _words(field: FieldMapping) -> Iterator[str]:
+def _remarks(field: FieldMapping) -> Iterator[str]:
     if field.codec is not None:
         yield field.codec.description
     if field.key_record_path:
@@ -84,34 +89,34 @@ def _words(field: FieldMapping) -> Iterator[str]:
         yield field.note
 
 
-def _about(adapter: FormatAdapter) -> Iterator[str]:
-    """Yield what else is to be known of rows of a format."""
+def _sentences(adapter: FormatAdapter) -> Iterator[str]:
+    """Yield further sentences about rows of a format."""
     capacity = adapter.capacity
     parts = [_references[capacity.references], _outputs[capacity.outputs]]
     if capacity.outputs is not Cardinality.NONE:
         parts.append(f"{_scores[capacity.scores]} of an answer")
     yield f"A row holds {_listed(parts)}."
     if capacity.messages or capacity.turns:
-        asked = "may be a chat" if capacity.messages else "is one text"
-        came = "may be a conversation" if capacity.turns else "is one text"
+        prompt = "may be a chat" if capacity.messages else "is one text"
+        answer = "may be a conversation" if capacity.turns else "is one text"
         if capacity.outputs is Cardinality.NONE:
-            yield f"What is asked {asked}."
+            yield f"The prompt {prompt}."
         else:
-            yield f"What is asked {asked}; what is answered {came}."
+            yield f"The prompt {prompt}; an answer {answer}."
     if adapter.vendor != "record":
         yield f"Other keys are in `extra.{adapter.vendor}` of the record."
     if adapter.header_fields:
-        fields = _listed([f"`header.{each}`" for each in adapter.header_fields])
-        yield f"What stands around the rows is {fields}."
+        fields = _listed([f"`header.{path}`" for path in adapter.header_fields])
+        yield f"The document around the rows holds {fields}."
     if adapter.extras_path is not None:
         where = ".".join((*adapter.extras_path, EXTRAS_KEY))
         text = ", as JSON text" if adapter.extras_as_text else ""
-        yield f"`--keep-extra` puts what has no place into `{where}`{text}."
+        yield f"`--keep-extra` stores fields without a place in `{where}`{text}."
     if adapter.write is None:
-        yield "Rows are read, and not written."
+        yield "Rows can be read, but not written."
     if adapter.dialect_normalizers:
-        names = _listed([f"`{each}`" for each in adapter.dialect_normalizers])
-        yield f"Rows of the dialects {names} are read, and not written."
+        names = _listed([f"`{name}`" for name in adapter.dialect_normalizers])
+        yield f"Rows of the dialects {names} can be read, but are not written."
 
 
 def _listed(words: list[str]) -> str:
@@ -119,18 +124,18 @@ def _listed(words: list[str]) -> str:
 
 
 def mapping_as_dict(format_: Format) -> dict[str, Any]:
-    """Return the table of one format as programs get it."""
+    """Return the field map of one format as a JSON object."""
     return {
         "id": format_.id,
         "fields": [
             {
-                "key": each.name,
-                "field": each.record_path,
-                "required": each.required,
-                "default": None if each.default is UNSET else each.default,
-                "has_default": each.default is not UNSET,
-                "how": list(_words(each)),
+                "key": field.name,
+                "field": field.record_path,
+                "required": field.required,
+                "default": None if field.default is UNSET else field.default,
+                "has_default": field.default is not UNSET,
+                "how": list(_remarks(field)),
             }
-            for each in adapter_of(format_).fields
+            for field in adapter_of(format_).fields
         ],
     }

@@ -8,11 +8,11 @@ import pytest
 
 import harpia_formats
 from harpia_formats.conversion.losses.by_format_pair import (
-    Pair,
+    PairLosses,
+    all_pairs,
     line_of,
+    losses_of_pair,
     pair_as_dict,
-    pair_of,
-    pairs,
 )
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.requirements import ConversionError, check_requirements
@@ -41,12 +41,12 @@ CONSTANTS: dict[str, Any] = {
 WHOLES = {"outputs", "outputs.scores"}
 
 
-def pair(source: str, target: str) -> Pair:
+def pair(source: str, target: str) -> PairLosses:
     """Return what becomes of one format on its way into another."""
-    return pair_of(FORMATS[source], FORMATS[target])
+    return losses_of_pair(FORMATS[source], FORMATS[target])
 
 
-def is_told(note: FieldFate, of: Pair) -> bool:
+def is_told(note: FieldFate, of: PairLosses) -> bool:
     """Tell whether the table says what a note on a dropped field says."""
     told = any(
         note.path == each or note.path.startswith(f"{each}.") for each in of.paths
@@ -68,7 +68,7 @@ def run(*arguments: str) -> str:
 
 def test_every_ordered_pair_is_there_once() -> None:
     """The table has each ordered pair of two record formats, and no other."""
-    found = [(each.source, each.target) for each in pairs()]
+    found = [(each.source, each.target) for each in all_pairs()]
 
     assert found == PAIRS
 
@@ -204,7 +204,7 @@ def test_a_pair_without_a_loss_says_so() -> None:
 def test_the_command_writes_a_line_for_each_pair() -> None:
     """In a pipe each pair is one line: from, to, and what is lost, in columns."""
     lines = run("--pairs").splitlines()
-    expected = list(pairs())
+    expected = list(all_pairs())
 
     assert len(expected) == len(lines)
     for line, each in zip(lines, expected, strict=True):
@@ -217,4 +217,4 @@ def test_programs_get_every_pair() -> None:
     """As JSON each pair has all that is dropped, changed and needed, by name."""
     told = json.loads(run("--pairs", "--output-format", "json"))
 
-    assert {"pairs": [pair_as_dict(each) for each in pairs()]} == told
+    assert {"pairs": [pair_as_dict(each) for each in all_pairs()]} == told
