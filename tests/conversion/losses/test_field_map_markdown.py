@@ -76,33 +76,33 @@ def test_a_row_tells_how_a_value_becomes_the_other() -> None:
                 "and several scores of an answer.\n"
             ),
         ),
-        ("tencent-messages", "- What is asked may be a chat.\n"),
+        ("tencent-messages", "- The prompt may be a chat.\n"),
         (
             "eee@0.3.0",
-            "- What is asked is one text; what is answered may be a conversation.\n",
+            "- The prompt is one text; an answer may be a conversation.\n",
         ),
         ("nemo-output", "- Other keys are in `extra.nemo` of the record.\n"),
         (
             "harpia",
             (
-                "- What stands around the rows is `header.metrics` and "
+                "- The document around the rows holds `header.metrics` and "
                 "`header.extra.harpia`.\n"
             ),
         ),
         (
             "eee@0.2.0",
             (
-                "- `--keep-extra` puts what has no place into "
+                "- `--keep-extra` stores fields without a place in "
                 "`metadata.harpia-formats`, as JSON text.\n"
             ),
         ),
         (
             "haystack",
-            "- `--keep-extra` puts what has no place into `harpia-formats`.\n",
+            "- `--keep-extra` stores fields without a place in `harpia-formats`.\n",
         ),
         (
             "nemo-output",
-            "- Rows of the dialects `flat` and `reference` are read",
+            "- Rows of the dialects `flat` and `reference` can be read",
         ),
     ],
 )
