@@ -149,7 +149,7 @@ def test_output_is_compressed_by_its_name(data: Path, suffix: str, opened: Any) 
     assert (data / first).read_bytes() == (data / second).read_bytes()
 
 
-def test_an_output_that_is_there_stays_unless_told(data: Path) -> None:
+def test_an_existing_output_stays_without_overwrite(data: Path) -> None:
     """An output is not replaced without --overwrite, and is with it."""
     output = data / "out.json"
     output.write_bytes(b"mine")
@@ -203,7 +203,7 @@ def test_what_is_no_file_is_written_and_stays(data: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_a_folder_that_is_not_there_is_named(data: Path) -> None:
+def test_a_missing_folder_is_named(data: Path) -> None:
     """An output in no folder, or that is a folder, is an error with its name."""
     result = run("good.jsonl", "--to", "nemo", "-o", "no/out.json", cwd=data)
     folder = run("good.jsonl", "--to", "nemo", "-o", ".", cwd=data)
@@ -217,7 +217,7 @@ def test_a_folder_that_is_not_there_is_named(data: Path) -> None:
 
 
 def test_nothing_is_left_of_a_run_with_an_invalid_row(data: Path) -> None:
-    """An invalid row ends the run with its place, and nothing is there."""
+    """An invalid row ends the run with its place, and no file is written."""
     before = names(data)
     result = run("bad.jsonl", "--to", "nemo", "-o", "out.json", cwd=data)
 
@@ -240,7 +240,7 @@ def test_nothing_is_left_of_a_record_that_cannot_be_converted(data: Path) -> Non
 
 
 def test_nothing_is_left_of_a_broken_archive(data: Path) -> None:
-    """A compressed input that ends too early is a failure, and nothing is there."""
+    """A truncated compressed input is a failure, and no file is written."""
     whole = gzip.compress(lines_of(*GOOD * 500))
     (data / "cut.jsonl.gz").write_bytes(whole[: len(whole) // 2])
     before = names(data)
@@ -276,9 +276,9 @@ def test_nothing_is_left_of_a_run_that_is_ended(
         process.stdin.flush()
         _wait_for_more_than(data, before)
         process.send_signal(number)
-        _, told = process.communicate(timeout=PATIENCE)
+        _, message = process.communicate(timeout=PATIENCE)
 
-    assert (process.returncode, told) == (code, b"")
+    assert (process.returncode, message) == (code, b"")
     assert names(data) == before
 
 
@@ -293,7 +293,7 @@ def _wait_for_more_than(folder: Path, before: list[str]) -> None:
 def test_nothing_is_left_of_options_that_cannot_be_met(
     data: Path, option: list[str]
 ) -> None:
-    """Where options are refused no file is begun, not even for quarantine."""
+    """If options are refused, no file is opened, not even for quarantine."""
     before = names(data)
     arguments = ["bad.jsonl", "--to", "nemo", "-o", "o.json", *option]
     result = run(*arguments, "--on-invalid", "quarantine", cwd=data)
@@ -330,7 +330,7 @@ def test_invalid_rows_are_put_aside_byte_for_byte(data: Path) -> None:
 
 
 def test_quarantine_file_needs_quarantine(data: Path) -> None:
-    """A file for invalid rows that none would go to is a mistake, told in one line."""
+    """--quarantine without --on-invalid quarantine ends with 2 and one line."""
     result = run("bad.jsonl", "--to", "nemo", "--quarantine", "aside.jsonl", cwd=data)
 
     assert result.returncode == 2
@@ -338,7 +338,7 @@ def test_quarantine_file_needs_quarantine(data: Path) -> None:
 
 
 def test_quarantine_needs_a_place_beside_standard_output(data: Path) -> None:
-    """Rows cannot be put beside standard output, but where --quarantine says."""
+    """There is no place beside standard output, so --quarantine must name a file."""
     arguments = ["bad.jsonl", "--to", "nemo", "--on-invalid", "quarantine"]
     refused = run(*arguments, cwd=data)
     done = run(*arguments, "--quarantine", "aside.jsonl", cwd=data)
@@ -368,7 +368,7 @@ def test_records_that_cannot_be_converted_are_put_aside(data: Path) -> None:
 
 
 def test_a_loss_that_is_a_failure_writes_nothing(data: Path) -> None:
-    """--on-loss fail ends with 1 and without an output where something is lost."""
+    """With --on-loss fail a loss ends with 1 and no output is written."""
     before = names(data)
     arguments = ["good.jsonl", "--to", "nemo", "-o", "out.json"]
     result = run(*arguments, "--on-loss", "fail", cwd=data)
@@ -378,7 +378,7 @@ def test_a_loss_that_is_a_failure_writes_nothing(data: Path) -> None:
     assert names(data) == before
 
 
-def test_losses_are_not_told_where_nobody_asks(data: Path) -> None:
+def test_losses_are_not_printed_on_request(data: Path) -> None:
     """--on-loss ignore leaves out the table, and --quiet everything."""
     arguments = ["good.jsonl", "--to", "nemo"]
     ignored = run(*arguments, "--on-loss", "ignore", cwd=data)
@@ -443,8 +443,8 @@ def test_fields_come_before_what_is_beside_them(data: Path) -> None:
         "outputs": [],
     }
     (data / "record.jsonl").write_bytes(lines_of(row))
-    told = run("record.jsonl", "--to", "nemo", cwd=data).stderr.decode()
-    names_ = [each.split()[0] for each in told.splitlines()[2:-2]]
+    message = run("record.jsonl", "--to", "nemo", cwd=data).stderr.decode()
+    names_ = [each.split()[0] for each in message.splitlines()[2:-2]]
     beside = [each for each in names_ if each.startswith(("metadata", "extra"))]
 
     assert {"choices", "references"} <= set(names_)
@@ -478,12 +478,12 @@ def test_what_cannot_be_done_is_one_sentence(
 ) -> None:
     """Each mistake is one line that names the cure, exit 2, and never a traceback."""
     result = run("good.jsonl", *arguments, cwd=data)
-    told = result.stderr.decode()
+    message = result.stderr.decode()
 
     assert (result.returncode, result.stdout) == (2, b"")
-    assert "Traceback" not in told
-    assert "error: " in told
-    assert all(each in told for each in words), told
+    assert "Traceback" not in message
+    assert "error: " in message
+    assert all(each in message for each in words), message
 
 
 @pytest.mark.parametrize(
@@ -500,20 +500,20 @@ def test_what_cannot_be_done_is_one_sentence(
 def test_a_word_that_is_no_choice_suggests_the_nearest(
     data: Path, option: str, word: str, near: str
 ) -> None:
-    """An unknown choice is told with all of them and the nearest, and exit 2."""
+    """An unknown choice ends with 2, all choices and the most similar one."""
     result = run("good.jsonl", "--to", "nemo", option, word, cwd=data)
     strange = run("good.jsonl", "--to", "nemo", option, "zzzzzz", cwd=data)
-    told = " ".join(result.stderr.decode().replace("│", " ").split())
+    message = " ".join(result.stderr.decode().replace("│", " ").split())
 
     assert (result.returncode, result.stdout) == (2, b"")
-    assert f"'{option}': '{word}' is not one of " in told
-    assert f"did you mean {near}?" in told
+    assert f"'{option}': '{word}' is not one of " in message
+    assert f"did you mean {near}?" in message
     assert strange.returncode == 2
     assert "did you mean" not in strange.stderr.decode()
 
 
-def test_a_need_is_told_before_the_input_is_read() -> None:
-    """What a format never has is told as soon as the format is known."""
+def test_a_missing_field_is_reported_before_the_input_is_read() -> None:
+    """A field that a format never has is reported once the format is known."""
     arguments = ["convert", "-", "--to", "eee", "--from", "harpia"]
     pipe = subprocess.PIPE
     with subprocess.Popen(  # noqa: S603 - the command is ours
@@ -525,16 +525,16 @@ def test_a_need_is_told_before_the_input_is_read() -> None:
             process.stdin.write(lines_of(*GOOD) * 20_000)
             process.stdin.flush()
         assert select.select([process.stderr], [], [], PATIENCE)[0]
-        told = process.stderr.readline()
+        message = process.stderr.readline()
         with contextlib.suppress(BrokenPipeError):
             process.communicate(timeout=PATIENCE)
 
     assert process.returncode == 2
-    assert b"--score em or --score f1" in told
+    assert b"--score em or --score f1" in message
 
 
 def test_a_file_for_each_model_is_needed_to_be_new(data: Path) -> None:
-    """With {model} in the name, too, a file that is there stays unless told."""
+    """An existing file stays without --overwrite, also with {model} in its name."""
     row = {"prompt": "q", "references": ["r"], "outputs": [{"model": "m", "text": "a"}]}
     (data / "m.json").write_bytes(b"mine")
     before = names(data)
@@ -567,7 +567,7 @@ def children_of(process: int) -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
-    """Where a worker is killed the rest is done without it, and nothing is lost."""
+    """If a worker is killed, the others do its work and nothing is lost."""
     count = 150_000
     rows = (
         b'{"prompt": "%s", "ideal_response": "r", "category": "", "source": "%d"}\n'

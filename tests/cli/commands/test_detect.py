@@ -59,8 +59,8 @@ def test_each_file_has_an_aligned_line(data: Path) -> None:
     assert second == f"日本.csv   tencent-csv (answer)  100 %  {where}  a table"
 
 
-def test_mixed_file_is_said_to_be_so(data: Path) -> None:
-    """Below a mixed file it is said what the other records are."""
+def test_mixed_file_is_flagged(data: Path) -> None:
+    """Below a mixed file the formats of the other records are listed."""
     first, *notes = lines_of(run("mixed.jsonl", cwd=data))
 
     assert "  87 %  `messages` in 87 of 100 records  " in first
@@ -74,15 +74,15 @@ def test_mixed_file_is_said_to_be_so(data: Path) -> None:
     ("alike", "others", "share"), [(999, 1, 99), (57, 43, 57), (2, 1, 66)]
 )
 def test_share_is_rounded_down(data: Path, alike: int, others: int, share: int) -> None:
-    """A share that is not quite all is not said to be all, and a whole one is exact."""
+    """Only all records make 100 %; a share is rounded down."""
     rows = QUESTION * alike + ANSWERED * others
     (data / "shares.jsonl").write_bytes(rows)
 
     assert f"  {share} %  " in lines_of(run("shares.jsonl", cwd=data))[0]
 
 
-def test_ambiguous_file_is_said_to_be_so() -> None:
-    """Where a file may be in another format too, that is named below it."""
+def test_ambiguous_file_is_flagged() -> None:
+    """If a file may be in another format, too, it is named below the file."""
     rows = (FIXTURES / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
     scores = b'{"groups":{"g":{"metrics":{"f1":{"scores":{}}}}},'
     result = run("-", stdin=scores + rows.splitlines()[0].removeprefix(b"{"))
@@ -93,7 +93,7 @@ def test_ambiguous_file_is_said_to_be_so() -> None:
 
 
 def test_unknown_file_ends_with_1(data: Path) -> None:
-    """Of a file in no known format it is said what it lacks, and the exit code is 1."""
+    """A file in no known format has what it lacks in its line; the exit code is 1."""
     result = run("odd.json", "ask.jsonl", cwd=data)
     first, second, known = lines_of(result)
 
@@ -115,7 +115,7 @@ def test_unreadable_file_ends_with_2(data: Path) -> None:
 
 
 def test_nothing_but_an_unreadable_file(data: Path) -> None:
-    """Where nothing could be read, nothing is on standard output."""
+    """If nothing could be read, standard output is empty."""
     result = run("nope*.json", cwd=data)
 
     assert (result.returncode, result.stdout) == (2, b"")
@@ -137,15 +137,15 @@ def test_names_cannot_command_the_terminal(data: Path) -> None:
     name = "\x1b]0;owned\x07\n[bold]x.jsonl"
     (data / name).write_bytes(QUESTION)
     for form in ("text", "json"):
-        told = run(name, "--output-format", form, cwd=data).stdout
-        assert b"\x1b" not in told
-        assert b"\x07" not in told
-        assert b"[bold]x.jsonl" in told
+        printed = run(name, "--output-format", form, cwd=data).stdout
+        assert b"\x1b" not in printed
+        assert b"\x07" not in printed
+        assert b"[bold]x.jsonl" in printed
     assert len(lines_of(run(name, cwd=data))) == 1
 
 
 @pytest.mark.parametrize("arguments", [[], ["x.json", "--output-format", "xml"]])
-def test_usage_error_is_told(arguments: list[str]) -> None:
+def test_usage_error_is_explained(arguments: list[str]) -> None:
     """A command line that makes no sense ends with 2 and no traceback."""
     result = run(*arguments)
 

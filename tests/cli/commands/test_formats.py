@@ -57,7 +57,7 @@ def test_every_dialect_has_a_line_below_its_format() -> None:
 
 
 def test_families_are_listed_last() -> None:
-    """Names that stand for several formats are said with their members."""
+    """Names that stand for several formats are listed with their members."""
     tail = output_of().splitlines()[-len(FAMILIES) :]
 
     for line, (name, members) in zip(tail, FAMILIES.items(), strict=True):
@@ -79,12 +79,12 @@ def test_json_holds_every_format(listed: dict[str, Any]) -> None:
     formats = listed["formats"]
 
     assert [each["id"] for each in formats] == list(all_formats())
-    for told, known in zip(formats, all_formats().values(), strict=True):
-        assert told["vendor"] == known.vendor
-        assert told["title"] == known.title
-        assert told["family"] == known.family
-        assert told["aliases"] == list(known.aliases)
-        names = [each["name"] for each in told["dialects"]]
+    for shown, known in zip(formats, all_formats().values(), strict=True):
+        assert shown["vendor"] == known.vendor
+        assert shown["title"] == known.title
+        assert shown["family"] == known.family
+        assert shown["aliases"] == list(known.aliases)
+        names = [each["name"] for each in shown["dialects"]]
         assert names == [each.name for each in known.dialects]
     assert listed["families"] == {key: [*each] for key, each in FAMILIES.items()}
 

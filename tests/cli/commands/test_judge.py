@@ -175,8 +175,8 @@ def test_standard_input_is_judged(data: Path, server: Any) -> None:
     assert done.stderr == b""
 
 
-def test_an_output_that_is_there_stays_unless_told(data: Path, server: Any) -> None:
-    """An output is replaced only with --overwrite, and nothing is asked in vain."""
+def test_an_existing_output_stays_without_overwrite(data: Path, server: Any) -> None:
+    """An output is replaced only with --overwrite; otherwise no request is sent."""
     (data / "out.json").write_bytes(b"mine")
     refused = run(data, "in.jsonl", "-o", "out.json", server=server)
     kept = (data / "out.json").read_bytes()
@@ -188,7 +188,7 @@ def test_an_output_that_is_there_stays_unless_told(data: Path, server: Any) -> N
 
 
 def test_a_second_run_asks_for_nothing(data: Path, server: Any) -> None:
-    """What was answered is in the cache, in the same bytes but for `cached`."""
+    """Replies come from the cache; only `cached` differs in the output."""
     for each in ("one", "two"):
         run(data, "in.jsonl", "-o", each, "--cache", "c", server=server)
     one, two = ((data / each).read_bytes() for each in ("one", "two"))
@@ -232,7 +232,7 @@ def test_a_dry_run_shows_what_is_known(data: Path, server: Any) -> None:
 
 
 def test_data_cannot_write_to_the_terminal(data: Path) -> None:
-    """What a terminal or a log would obey is shown as an escape."""
+    """Text that could control a terminal or a log is shown as an escape."""
     bad = [{**rows(1)[0], "response": "\x1b[31m\n::error::x\u202e"}]
     (data / "in.jsonl").write_text(json.dumps(bad[0]) + "\n")
     said = run(data, "in.jsonl", "--dry-run").stdout.decode()
@@ -316,7 +316,7 @@ def test_a_row_that_lacks_an_input_is_not_asked_for(
 def test_without_a_cache_it_is_told_that_nothing_is_kept(
     data: Path, server: Any
 ) -> None:
-    """Where the budget ends a run without a cache, the next one starts anew."""
+    """Without a cache, a run after one that its limit stopped starts anew."""
     done = run(data, "in.jsonl", "--max-requests", "2", server=server)
 
     assert done.returncode == 1
@@ -336,7 +336,7 @@ def test_no_records_are_an_error(  # noqa: PLR0913, PLR0917 - cases and fixtures
     code: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A file without records is told before anything is asked."""
+    """A file without records is an error before any request is sent."""
     (data / "in.jsonl").write_text(text)
     with (data / "in.jsonl").open(encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stdin", stream)
@@ -379,7 +379,7 @@ def test_what_cannot_be_done_is_told_before_anything_is_asked(
 
 
 def test_nothing_is_asked_of_a_file_that_is_broken(data: Path, server: Any) -> None:
-    """A row that is not valid, even the last, ends it before anything is paid for."""
+    """A row that is not valid, even the last, ends the run before any request."""
     with (data / "in.jsonl").open("a") as stream:
         stream.write('{"input": 5}\n')
     done = run(data, "in.jsonl", "-o", "out.json", server=server)
@@ -390,7 +390,7 @@ def test_nothing_is_asked_of_a_file_that_is_broken(data: Path, server: Any) -> N
 
 
 def test_the_first_failure_ends_it(data: Path, server: Any) -> None:
-    """As in Haystack, a row without a verdict ends it; nothing is written."""
+    """As in Haystack, a row without a verdict ends the run without an output."""
     server.answer = lambda *_: stub.completion('{"score": 5}')
     done = run(data, "in.jsonl", "-o", "out.json", server=server)
 
@@ -401,7 +401,7 @@ def test_the_first_failure_ends_it(data: Path, server: Any) -> None:
 
 
 def test_failures_can_be_null(data: Path, server: Any) -> None:
-    """With --no-raise-on-failure such rows are null; the exit code tells of them."""
+    """With --no-raise-on-failure such rows are null, and the exit code is 1."""
     server.answer = lambda *_: stub.completion("no")
     write_rows(data / "in.jsonl", 8)
     options = ["-o", "out.json", "--no-raise-on-failure"]
@@ -420,7 +420,7 @@ def test_failures_can_be_null(data: Path, server: Any) -> None:
 
 
 def test_a_budget_ends_it_cleanly(data: Path, server: Any) -> None:
-    """Rows that are not asked are null and say so; the next run goes on."""
+    """Rows beyond a limit are null with a reason; the next run continues."""
     options = ["in.jsonl", "-o", "out.json"]
     first = run(data, *options, "--max-requests", "3", server=server)
     options.append("--overwrite")
@@ -440,7 +440,7 @@ def test_a_budget_ends_it_cleanly(data: Path, server: Any) -> None:
 
 
 def test_the_key_is_nowhere(data: Path, server: Any) -> None:
-    """Whatever happens, no output, file or argument holds the key."""
+    """No output, file or argument ever holds the key."""
 
     def echo(_: Any, headers: dict[str, str]) -> Any:
         body = json.dumps({"error": {"message": f"wrong: {headers}"}}).encode()
@@ -484,7 +484,7 @@ def begun(folder: Path, server: Any) -> "subprocess.Popen[bytes]":
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so, or fail."""
+    """Wait until a condition is true, or fail."""
     end = time.monotonic() + PATIENCE
     while not is_so():
         if time.monotonic() > end:
@@ -493,7 +493,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 
 def ended(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
-    """Return the exit code of a run and what it said."""
+    """Return the exit code of a run and its messages."""
     _, said = process.communicate(timeout=PATIENCE)
     return process.returncode, said.decode()
 
@@ -504,7 +504,7 @@ def ended(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
 def test_a_run_that_is_killed_pays_for_nothing_twice(
     tmp_path: Path, count: int
 ) -> None:
-    """After SIGKILL no row that was answered is asked again, and none is missing.
+    """After SIGKILL no answered row is sent again, and no row is missing.
 
     A tenth of the rows fail once. The kill comes while as many requests are under way
     as can be, and unanswered: the server counts those once more, each failure too, and
@@ -549,7 +549,7 @@ def test_a_run_that_is_killed_pays_for_nothing_twice(
 def test_a_run_that_is_stopped_says_how_to_go_on(
     tmp_path: Path, number: int, code: int
 ) -> None:
-    """A stopped run keeps what is under way and no output, and goes on from there."""
+    """A stopped run keeps pending replies, writes no output, and can be continued."""
     write_rows(tmp_path / "in.jsonl", 60)
     (tmp_path / "judge.yaml").write_text(DEFINITION)
     with stub.JudgeServer(delay=0.05) as server:
@@ -571,7 +571,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(
 
 
 def test_a_server_that_hangs_does_not_keep_a_stopped_run(tmp_path: Path) -> None:
-    """A second signal ends a run at once, whatever is under way."""
+    """A second signal ends a run at once, even with pending requests."""
     write_rows(tmp_path / "in.jsonl", 10)
     (tmp_path / "judge.yaml").write_text(DEFINITION)
     with stub.JudgeServer() as server:
@@ -591,7 +591,7 @@ def test_a_server_that_hangs_does_not_keep_a_stopped_run(tmp_path: Path) -> None
 
 @pytest.mark.long
 def test_kills_at_any_moment_lose_nothing(tmp_path: Path) -> None:
-    """Killed again and again, a run ends with every row, and few are asked twice.
+    """A run that is killed many times ends with every row; few are sent twice.
 
     Only what was under way at a kill can have been answered without being kept.
     """

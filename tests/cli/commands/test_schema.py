@@ -59,7 +59,7 @@ def test_schema_is_printed_as_it_is(arguments: str, name: str) -> None:
 def test_schema_of_rows_is_that_of_a_row(
     tmp_path: Path, arguments: str, folder: str, name: str
 ) -> None:
-    """Where the records of a dialect are rows, its schema judges a row."""
+    """If the records of a dialect are rows, its schema is that of a row."""
     path = tmp_path / "row.json"
     path.write_bytes(run(*arguments.split()).stdout)
     report = validate(FIXTURES / folder / "valid" / name, schema=path)
@@ -90,8 +90,8 @@ def test_module_is_printed() -> None:
         ("nemo-output-flat --dialect flat", "nemo-output-flat is a schema"),
     ],
 )
-def test_what_there_is_not_is_one_line(arguments: str, words: str) -> None:
-    """A format, dialect or schema that there is not ends with 2 and says what is."""
+def test_unknown_names_are_one_line(arguments: str, words: str) -> None:
+    """An unknown format, dialect or schema ends with 2 and lists the known ones."""
     result = run(*arguments.split())
 
     assert (result.returncode, result.stdout) == (2, b"")

@@ -139,7 +139,7 @@ def test_what_cannot_be_done_is_a_sentence(
 
 
 def test_an_invalid_row_ends_it(data: Path) -> None:
-    """A row that is not valid is told with its place, and the exit code is 1."""
+    """A row that is not valid is printed with its place, and the exit code is 1."""
     (data / "runs.jsonl").write_bytes(lines_of() + b'{"input": 7}\n')
 
     broken = run("runs.jsonl", "-m", "em", cwd=data)
@@ -153,7 +153,7 @@ def test_an_invalid_row_ends_it(data: Path) -> None:
 
 
 def test_nothing_is_left_of_results_that_fail(data: Path) -> None:
-    """Where a row is not valid no result is written."""
+    """If a row is not valid, no result is written."""
     (data / "runs.jsonl").write_bytes(lines_of() * 200 + b'{"input": 7}\n')
 
     result = run("runs.jsonl", "-m", "em", "--to", "record", "-o", "o.jsonl", cwd=data)
@@ -163,7 +163,7 @@ def test_nothing_is_left_of_results_that_fail(data: Path) -> None:
 
 
 def test_two_systems_are_compared(data: Path) -> None:
-    """Both scores, their difference and the p-value are told for each metric."""
+    """Both scores, their difference and the p-value are printed for each metric."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     (data / "other.jsonl").write_bytes(
         lines_of(tuple((*row[:2], "no", row[3]) for row in ROWS))

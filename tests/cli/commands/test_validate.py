@@ -58,7 +58,7 @@ def test_commands_are_listed_on_the_help_page() -> None:
 
 @pytest.mark.parametrize("command", ["detect", "formats", "schema"])
 def test_command_has_a_help_page(command: str) -> None:
-    """Each command has a page of its own, also where no other is imported."""
+    """Each command has its own help page, for which no other one is imported."""
     result = run(command, "--help")
 
     assert (result.returncode, result.stderr) == (0, b"")
@@ -66,7 +66,7 @@ def test_command_has_a_help_page(command: str) -> None:
 
 
 def test_strict_holds_files_to_the_document() -> None:
-    """What is tolerated with a note is an error with --strict."""
+    """What is only a note by default is an error with --strict."""
     path = FIXTURES / "nemo-output" / "valid" / "N101-without-category.jsonl"
 
     assert run("validate", path).returncode == 0
@@ -75,7 +75,7 @@ def test_strict_holds_files_to_the_document() -> None:
 
 
 def test_strict_refuses_a_dialect_that_is_not_documented() -> None:
-    """A dialect of the wild is said to be one, or refused if strict."""
+    """An undocumented dialect is a note, and an error with --strict."""
     path = FIXTURES / "nemo-output" / "valid" / "flat.jsonl"
 
     assert codes(path) == {"S202"}
@@ -83,7 +83,7 @@ def test_strict_refuses_a_dialect_that_is_not_documented() -> None:
 
 
 def test_lint_checks_more(tmp_path: Path) -> None:
-    """Doubts that are not checked by default are with --lint, or if selected."""
+    """Optional rules are checked with --lint, or if they are selected."""
     lint = next(each for each in RULES.values() if each.lint)
     path = tmp_path / "doubtful.jsonl"
     path.write_bytes(lint.bad)
@@ -126,7 +126,7 @@ def test_other_file_is_checked_against(
 def test_other_file_that_is_of_no_use_is_one_line(
     pair: Path, other: str, words: str
 ) -> None:
-    """A file that nothing can be checked against ends with 2 and says so in a line."""
+    """A file that no input can be checked against ends with 2 and one line."""
     result = run("validate", "E201.good.jsonl", "--with", other, cwd=pair)
 
     assert result.returncode == 2
@@ -139,13 +139,13 @@ def test_dialect_is_in_the_summary() -> None:
     """The line of a file names its dialect behind its format."""
     path = FIXTURES / "nemo-output" / "valid" / "flat.jsonl"
     plain = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
-    told = run("validate", path, plain).stderr.decode()
+    message = run("validate", path, plain).stderr.decode()
 
-    assert "(nemo-output, flat)" in told
-    assert "(nemo-output)" in told
+    assert "(nemo-output, flat)" in message
+    assert "(nemo-output)" in message
 
 
-def test_tables_of_a_folder_are_judged(tmp_path: Path) -> None:
+def test_tables_of_a_folder_are_validated(tmp_path: Path) -> None:
     """A folder's CSV files are among its data files."""
     (tmp_path / "t.csv").write_bytes(b"system,prompt,response\n,Oi,Ol\xc3\xa1\n")
     result = run("validate", tmp_path)
