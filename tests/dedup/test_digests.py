@@ -81,7 +81,7 @@ def repeated(texts: list[str], **limits: int) -> RepeatedTexts:
 def test_repeated_is_what_a_counter_counts(
     texts: list[str], limits: tuple[int, int, int]
 ) -> None:
-    """Whatever the limits, what is named is repeated and the surplus is exact."""
+    """With any limits, the listed digests are repeated and the surplus is exact."""
     held, whole, limit = limits
     counts = Counter(map(digest_of, texts))
     again = {each for each, count in counts.items() if count > 1}
@@ -105,7 +105,7 @@ def test_missing_is_what_sets_differ_in(
     limits: tuple[int, int, int],
     other_limits: tuple[int, int, int],
 ) -> None:
-    """Whatever the limits, what is named is missing and its occurrences are exact."""
+    """With any limits, the listed digests are missing and the occurrences are exact."""
     known = set(map(digest_of, others))
     absent = [each for each in map(digest_of, mine) if each not in known]
     with Digests(*limits) as here, Digests(*other_limits) as there:
@@ -138,7 +138,7 @@ def test_nothing_added_is_nothing_found() -> None:
 
 
 def test_asking_changes_nothing() -> None:
-    """What was asked can be asked again, and more be added between."""
+    """Results can be requested several times, with texts added between."""
     with Digests(held=3, whole=1) as digests:
         digests.add(["a", "b", "a", "c"])
         first = digests.repeated()
@@ -152,7 +152,7 @@ def test_asking_changes_nothing() -> None:
 
 
 def test_large_partition_is_looked_at_in_shares() -> None:
-    """Digests that share a byte are still looked at in sets of bounded size."""
+    """Digests that share a byte are still read in sets of bounded size."""
     texts = agreeing(8)
     with Digests() as digests:
         digests.add(texts)
@@ -165,7 +165,7 @@ def test_large_partition_is_looked_at_in_shares() -> None:
 def test_memory_is_made_free_before_sets_are_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Once there is a file, what is held is written before anything is looked at."""
+    """Once there is a file, digests in memory are written before reading."""
     files: list[io.BytesIO] = []
 
     def opened() -> IO[bytes]:
@@ -186,7 +186,7 @@ def test_memory_is_made_free_before_sets_are_made(
 
 
 def test_the_first_repeated_ones_of_a_partition_are_named() -> None:
-    """Which ones are named depends on what was added and not on the memory."""
+    """The listed digests depend on the texts, not on the memory."""
     texts = agreeing(8)[:20] * 2
     all_held = repeated(texts, limit=5)
 
@@ -196,7 +196,7 @@ def test_the_first_repeated_ones_of_a_partition_are_named() -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "ação", "模型", "\ud800", "a\udc00b", "\0"])
 def test_digest_is_what_is_added(text: str) -> None:
-    """Any text has the digest that `digest_of` says, also beside any other text."""
+    """Any text has the digest that `digest_of` returns, also beside other texts."""
     for company in ([], ["x"], ["\udfff"]):
         found = repeated([text, text, *company])
 
@@ -204,14 +204,14 @@ def test_digest_is_what_is_added(text: str) -> None:
 
 
 def test_lone_surrogates_are_told_apart() -> None:
-    """Two halves of a character are not the character, nor each other."""
+    """Two halves of a surrogate pair differ from the character and from each other."""
     texts = ["\ud83d\ude00", "😀", "\ud83d", "\ude00", "?"]
 
     assert len({*map(digest_of, texts)}) == len(texts)
 
 
 def test_digests_do_not_depend_on_the_process() -> None:
-    """Another process, with another seed for hashes, finds the same."""
+    """Another process, with another hash seed, has the same digests."""
     script = (
         "from harpia_formats.dedup.digests import Digests, digest_of\n"
         "with Digests(held=9, limit=3) as digests:\n"
@@ -235,7 +235,7 @@ def test_digests_do_not_depend_on_the_process() -> None:
 def test_file_is_made_when_needed_and_removed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A file is opened once, past what is held, and is closed at the end."""
+    """A file is opened once, when the memory is full, and is closed at the end."""
     files: list[IO[bytes]] = []
 
     def opened() -> IO[bytes]:
@@ -254,7 +254,7 @@ def test_file_is_made_when_needed_and_removed(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_disk_is_a_source_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk is said when adding and when asking; closing says no more."""
+    """A full disk is a `SourceError` in adding and in results, not in closing."""
 
     def full() -> IO[bytes]:
         return Path("/dev/full").open("w+b")
@@ -267,7 +267,7 @@ def test_full_disk_is_a_source_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_temporary_folder_is_a_source_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that cannot be made is said with the reason."""
+    """A temporary file that cannot be made is an error with the reason."""
 
     def refused() -> None:
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory")
@@ -281,7 +281,7 @@ def test_no_temporary_folder_is_a_source_error(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_broken_disk_is_a_source_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was written and cannot be read again is said."""
+    """A temporary file that cannot be read again is an error."""
 
     class Broken(io.BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
@@ -298,7 +298,7 @@ def test_broken_disk_is_a_source_error(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_disk_that_has_room_again_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What could not be written is written by the next attempt, once."""
+    """Digests that could not be written are written once by the next attempt."""
 
     class Narrow(io.BytesIO):
         room = 3
@@ -324,7 +324,7 @@ def test_disk_that_has_room_again_loses_nothing(
 
 @pytest.mark.skipif(not STATUS.exists(), reason="needs /proc")
 def test_memory_is_bounded() -> None:
-    """Three million texts take less than 64 MB, held and looked at."""
+    """Three million texts take less than 64 MB, held and read."""
     before, after = peaks("Digests(), 100", "Digests(), 3_000_000")
 
     assert after - before < 64 * 1024
@@ -341,7 +341,7 @@ def test_memory_does_not_grow_with_the_texts() -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "\ud800", "é"]), max_size=20))
 def test_digests_made_elsewhere_count_alike(texts: list[str]) -> None:
-    """Texts are the same whether they are added or their digests are."""
+    """Adding texts and adding their digests have the same result."""
     with Digests() as here, Digests() as there:
         here.add(texts)
         there.add_digests(digests_of(texts))

@@ -74,7 +74,7 @@ def validated(given_: Any, **options: Any) -> Report:
 
 
 def told(report: Report) -> dict[int, int]:
-    """Return the records that are said to be repeated, and which they repeat."""
+    """Return the records reported as duplicates, and which they repeat."""
     found = {}
     for each in report.problems:
         if each.code == "X101":
@@ -88,7 +88,7 @@ def told(report: Report) -> dict[int, int]:
 def test_repeats_are_those_that_a_dictionary_finds(
     rows: Rows, layout: str, limit: int | None
 ) -> None:
-    """Exactly the records with an id that was there before are told, and counted."""
+    """Exactly the records whose id a record before has are reported and counted."""
     data, records = written(rows, layout)
     report = validated(data, limit=limit)
     (count,) = report.files
@@ -104,7 +104,7 @@ def test_repeats_are_those_that_a_dictionary_finds(
 
 @given(ROWS, LAYOUTS)
 def test_places_are_those_of_the_ids(rows: Rows, layout: str) -> None:
-    """Each is marked at its id, and says in which line the first one is."""
+    """Each duplicate is marked at its id, and names the line of the first record."""
     data, records = written(rows, layout)
     lines = data.decode().split("\n")
     for each in validated(data).problems:
@@ -133,13 +133,13 @@ EXAMPLE: Rows = [("good", each) for each in (1, 2, 1, 3)] + [
 
 @contextmanager
 def as_bytes(data: bytes, _: Path) -> Iterator[Any]:
-    """Hand out bytes in memory."""
+    """Yield bytes in memory."""
     yield data
 
 
 @contextmanager
 def as_file(data: bytes, folder: Path) -> Iterator[Any]:
-    """Hand out a file."""
+    """Yield a file."""
     path = folder / "a.data"
     path.write_bytes(data)
     yield path
@@ -147,20 +147,20 @@ def as_file(data: bytes, folder: Path) -> Iterator[Any]:
 
 @contextmanager
 def as_gzip(data: bytes, folder: Path) -> Iterator[Any]:
-    """Hand out a compressed file."""
+    """Yield a compressed file."""
     with as_file(gzip.compress(data), folder) as path:
         yield path
 
 
 @contextmanager
 def as_stream(data: bytes, _: Path) -> Iterator[Any]:
-    """Hand out an open stream, which is read once."""
+    """Yield an open stream, which is read once."""
     yield io.BytesIO(data)
 
 
 @contextmanager
 def as_pipe(data: bytes, _: Path) -> Iterator[Any]:
-    """Hand out the end of a pipe."""
+    """Yield the end of a pipe."""
     out, into = os.pipe()
 
     def write() -> None:
@@ -182,7 +182,7 @@ Given = Callable[[bytes, Path], AbstractContextManager[Any]]
 def test_every_kind_of_input_is_looked_at_twice(
     given_: Given, layout: str, tmp_path: Path
 ) -> None:
-    """Repeats are found in what can be read only once too, and placed alike."""
+    """Duplicates in a source that can be read once only have the same places."""
     data, records = written(EXAMPLE, layout)
     with given_(data, tmp_path) as source:
         report = validated(source)
@@ -203,7 +203,7 @@ def test_every_kind_of_input_is_looked_at_twice(
 
 
 def test_large_stream_is_copied_to_disk(tmp_path: Path) -> None:
-    """Of a pipe of megabytes the last record is compared with the first."""
+    """In a pipe of megabytes the last record is compared with the first."""
     rows: Rows = [("good", each) for each in range(160_000)]
     data, records = written([*rows, ("good", 0)], "lines")
     assert len(data) > 8 * 1024 * 1024
@@ -214,7 +214,7 @@ def test_large_stream_is_copied_to_disk(tmp_path: Path) -> None:
 
 
 def test_all_keys_count_that_tell_records_apart() -> None:
-    """Of EvalEval the same sample in another epoch or evaluation is no repeat."""
+    """In EvalEval, the same sample in another epoch or evaluation is no duplicate."""
     path = Path(__file__).parents[2] / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
     row = json.loads(path.read_bytes().splitlines()[0])
     rows = [
@@ -244,7 +244,7 @@ def test_repeats_are_not_looked_for_unless_wanted(options: dict[str, Any]) -> No
 
 
 def test_first_error_is_the_only_one_if_asked_for() -> None:
-    """With `fail_fast` one repeat is enough."""
+    """With `fail_fast` one duplicate is reported."""
     data, _ = written([("good", 1)] * 4, "lines")
     report = validated(data, fail_fast=True)
 
@@ -253,7 +253,7 @@ def test_first_error_is_the_only_one_if_asked_for() -> None:
 
 
 def test_equal_digests_are_no_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ids that only share a digest are compared in the file, and are none."""
+    """Different ids that share a digest are no duplicates."""
     digest = digest_of("a")
     monkeypatch.setattr(uniqueness, "digest_of", lambda _: digest)
     unique = DuplicateIdFinder(
@@ -268,7 +268,7 @@ def test_equal_digests_are_no_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_read_again_where_all_differ() -> None:
-    """A second look costs as much as the first, so it is not taken without need."""
+    """A file without duplicates is read once."""
 
     def again() -> Any:
         raise AssertionError

@@ -46,7 +46,7 @@ RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 
 def lane_that_knows(schema: dict[str, Any], value: Any) -> TypedDecoder:
-    """Return a decoder that has seen the keys of a record."""
+    """Return a decoder that declares the keys of a record."""
     survey = UnknownKeys()
     survey.take(schema, value)
     return typed_decoder_of(schema, survey.extras)
@@ -61,7 +61,7 @@ def of_value(value: Any, *, by_text: bool = False) -> list[str]:
 def test_keys_do_not_depend_on_who_decoded(
     record: Any, by_text: bool, schema: dict[str, Any]
 ) -> None:
-    """A row that the decoder accepts has the key that it has decoded plainly."""
+    """A row has the same key decoded with and without types."""
     text = json.dumps(record).encode()
     decoder = lane_that_knows(schema, record)
     accepted = decoder.accept(text)
@@ -88,7 +88,7 @@ def test_keys_of_many_records_are_those_of_each(
 
 @given(st.lists(st.text(alphabet="(1,)\n'"), min_size=1))
 def test_texts_are_their_own_keys_unless_in_doubt(ids: list[str]) -> None:
-    """Records that all have a text for an id have the same keys together, too."""
+    """Records whose ids are all texts have the same keys together and one by one."""
     identity = IdentityReader(PATHS[:1])
     records = [{"id": each} for each in ids]
     expected = [key for each in records for key in identity.keys_of_value(each)]
@@ -109,7 +109,7 @@ VARIANTS = [
 def test_keys_of_every_format_can_be_read_by_its_lane(
     variant: FormatVariant, data: st.DataObject
 ) -> None:
-    """Decoders of a schema read rightly what tells its records apart."""
+    """The decoder of each schema reads the same keys as from plain values."""
     format_ = variant.format
     schema = record_schema(variant.dialect, strict=True)
     assert isinstance(schema, dict)
@@ -163,18 +163,18 @@ def test_records_differ_as_their_identities_do(one: Any, data: st.DataObject) ->
     ],
 )
 def test_record_without_an_id_has_no_key(record: Any) -> None:
-    """What has no text or integer as its id, or no plain values beside it, has none."""
+    """A record has no key unless its id is a text or integer beside plain values."""
     assert of_value(record) == []
 
 
 @pytest.mark.parametrize("meta", [3, None, [], "epoch"])
 def test_path_through_what_is_no_object_is_absent(meta: Any) -> None:
-    """Where there is no object to look into, nothing is there."""
+    """A path through a value that is no object leads to nothing."""
     assert of_value({"id": 1, "meta": meta}) == of_value({"id": 1})
 
 
 def test_text_and_number_may_be_the_same_id() -> None:
-    """An integer and its digits differ, unless ids are told apart by their text."""
+    """An integer and its digits differ, unless ids are compared by their text."""
     one, two = {"id": 1}, {"id": "1"}
 
     assert of_value(one) != of_value(two)
@@ -184,7 +184,7 @@ def test_text_and_number_may_be_the_same_id() -> None:
 
 
 def test_lanes_may_change_on_the_way() -> None:
-    """Rows of one decoder after rows of another are read by their own attributes."""
+    """Rows of two decoders in turn are each read by their own attributes."""
     identity = IdentityReader(PATHS)
     record = {"id": "a", "run": 1, "more": True}
     text = json.dumps(record).encode()

@@ -44,7 +44,7 @@ def digits(number: int) -> str:
 def test_keys_are_equal_where_the_values_are(
     one: tuple[Any, ...], other: tuple[Any, ...], by_text: bool
 ) -> None:
-    """Two tuples have the same text exactly where types and values are the same."""
+    """Two tuples have the same text exactly if types and values are the same."""
     same = identity(one, by_text=by_text) == identity(other, by_text=by_text)
 
     assert (key_text(one, by_text=by_text) == key_text(other, by_text=by_text)) is same
@@ -54,7 +54,7 @@ def test_keys_are_equal_where_the_values_are(
 def test_a_text_that_is_a_key_has_another_key(
     values: tuple[Any, ...], by_text: bool
 ) -> None:
-    """A text that looks like the key of other values is not taken for them."""
+    """A text that looks like the key of other values has another key."""
     key = key_text(values, by_text=by_text)
     is_itself = identity(values, by_text=by_text) == [("str", key)]
 
@@ -100,7 +100,7 @@ def test_integer_compares_by_its_text(size: int, sign: int) -> None:
 
 
 def test_integers_beyond_the_limit_on_digits_differ() -> None:
-    """Integers that the interpreter does not show differ as all others do."""
+    """Integers with more digits than Python converts have different keys, too."""
     large = 10**5000
     keys: list[tuple[Any, ...]] = [
         (large,),

@@ -21,12 +21,12 @@ from harpia_formats.model.format import Container, Dialect, Format
 
 
 def sniff(row: Mapping[str, Any], key: str) -> str:
-    """Return a sign where `row` has `key`, which says more where it says why."""
+    """Return the evidence for a row that has `key`."""
     return f"`{row[key] or key}`" if key in row else ""
 
 
 def variant(key: str, *, general: bool = False, name: str = "") -> FormatVariant:
-    """Return a format that is known by a key."""
+    """Return a format that is recognized by a key."""
     dialect = Dialect(key, partial(sniff, key=key), name)
     return FormatVariant(Format(key, key, "", (dialect,), general=general), dialect)
 
@@ -45,7 +45,7 @@ def test_chooses_what_most_records_look_like() -> None:
 
 
 def test_the_first_of_equals_is_chosen() -> None:
-    """Where two formats are equally likely, the first in the table is taken."""
+    """Of two formats that equally many records match, the first is chosen."""
     choice = choose_variant([{"two": ""}, {"one": ""}], [ONE, TWO])
 
     assert choice is not None
@@ -54,7 +54,7 @@ def test_the_first_of_equals_is_chosen() -> None:
 
 
 def test_rival_looks_right_for_all_of_the_same_records() -> None:
-    """What every record of the choice looks like as well is its rival, the rest not."""
+    """Only a format that all matching records match as well is a rival."""
     both = {"one": "", "two": ""}
     whole = choose_variant([both, both, {"two": ""}, {}], [ONE, TWO])
     part = choose_variant([{"one": ""}, both, {"two": ""}, {"one": ""}], [ONE, TWO])
@@ -69,7 +69,7 @@ def test_rival_looks_right_for_all_of_the_same_records() -> None:
 
 
 def test_general_format_is_taken_where_nothing_else_fits() -> None:
-    """A general format gives way to one that a single record looks like."""
+    """A general format is not chosen if one record matches a particular one."""
     rows = [{"any": ""}] * 3
     choice = choose_variant([*rows, {"one": ""}], [ANY, ONE])
     alone = choose_variant([*rows, {}], [ANY, ONE])
@@ -82,12 +82,12 @@ def test_general_format_is_taken_where_nothing_else_fits() -> None:
 
 @pytest.mark.parametrize("rows", [[], [{}], [3, None, "one", ["one"]]])
 def test_nothing_is_chosen_without_a_sign(rows: list[Any]) -> None:
-    """Rows that look like no format, or are no objects, give no choice."""
+    """Rows that match no format, or are no objects, give no choice."""
     assert choose_variant(rows, [ONE, TWO, ANY]) is None
 
 
 def test_the_most_frequent_sign_comes_first() -> None:
-    """A choice names its signs by how often they were seen."""
+    """The evidence of a choice is sorted by frequency."""
     choice = choose_variant([{"one": "a"}, {"one": "b"}, {"one": "b"}], [ONE])
 
     assert choice is not None
@@ -95,7 +95,7 @@ def test_the_most_frequent_sign_comes_first() -> None:
 
 
 def test_signs_are_those_of_every_variant() -> None:
-    """A row is told for each variant that it looks like; what is no object for none."""
+    """A row matches each variant that it looks like; a value that is no object none."""
     assert matches_of({"one": "x", "two": ""}, [TWO, ANY, ONE]) == [
         (0, "`two`"),
         (2, "`x`"),
@@ -115,12 +115,12 @@ def test_signs_are_those_of_every_variant() -> None:
 def test_says_why(
     alike: int, records: int, signs: tuple[str, ...], expected: str
 ) -> None:
-    """A choice says how many records have which sign, and claims no more."""
+    """The text of a choice says how many records have which evidence."""
     assert str(FormatChoice(ONE, alike, records, signs)) == expected
 
 
 def test_variant_is_named_by_format_and_dialect() -> None:
-    """The name of a dialect is told beside its format's, if it has one."""
+    """The name of a variant has that of the dialect, if it has one."""
     assert ONE.name == "one"
     assert variant("one", name="flat").name == "one (flat)"
 
@@ -151,7 +151,7 @@ def test_layout_leaves_the_dialects_that_may_have_it(
 
 @given(ROWS)
 def test_counts_are_exact(rows: list[Any]) -> None:
-    """Whatever the rows, the choice counts its own among all of them."""
+    """For any rows, the choice counts the matching rows among all."""
     choice = choose_variant(rows, [ONE, TWO])
     ones, twos = (
         sum(each in json.dumps(row) for row in rows) for each in ('"one"', '"two"')
@@ -165,7 +165,7 @@ def test_counts_are_exact(rows: list[Any]) -> None:
 
 
 def test_rows_behind_the_first_are_told_apart_too() -> None:
-    """Rows of a format that none of the first ones is in can still be the most."""
+    """A format that none of the first rows match can still be chosen."""
     rows = [{"one": ""}] * (COMPARED_FULLY + 9) + [{"two": ""}] * 500
     choice = choose_variant(rows, [ONE, TWO])
 

@@ -24,7 +24,7 @@ ROWS = ({"a": 1}, {"a": 2})
     ],
 )
 def test_honest_names_need_no_word(name: str, layout: Layout) -> None:
-    """A name that says what the file holds, or says nothing, is no matter."""
+    """A name that fits the content, or has no known suffix, is no problem."""
     assert misleading_suffix(name, Sample(layout, ROWS)) is None
 
 
@@ -41,7 +41,7 @@ def test_honest_names_need_no_word(name: str, layout: Layout) -> None:
 def test_misleading_names_are_told(
     name: str, layout: Layout, held: str, better: str
 ) -> None:
-    """A name that says something else is told, with what to call the file."""
+    """A misleading suffix is reported with the right one."""
     found = misleading_suffix(name, Sample(layout, ROWS))
 
     assert found is not None
@@ -50,7 +50,7 @@ def test_misleading_names_are_told(
 
 
 def test_a_broken_document_is_not_taken_for_lines() -> None:
-    """Where less than two rows parse, nothing is said of lines."""
+    """A file of lines needs two rows that are JSON to be reported."""
     assert misleading_suffix("rows.json", Sample(Layout.LINES, ROWS[:1])) is None
 
 
@@ -67,7 +67,7 @@ def test_a_broken_document_is_not_taken_for_lines() -> None:
 def test_files_are_read_as_what_they_hold(
     tmp_path_factory: pytest.TempPathFactory, name: str, text: bytes, codes: list[str]
 ) -> None:
-    """Whatever a file is called its records are judged, and the name is noted."""
+    """A misleading suffix is a note, and the records are validated."""
     path = tmp_path_factory.mktemp("files") / name
     path.write_bytes(text)
     report = validate(path, schema=True)

@@ -32,13 +32,13 @@ def blocks_of(data: bytes, *, size: int = 64, breaks: bool = True) -> ReadBlocks
 
 
 def read(data: bytes, *, size: int = 64, breaks: bool = True) -> list[bytes | str]:
-    """Return the rows, and the kinds of the flaws, that are left of `data`."""
+    """Return the rows, and the kinds of the faults, that are left of `data`."""
     blocks = blocks_of(data, size=size, breaks=breaks)
     return list(shown(complete_frames(frames(blocks, limit=60), blocks)))
 
 
 def shown(flow: DocumentFrames) -> Iterator[bytes | str]:
-    """Yield each row and each kind of flaw."""
+    """Yield each row and each kind of fault."""
     for each in flow:
         if isinstance(each, FramingFault):
             yield each.kind
@@ -47,7 +47,7 @@ def shown(flow: DocumentFrames) -> Iterator[bytes | str]:
 
 
 def test_blocks_are_counted() -> None:
-    """Bytes are counted as they come, and the end is noted."""
+    """Bytes are counted as they are read, and the end is recorded."""
     count = FileCount("a")
     blocks = ReadBlocks(SourceReader(Source("a", b"x" * 100), 64), count)
     sizes = [(len(each), count.bytes, blocks.ended) for each in blocks]
@@ -58,7 +58,7 @@ def test_blocks_are_counted() -> None:
 
 
 def test_fault_of_the_source_ends_quietly() -> None:
-    """A fault of the source is kept, behind all of its data."""
+    """An error of the source is kept, behind all of its data."""
     blocks = blocks_of(b"x" * 100)
 
     assert b"".join(blocks) == b"x" * 100
@@ -89,7 +89,7 @@ def test_fault_of_the_source_ends_quietly() -> None:
     ],
 )
 def test_what_a_break_leaves(data: bytes, rows: list[bytes | str]) -> None:
-    """All rows but a torn one are left, and no flaw that the break alone made."""
+    """Only a truncated row and faults from the break are dropped."""
     assert read(data) == rows
 
 
@@ -103,7 +103,7 @@ def test_what_a_break_leaves(data: bytes, rows: list[bytes | str]) -> None:
     ],
 )
 def test_an_end_is_no_break(data: bytes, rows: list[bytes | str]) -> None:
-    """In a source that ends, a torn row and an open array are what they are."""
+    """In a source that ends without an error, nothing is dropped."""
     assert read(data, breaks=False) == rows
 
 
@@ -116,7 +116,7 @@ ROWS = st.lists(
 
 @given(ROWS, st.integers(0, 200), st.integers(1, 80))
 def test_a_break_costs_one_row_at_most(rows: list[bytes], at: int, size: int) -> None:
-    """Wherever lines break off, those before are left, whatever they are."""
+    """Wherever lines break off, all lines before are kept."""
     data = b'{"first": 0}\n' + b"\n".join(rows) + b"\n"
     broken = data[: 13 + at]
     whole = broken.split(b"\n")[:-1]
@@ -128,7 +128,7 @@ def test_a_break_costs_one_row_at_most(rows: list[bytes], at: int, size: int) ->
 
 @given(st.integers(0, 120), st.integers(1, 80))
 def test_a_break_in_a_document_leaves_whole_items(at: int, size: int) -> None:
-    """Of a document that breaks off whole items are left, and nothing is made up."""
+    """Of a document that breaks off, the whole items are kept."""
     items = [b'{"a": %d}' % each for each in range(10, 20)]
     data = b'{"x": 1, "rows": [' + b", ".join(items) + b'], "y": {"z": 2}}'
     blocks = blocks_of(data[:at], size=size)

@@ -31,28 +31,28 @@ def records_of(format_: Format) -> list[Any]:
 
 
 def head_of(rows: list[Any], layout: Layout = Layout.LINES) -> Sample:
-    """Return the head of a file that begins with these rows."""
+    """Return the sample of a file that begins with these rows."""
     return Sample(layout, tuple(rows))
 
 
 def document(identifier: str, name: str) -> Sample:
-    """Return the head of a fixture that is one object."""
+    """Return the sample of a fixture that is one object."""
     text = (FIXTURES / identifier / "valid" / name).read_bytes()
     return head_of([msgspec.json.decode(text)], Layout.OBJECT)
 
 
 def codes_of(found: Recognition) -> list[str]:
-    """Return the rules that have a word to say."""
+    """Return the codes of the notes."""
     return [each.code for each in found.notes]
 
 
 def taken(format_: Format) -> Recognition:
-    """Return a format in its first dialect, with nothing said."""
+    """Return the recognition of a format in its first dialect, without notes."""
     return Recognition(FormatVariant(format_, format_.dialects[0]))
 
 
 def test_values_are_the_rows_that_parse() -> None:
-    """Rows that do not parse, at whatever depth, and flaws have no values."""
+    """Rows that do not parse, at whatever depth, and faults have no values."""
     deep = b"[" * 100_000 + b"]" * 100_000
     rows = [b'{"a": 1}', b"{", b"", b"\xff", b'"\xff"', deep, b"NaN", b"2"]
 
@@ -62,7 +62,7 @@ def test_values_are_the_rows_that_parse() -> None:
 
 @pytest.mark.parametrize("formats", [FAMILY, ALL])
 def test_first_version_is_taken_without_a_word(formats: tuple[Format, ...]) -> None:
-    """What has the shape that comes first in the table needs no remark."""
+    """The first format of a family needs no note."""
     found = recognize(head_of(records_of(SEED)), formats)
 
     assert found.variant == FormatVariant(SEED, SEED.dialects[0])
@@ -72,7 +72,7 @@ def test_first_version_is_taken_without_a_word(formats: tuple[Format, ...]) -> N
 
 @pytest.mark.parametrize("shape", [TAG, CURRENT], ids=lambda each: each.id)
 def test_other_versions_are_taken_and_told(shape: Format) -> None:
-    """Another version is taken, and the remark says by what sign."""
+    """Another version is chosen, and the note says by what evidence."""
     found = recognize(head_of(records_of(shape)), ALL)
     (saying,) = found.notes
 
@@ -83,7 +83,7 @@ def test_other_versions_are_taken_and_told(shape: Format) -> None:
 
 
 def test_another_format_of_a_vendor_is_no_other_version() -> None:
-    """An output of NeMo is what it is; only where `nemo` was asked for it is told."""
+    """The variant of NeMo with outputs is reported only if `nemo` was asked for."""
     lines = (FIXTURES / "nemo-output" / "valid" / "answers.jsonl").read_bytes()
     head = head_of([msgspec.json.decode(each) for each in lines.splitlines()])
     plain, asked = recognize(head, ALL), recognize(head, formats_named("nemo"), "nemo")
@@ -95,7 +95,7 @@ def test_another_format_of_a_vendor_is_no_other_version() -> None:
 
 
 def test_dialect_that_is_not_documented_is_told() -> None:
-    """What a vendor does not document is taken, and the remark says which it is."""
+    """A dialect that the vendor does not document is chosen with a note."""
     head = document("harpia", "instancias.json")
     found = recognize(head, ALL)
     (saying,) = found.notes
@@ -110,7 +110,7 @@ def test_dialect_that_is_not_documented_is_told() -> None:
 
 
 def test_strict_refuses_what_is_not_documented() -> None:
-    """Held to its vendor, a dialect that is not documented has another shape."""
+    """With `--strict`, a dialect that is not documented has another shape."""
     head = document("harpia", "instancias.json")
     found = require_documented(recognize(head, ALL), head)
 
@@ -120,7 +120,7 @@ def test_strict_refuses_what_is_not_documented() -> None:
 
 
 def test_strict_leaves_what_is_documented() -> None:
-    """What a vendor documents, or what is not known, is as it was."""
+    """`--strict` changes nothing for a documented or an unknown format."""
     for head in (head_of(records_of(CURRENT)), head_of([{}])):
         found = recognize(head, ALL)
 
@@ -128,7 +128,7 @@ def test_strict_leaves_what_is_documented() -> None:
 
 
 def test_ambiguous_records_are_told() -> None:
-    """Where all records look like another format as well, both are named."""
+    """If all records match another format as well, a note names both."""
     scores: dict[str, Any] = {"groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}
     found = recognize(head_of([records_of(SEED)[0] | scores], Layout.ONE_LINE), ALL)
     (saying,) = found.notes
@@ -141,13 +141,13 @@ def test_ambiguous_records_are_told() -> None:
 
 
 def test_nothing_is_said_of_no_rows() -> None:
-    """Where no row parses there is no format, and nothing to say of one."""
+    """If no row is JSON, there is no format and no note."""
     assert recognize(head_of([]), FAMILY) == Recognition()
     assert recognize_as([SEED], head_of([]), FAMILY, SEED.id) == taken(SEED)
 
 
 def test_unknown_records_are_told_what_they_lack() -> None:
-    """Of an unknown format it is said which formats are nearest and lack what."""
+    """The note on an unknown format names the nearest formats and missing keys."""
     found = recognize(head_of([{"input": {}, "evaluation": {}}, {}]), ALL)
     (saying,) = found.notes
     names = saying.message.removeprefix("no known format; the nearest are ").split(", ")
@@ -161,7 +161,7 @@ def test_unknown_records_are_told_what_they_lack() -> None:
 
 
 def test_records_that_are_no_objects_are_near_nothing() -> None:
-    """Of records that are no objects no format is near."""
+    """Records that are no objects are near no format."""
     found = recognize(head_of([[1, 2]]), ALL)
 
     assert codes_of(found) == ["S301"]
@@ -170,7 +170,7 @@ def test_records_that_are_no_objects_are_near_nothing() -> None:
 
 @pytest.mark.parametrize("rows", [[], [{}], [3]])
 def test_asked_format_is_taken_for_anything(rows: list[Any]) -> None:
-    """Where a format is asked for, unknown records are judged by it."""
+    """If a format is asked for, unknown records are validated as that."""
     head = head_of(rows)
 
     assert recognize_as([TAG], head, ALL, TAG.id) == taken(TAG)
@@ -189,14 +189,14 @@ def test_asked_format_is_taken_in_a_dialect_that_the_layout_allows() -> None:
 
 
 def test_family_that_is_asked_for_is_told_apart() -> None:
-    """Where a family is asked for, its versions are told apart as without."""
+    """If a family is asked for, its versions are distinguished as without."""
     head = head_of(records_of(CURRENT))
 
     assert recognize_as(FAMILY, head, ALL, "eee") == recognize(head, FAMILY, "eee")
 
 
 def test_other_shape_is_told_once() -> None:
-    """Where one version is asked for and most records are of another, it is said."""
+    """A note says if most records are of another version than the one asked for."""
     found = recognize_as([SEED], head_of(records_of(CURRENT)), ALL, SEED.id)
     (saying,) = found.notes
 
@@ -207,7 +207,7 @@ def test_other_shape_is_told_once() -> None:
 
 
 def test_other_shape_of_a_head_cut_short_is_not_told() -> None:
-    """Of a document that is not seen whole it is not known whether it is valid."""
+    """A document that was not read whole is not called invalid."""
     head = document("haystack-run", sorted_names("haystack-run")[0])
     cut = Sample(head.layout, head.rows, whole=False)
 
@@ -223,7 +223,7 @@ def sorted_names(identifier: str) -> list[str]:
 
 
 def test_other_shape_that_is_valid_is_no_matter() -> None:
-    """Records with the sign of another version may be valid in the one asked for."""
+    """Records that match another version may be valid in the one asked for."""
     rows = [each for each in records_of(SEED) if each["interaction_type"] == "agentic"]
 
     assert rows
@@ -232,7 +232,7 @@ def test_other_shape_that_is_valid_is_no_matter() -> None:
 
 @pytest.mark.parametrize(("others", "codes"), [(1, []), (2, []), (3, ["S201"])])
 def test_other_shape_needs_more_than_half(others: int, codes: list[str]) -> None:
-    """Half of the records in another version are not the file as a whole."""
+    """If half of the records match another version, there is no note."""
     rows = records_of(CURRENT)[:1] * others + [{}] * 2
 
     assert codes_of(recognize_as([SEED], head_of(rows), ALL, SEED.id)) == codes

@@ -19,13 +19,13 @@ STRANGE = b'{"zz":1}\n'
 
 
 def only(given: Any) -> Detected:
-    """Return what the only file behind an input is."""
+    """Return the detected format of the only file behind an input."""
     (found,) = detect(given)
     return found
 
 
 def test_every_valid_fixture_is_detected_as_what_it_is() -> None:
-    """All fixtures are in the format of their folder, sure and without a rival."""
+    """All fixtures are in the format of their folder, without a rival."""
     paths = sorted(FIXTURES.glob("*/valid/*"))
     found = detect(*paths)
 
@@ -43,7 +43,7 @@ def test_every_valid_fixture_is_detected_as_what_it_is() -> None:
 
 
 def test_records_are_counted_with_the_reason() -> None:
-    """Of rows it is said how many look like the format, and by what."""
+    """The reason says how many records match the format, and by what."""
     assert only(QUESTION * 100) == Detected(
         "<data>",
         format="tencent-messages",
@@ -55,7 +55,7 @@ def test_records_are_counted_with_the_reason() -> None:
 
 
 def test_others_are_counted() -> None:
-    """Of a mixed file it is said what the rest of the records look like."""
+    """The result for a mixed file lists the formats of the other records."""
     found = only(QUESTION * 90 + ANSWERED * 6 + STRANGE * 4)
 
     assert (found.name, found.confidence) == ("tencent-messages", 0.9)
@@ -65,7 +65,7 @@ def test_others_are_counted() -> None:
 
 
 def test_only_the_beginning_is_read() -> None:
-    """Far behind the beginning there may be anything."""
+    """Records behind the sample are not read."""
     size = 32 * 1024 * 1024
     stream = io.BytesIO(QUESTION * (size // len(QUESTION)) + ANSWERED)
     found = only(stream)
@@ -88,14 +88,14 @@ def test_only_the_beginning_is_read() -> None:
 def test_what_tells_the_format_is_said_where_it_is(
     path: str, why: str, container: str
 ) -> None:
-    """A document has one sign, a table its header, rows have a sign each."""
+    """The reason names the document, the header of a table, or the records."""
     for each in detect(str(FIXTURES / path)):
         assert each.why.endswith(why)
         assert each.container.startswith(container)
 
 
 def test_rival_is_named() -> None:
-    """Where all records look like another format as well, it is named."""
+    """If all records match another format as well, it is the rival."""
     rows = (FIXTURES / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
     scores: dict[str, Any] = {"groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}
     row = json.loads(rows.splitlines()[0]) | scores
@@ -105,7 +105,7 @@ def test_rival_is_named() -> None:
 
 
 def test_unknown_file_tells_what_the_nearest_lack() -> None:
-    """Of a file in no known format the nearest are named, with what is missing."""
+    """For an unknown format, the nearest formats and missing keys are listed."""
     found = only(b'{"prompts": "Oi", "category": "a"}\n' * 3)
 
     assert (found.format, found.name, found.confidence) == (None, "unknown", 0.0)
@@ -129,7 +129,7 @@ def test_unknown_file_tells_what_the_nearest_lack() -> None:
 def test_file_that_nothing_can_be_told_from(
     text: bytes, why: str, container: str
 ) -> None:
-    """A file without records that could tell is unknown, and it is said why."""
+    """A file without readable records is unknown, with the reason."""
     found = only(text)
 
     assert (found.format, found.why, found.container) == (None, why, container)
@@ -137,7 +137,7 @@ def test_file_that_nothing_can_be_told_from(
 
 
 def test_broken_records_are_passed_over() -> None:
-    """What does not parse tells nothing, and hides nothing."""
+    """Records that are not JSON do not influence the result."""
     found = only(b'{"messages": nan}\n' + QUESTION * 2)
 
     assert (found.format, found.records, found.confidence) == (
@@ -148,7 +148,7 @@ def test_broken_records_are_passed_over() -> None:
 
 
 def test_what_cannot_be_read_has_a_reason(tmp_path: Path) -> None:
-    """A file that is not there or not to be read is told beside the others."""
+    """A file that is missing or cannot be read is reported beside the others."""
     good, wide = tmp_path / "good.jsonl", tmp_path / "wide.jsonl"
     good.write_bytes(QUESTION)
     wide.write_bytes(QUESTION.decode().encode("utf-16"))
@@ -180,7 +180,7 @@ def test_folder_and_stream_are_inputs() -> None:
 
 
 def test_no_input_is_an_error() -> None:
-    """Nothing at all, and what is no input, are mistakes of the caller's."""
+    """No input is a `ValueError`, and a wrong type a `TypeError`."""
     with pytest.raises(ValueError, match="nothing to read"):
         detect()
     with pytest.raises(TypeError, match="not int"):
@@ -188,7 +188,7 @@ def test_no_input_is_an_error() -> None:
 
 
 def test_detection_keeps_its_contract(tmp_path: Path) -> None:
-    """What programs get is described by the schema that ships."""
+    """The JSON result is valid by the built-in schema."""
     files = detect(
         FIXTURES, QUESTION + STRANGE, b"", b'{"a": 1}', tmp_path / "none.json"
     )

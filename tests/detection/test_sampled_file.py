@@ -43,7 +43,7 @@ def variant_with(container: Container) -> FormatVariant:
 
 
 def test_head_holds_enough_records() -> None:
-    """The head ends with the frame that makes it long enough, flaws not counted."""
+    """The sample ends with the frame that makes it long enough, faults not counted."""
     flaw, chunk = FramingFault("bom", Cursor()), chunk_of(*[b"{}"] * 400)
     frames: list[Chunk | FramingFault] = [flaw, *[chunk] * 9]
     flow = iter(frames)
@@ -54,14 +54,14 @@ def test_head_holds_enough_records() -> None:
 
 
 def test_head_is_bounded_in_bytes() -> None:
-    """A few rows of megabytes are enough, lest too much is held."""
+    """A sample of large rows ends at its limit of bytes."""
     chunk = chunk_of(b"x" * (SAMPLE_BYTES // 2))
 
     assert len(list(first_frames(iter([chunk] * 9)))) == 2
 
 
 def test_head_of_a_short_file_is_all_of_it() -> None:
-    """A file with few records is its own head."""
+    """The sample of a small file is the whole file."""
     assert list(first_frames(iter([]))) == []
 
 
@@ -85,14 +85,14 @@ def test_head_of_a_short_file_is_all_of_it() -> None:
 def test_head_is_what_can_be_told_of_the_first_records(
     text: str, rows: list[Any], whole: bool, size: int
 ) -> None:
-    """Records that parse are the head; where none does, what is left of them."""
+    """The sample has the records that are JSON, or the readable parts if none is."""
     head = beginning_of(text.encode(), size=size).sample
 
     assert (list(head.rows), head.whole) == (rows, whole)
 
 
 def test_large_document_is_told_by_its_beginning() -> None:
-    """Of a document beyond the head only the beginning is looked at, and it says so."""
+    """The sample of a long document is its beginning, marked as not whole."""
     items = [{"n": each, "pad": "x" * 1_000} for each in range(12_000)]
     beginning = beginning_of(json.dumps({"first": 1, "many": items}).encode())
     (row,) = beginning.sample.rows
@@ -104,7 +104,7 @@ def test_large_document_is_told_by_its_beginning() -> None:
 
 
 def test_long_lines_are_told_from_a_document() -> None:
-    """Lines of hundreds of kilobytes are records, one of them alone is a document."""
+    """Lines of hundreds of kilobytes are records, a single one is a document."""
     line = json.dumps({"pad": "x" * 600_000}).encode() + b"\n"
 
     assert beginning_of(line * 2).sample.layout is Layout.LINES
@@ -126,14 +126,14 @@ def test_long_lines_are_told_from_a_document() -> None:
 def test_table_is_told_by_its_header_or_its_name(
     text: str, name: str, is_table: bool
 ) -> None:
-    """A known header or a name in .csv makes text a table, and JSON is none."""
+    """A known header or the suffix .csv makes text a table; JSON is none."""
     head = beginning_of(text.encode(), name).sample
 
     assert (head.layout is Layout.TEXT) == is_table
 
 
 def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
-    """Where only tables are asked for, even JSON is read as one."""
+    """If only formats of tables are asked for, even JSON is read as a table."""
     (table,) = (each for each in FORMATS if each.id == "csv")
     beginning = sample_file(
         open_container([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl", [table]
@@ -143,7 +143,7 @@ def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
 
 
 def test_nothing_is_a_table_where_none_is_asked_for() -> None:
-    """By a schema of the user's own, text is lines and never a table."""
+    """With a user's schema, text is lines and never a table."""
     beginning = sample_file(
         open_container([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv", []
     )
@@ -154,7 +154,7 @@ def test_nothing_is_a_table_where_none_is_asked_for() -> None:
 @EVERY
 @pytest.mark.parametrize("layout", Layout)
 def test_cut_is_that_of_the_container(variant: FormatVariant, layout: Layout) -> None:
-    """A table is cut as one; wrapped files and columns are, where they are objects."""
+    """A table is cut as one, and members are cut if the file is an object."""
     container = variant.dialect.container
     cut = framing_of(variant, layout)
     objects = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
@@ -165,7 +165,7 @@ def test_cut_is_that_of_the_container(variant: FormatVariant, layout: Layout) ->
 
 
 def test_file_of_no_known_format_is_cut_by_its_layout() -> None:
-    """Where no format is known each value is a record."""
+    """Without a known format each value is a record."""
     assert {framing_of(None, each) for each in Layout} == {Framing.VALUES}
 
 
@@ -182,7 +182,7 @@ def test_file_of_no_known_format_is_cut_by_its_layout() -> None:
 )
 @pytest.mark.parametrize("size", [1_000, 65_536])
 def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
-    """After the head was looked at all rows are still to come, in order."""
+    """After the sample was taken, all rows are still yielded in order."""
     at = 0
     found = beginning_of(data, size=size).frames(Framing.VALUES, None)
     for chunk in (each for each in found if isinstance(each, Chunk)):
@@ -196,7 +196,7 @@ def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
 
 
 def test_wrapped_file_is_cut_into_its_records_only() -> None:
-    """Of a wrapped file the member with the records is cut, no other array."""
+    """In a wrapped file only the member with the records is cut."""
     variant = variant_with(Container.WRAPPED)
     name = variant.dialect.rows_at
     data = json.dumps({"other": [1, 2], name: [3, 4]}).encode()
@@ -211,7 +211,7 @@ def test_wrapped_file_is_cut_into_its_records_only() -> None:
 
 @pytest.mark.parametrize("depth", [1, 2])
 def test_columns_are_cut_where_their_dialect_has_them(depth: int) -> None:
-    """Every array is a column that stands as deep as the dialect says, and no other."""
+    """Exactly the arrays at the depth of the dialect are columns."""
     variant = next(
         each
         for each in VARIANTS
@@ -225,7 +225,7 @@ def test_columns_are_cut_where_their_dialect_has_them(depth: int) -> None:
 
 
 def test_many_members_are_no_burden() -> None:
-    """What was held to tell the format is not copied for each member of an object."""
+    """Cutting an object after its sample takes linear time."""
     variant = variant_with(Container.WRAPPED)
     name = variant.dialect.rows_at
     document = {f"key{each}": "x" * 20 for each in range(3_000)}

@@ -65,7 +65,7 @@ def _rows(found: Iterable[Chunk | FramingFault]) -> list[bytes]:
     return [row for _, row in _placed(found)]
 
 
-def _flaws(found: Iterable[Chunk | FramingFault]) -> list[tuple[str, int]]:
+def _faults(found: Iterable[Chunk | FramingFault]) -> list[tuple[str, int]]:
     return [
         (each.kind, each.start.offset)
         for each in found
@@ -105,7 +105,7 @@ def test_rows_come_out_as_they_were_written(  # noqa: PLR0913 - a law over six t
 
     placed = _placed(found)
     assert [row for _, row in placed] == rows
-    assert _flaws(found) == ([("bom", 0)] if bom else [])
+    assert _faults(found) == ([("bom", 0)] if bom else [])
     for start, row in placed:
         assert data[start.offset :].startswith(row)
         assert start == _cursor(data, start.offset)
@@ -117,7 +117,7 @@ def test_rows_come_out_as_they_were_written(  # noqa: PLR0913 - a law over six t
 @example(data=b'{"a":"\\ud800"},{"a":1}', size=3, window=16)
 @example(data=b"[" * 3000 + b"]" * 3000 + b",1", size=100, window=64)
 def test_any_bytes_come_to_an_end(*, data: bytes, size: int, window: int) -> None:
-    """Whatever the array holds, every byte is handed on once at most, in order."""
+    """For any bytes in the array, each byte is in one row at most, in order."""
     data = b"[" + data
 
     found = _frames(data, size=size, window=window)
@@ -149,7 +149,7 @@ def test_any_punctuation_comes_to_an_end(
         rows = json.loads(data)
     except ValueError:
         return
-    kinds = {kind for kind, _ in _flaws(found)}
+    kinds = {kind for kind, _ in _faults(found)}
     assert kinds - {"oversize"} == (set() if rows else {"empty"})
     if "oversize" not in kinds:
         assert [json.loads(each) for each in _rows(found)] == rows
@@ -200,14 +200,14 @@ def test_a_broken_row_is_alone(
     found = _frames(data, window=window)
 
     assert _rows(found) == rows
-    assert _flaws(found) == []
+    assert _faults(found) == []
     [alone] = [each for each in found if isinstance(each, Chunk) and row in each.rows]
     assert alone.rows == [row]
     assert alone.start_of(0) == _cursor(data, data.index(row))
 
 
 def test_many_broken_rows_are_each_alone() -> None:
-    """Each of several broken rows side by side is handed on, in linear time."""
+    """Each of several broken rows side by side is a row, in linear time."""
     rows = [
         b'{"id": tru, "text": "%b"}' % (b"x" * 200) if each % 3 else _record(each)
         for each in range(3000)
@@ -221,7 +221,7 @@ def test_many_broken_rows_are_each_alone() -> None:
 
 
 def test_rows_without_commas_are_broken_in_pairs() -> None:
-    """Where all commas are missing, no row is passed off as good, and none is lost."""
+    """If all commas are missing, no row is valid, and none is lost."""
     rows = [b'{"id":%d}' % each for each in range(100)]
 
     found = _frames(b"[" + b"\n".join(rows) + b"]", window=64)
@@ -231,7 +231,7 @@ def test_rows_without_commas_are_broken_in_pairs() -> None:
 
 
 def test_rows_with_mixed_first_keys_are_found_behind_a_broken_one() -> None:
-    """Rows whose keys come in another order are known again as rows."""
+    """Rows whose keys come in another order are recognized as rows."""
     rows = [b'{"%c":1,"x":[{"y":2}]}' % b"abc"[each % 3] for each in range(200)]
     rows[150] = b'{"a":1,"x":[{"y":2}]'
 
@@ -248,12 +248,12 @@ def test_the_array_goes_on_behind_the_rest_of_a_broken_row() -> None:
 
     rows = _rows(found)
     assert rows[:9] + rows[-41:] == good
-    assert _flaws(found) == [("trailing", len(data) - 1)]
+    assert _faults(found) == [("trailing", len(data) - 1)]
 
 
 @pytest.mark.parametrize("size", [1, 7, 64 * 1024])
 def test_a_row_that_is_cut_off_is_handed_on(size: int) -> None:
-    """At every place where a file can end, what is left of the last row comes out."""
+    """Wherever a file ends, the rest of the last row is a row."""
     rows = [b'{"a":"x"}', b'{"a":[{"b":"y"}]}', b'{"a":-1}']
     data = b"[" + b", ".join(rows) + b"]"
     for end in range(1, len(data)):
@@ -264,7 +264,7 @@ def test_a_row_that_is_cut_off_is_handed_on(size: int) -> None:
         found = _frames(data[:end], size=size, window=8)
 
         assert _rows(found) == [each for each in left if each]
-        assert _flaws(found) == ([] if is_torn else [("unclosed", end)])
+        assert _faults(found) == ([] if is_torn else [("unclosed", end)])
 
 
 @pytest.mark.parametrize(
@@ -295,15 +295,15 @@ def test_a_row_that_is_cut_off_is_handed_on(size: int) -> None:
 def test_what_is_wrong_around_rows_has_a_place(
     data: bytes, rows: list[bytes], flaws: list[tuple[str, int]], size: int, window: int
 ) -> None:
-    """Surplus commas, a missing bracket and what is behind the array are flaws."""
+    """Surplus commas, a missing bracket and bytes behind the array are faults."""
     found = _frames(data, size=size, window=window)
 
     assert _rows(found) == rows
-    assert _flaws(found) == flaws
+    assert _faults(found) == flaws
 
 
 def test_all_that_is_behind_an_array_is_measured() -> None:
-    """What follows an array is read to the end of the file and counted."""
+    """Bytes behind an array are read to the end of the file and counted."""
     data = b"[1]" + b" x" * 1000
     blocks = _blocks(data, 16)
 
@@ -320,7 +320,7 @@ def test_all_that_is_behind_an_array_is_measured() -> None:
 def test_rows_beyond_the_limit_are_flaws_between_the_others(
     *, lengths: list[int], size: int, window: int, separator: bytes
 ) -> None:
-    """Each row beyond the limit is one flaw with its place, and no other is lost."""
+    """Each row over the limit is one fault with its place, and no other is lost."""
     rows = [b'{"a":"%b"}' % ("é😀"[each % 2].encode() * each) for each in lengths]
     data = b"[" + separator.join(rows) + b"]"
 
@@ -337,7 +337,7 @@ def test_rows_beyond_the_limit_are_flaws_between_the_others(
 
 
 def test_a_row_beyond_the_limit_is_not_held() -> None:
-    """A row of 50 MB is passed over in less than 6 MB of memory."""
+    """A row of 50 MB is skipped in less than 6 MB of memory."""
     text = b'{"a":[1,"%b\\"]}"]},' % (b"word " * 6000) * 2
     blocks = [b'[{"a":1},{"b":[', *[text] * 800, b'0]}, {"a":2}]']
     tracemalloc.start()
@@ -354,15 +354,15 @@ def test_a_row_beyond_the_limit_is_not_held() -> None:
 
 
 def test_a_row_beyond_the_limit_may_be_cut_off() -> None:
-    """A file that ends inside of a row beyond the limit has that one flaw."""
+    """A file that ends inside of a row over the limit has that one fault."""
     found = _frames(b'[1,{"a":"' + b"x" * 1000, size=16, window=16, limit=50)
 
     assert _rows(found) == [b"1"]
-    assert _flaws(found) == [("oversize", 3)]
+    assert _faults(found) == [("oversize", 3)]
 
 
 def test_a_long_row_takes_linear_time() -> None:
-    """A row of 5 MB among small ones is read in a moment, not again and again."""
+    """A row of 5 MB among small ones takes linear time."""
     inner = [{"id": each, "text": "some, words"} for each in range(140_000)]
     long = json.dumps({"id": 1, "turns": inner}).encode()
     rows = [*[_record(each) for each in range(500)], long, _record(1)]

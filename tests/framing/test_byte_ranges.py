@@ -40,7 +40,7 @@ def test_ranges_are_whole_lines(
 
 
 def test_a_range_of_a_file_that_has_shrunk_is_short(tmp_path: Path) -> None:
-    """Where a file has become shorter there are fewer bytes, and they are counted."""
+    """If a file has become shorter, there are fewer bytes, and they are counted."""
     path = tmp_path / "lines"
     path.write_bytes(b"1\n2\n")
     reader = RangeReader("f", 2, 9, path)
@@ -50,6 +50,6 @@ def test_a_range_of_a_file_that_has_shrunk_is_short(tmp_path: Path) -> None:
 
 
 def test_a_range_that_cannot_be_read_says_why(tmp_path: Path) -> None:
-    """A file that is gone is an error of the source, by the name it was called."""
+    """A file that does not exist is a `SourceError` with its name."""
     with pytest.raises(SourceError, match="f: no such file"):
         list(RangeReader("f", 0, 1, tmp_path / "gone"))

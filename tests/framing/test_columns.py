@@ -104,7 +104,7 @@ def test_slices_are_what_a_plain_parser_gives(
     window: int,
     depth: int,
 ) -> None:
-    """In blocks of any size: all items in order and in place, and the rest of it."""
+    """In blocks of any size, all items come in order with places, then the header."""
     data = (json.dumps(document, **spelling) + "\n").encode()
     found: list[tuple[Path, list[Any]]] = []
     *slices_before, header = slices(data, depth, size=size, window=window)
@@ -131,7 +131,7 @@ BROKEN = st.tuples(DOCUMENTS, SPELLINGS, st.data())
 def test_broken_documents_are_cut_all_the_same(
     given_: tuple[dict[str, Any], dict[str, Any], st.DataObject], size: int, depth: int
 ) -> None:
-    """Whatever bytes are changed or left out: an end, and places inside of the file."""
+    """With any bytes changed or left out, cutting ends, and places are in the file."""
     document, spelling, draw = given_
     data = json.dumps(document, **spelling).encode()
     at = draw.draw(st.integers(1, len(data)))
@@ -145,7 +145,7 @@ def test_broken_documents_are_cut_all_the_same(
 @example(b'{"a":[1,[2},"b":[3]}')
 @example(b'{"a":' + b"[" * 3_000)
 def test_any_object_comes_to_an_end(data: bytes) -> None:
-    """Whatever follows the first brace, cutting ends and places are in the file."""
+    """For any bytes behind the first brace, cutting ends with places in the file."""
     for size in (1, 1_000):
         check_places(data, slices(data, size=size))
 
@@ -153,7 +153,7 @@ def test_any_object_comes_to_an_end(data: bytes) -> None:
 def check_places(
     data: bytes, found: list[Chunk | FramingFault | RowArray | DocumentHeader]
 ) -> None:
-    """Assert that rows are bytes of the file, in order, and flaws inside of it."""
+    """Assert that rows are bytes of the file in order, and faults are inside of it."""
     at = 0
     for each in found:
         if isinstance(each, FramingFault):
@@ -186,7 +186,7 @@ def test_only_the_arrays_that_are_asked_for_are_cut() -> None:
     "data", [b'{"a": [1, 2', b'{"a": [1, 2, ', b'{"a": [1, {"b": 2', b'{"a": [']
 )
 def test_array_that_is_not_closed_leaves_no_header(data: bytes) -> None:
-    """Where the file ends in an array nothing is said of the members behind it."""
+    """If the file ends in an array, there is no header."""
     found = slices(data)
 
     assert found[0] == RowArray(("a",))
@@ -205,7 +205,7 @@ def test_array_that_is_not_closed_leaves_no_header(data: bytes) -> None:
     ],
 )
 def test_header_keeps_what_is_broken(data: bytes, text: bytes) -> None:
-    """What is wrong around the arrays is in the header, for the judge to find."""
+    """Faults around the arrays are in the header, for the validator to find."""
     header = slices(data)[-1]
 
     assert isinstance(header, DocumentHeader)
@@ -214,7 +214,7 @@ def test_header_keeps_what_is_broken(data: bytes, text: bytes) -> None:
 
 
 def test_header_beyond_the_limit_is_a_flaw() -> None:
-    """A header that is too long is passed over, the items in it are not."""
+    """A header over the limit is a fault, and the items in it are still cut."""
     data = b'{"x": "%b", "y": "%b", "a": [1, 2], "z": 3}' % (b"x" * 60, b"y" * 60)
     member, chunk, flaw = slices(data, limit=100, size=10)
 
@@ -225,7 +225,7 @@ def test_header_beyond_the_limit_is_a_flaw() -> None:
 
 
 def test_broken_item_leaves_those_around_it() -> None:
-    """An item that is broken is handed on by itself; the rest is cut as ever."""
+    """A broken item is a row by itself, and the others are cut as usual."""
     rows = [b'{"n": %d}' % each for each in range(60)]
     rows[30] = b'{"n": }'
     data = b'{"a": [' + b", ".join(rows) + b'], "b": 1}'
@@ -237,7 +237,7 @@ def test_broken_item_leaves_those_around_it() -> None:
 
 
 def test_item_beyond_the_limit_is_a_flaw() -> None:
-    """An item that is too long is a lost record; those beside it come out."""
+    """An item over the limit is a lost record, and those beside it are not."""
     data = b'{"rows": [1, "' + b"x" * 500 + b'", 3], "a": 4}'
     _, before, flaw, behind, header = slices(data, limit=100, size=16, window=16)
 
@@ -261,7 +261,7 @@ def test_white_space_in_front_is_passed_over(space: bytes) -> None:
 
 
 def test_records_behind_a_broken_member_are_judged() -> None:
-    """A fault in the header costs none of the records behind it."""
+    """A fault in the header loses no record behind it."""
     data = (
         b'{"metrics": [{"id": nope}], "instances": [{"id": "1", "input": 2, '
         b'"actual-output": "x"}]}'
@@ -276,7 +276,7 @@ def test_records_behind_a_broken_member_are_judged() -> None:
 
 
 def test_every_column_is_judged_up_to_a_limit() -> None:
-    """A limit is one of records, and each record has a part in every column."""
+    """`limit` counts records, and each record has a value in every column."""
     data = b'{"questions": ["a", "b", "c"], "predicted_answers": ["x", 3, 4]}'
     limited = validate(data, strict=True, limit=2)
     longer = validate(data.replace(b', "c"', b""), strict=True, limit=2)

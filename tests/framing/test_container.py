@@ -61,7 +61,7 @@ def left_in(opening: OpenedContainer) -> bytes:
 def test_layout_is_told_from_the_beginning(
     text: str, layout: Layout, size: int
 ) -> None:
-    """The container is told by content, however the bytes arrive, with a mark too."""
+    """The layout is recognized by content, in blocks of any size, with a mark, too."""
     for mark in (b"", BOM):
         data = mark + text.encode()
 
@@ -70,7 +70,7 @@ def test_layout_is_told_from_the_beginning(
 
 @pytest.mark.parametrize("ending", ["", "\n", '\n{"b": 1}\n'])
 def test_line_beyond_a_window_is_told_apart_later(ending: str) -> None:
-    """Where the first line does not end within a window, no more is read to tell."""
+    """If the first line does not end within a window, no more is read."""
     text = json.dumps({"a": "x" * 3 * WINDOW}) + ending
     opening = open_container(blocks_of(text.encode(), 64 * 1024))
 
@@ -105,7 +105,7 @@ def test_long_line_is_a_row_or_the_beginning_of_a_document(
 @example(BOM + b" \n", 1)
 @example(b"\xef\xbb", 1)
 def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
-    """Whatever a file begins with, what is to be cut is all of it, where it says."""
+    """For any file, the bytes still to be cut are all of it, from its start."""
     opening = open_container(blocks_of(data, size))
     left = left_in(opening)
 
@@ -129,7 +129,7 @@ def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
 @example(b"[" * 20_000, 1024, 1 << 20)
 @example(b'{"a":\n' * 2_000, 1024, 1 << 20)
 def test_any_bytes_are_cut_to_the_end(data: bytes, size: int, limit: int) -> None:
-    """Whatever a file holds, rows are bytes of it in order, and flaws are inside."""
+    """For any file, rows are bytes of it in order, and faults are inside of it."""
     at = 0
     for each in frames(blocks_of(data, size), limit=limit):
         if isinstance(each, FramingFault):
@@ -151,7 +151,7 @@ def test_white_space_before_a_mark_is_no_mark() -> None:
 
 
 def test_nothing_is_cut_from_an_empty_file() -> None:
-    """An empty file has no rows; that it has none is told when it is opened."""
+    """An empty file has no rows, which is a fault when it is opened."""
     opening = open_container([b"", b"\n"])
 
     assert list(frames_of(opening, 100)) == []

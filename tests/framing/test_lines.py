@@ -43,7 +43,7 @@ def _rows(found: Iterable[Chunk | FramingFault]) -> list[bytes]:
     return [row for _, row in _placed(found)]
 
 
-def _flaws(found: Iterable[Chunk | FramingFault]) -> list[tuple[str, int]]:
+def _faults(found: Iterable[Chunk | FramingFault]) -> list[tuple[str, int]]:
     return [
         (each.kind, each.start.offset)
         for each in found
@@ -93,7 +93,7 @@ def test_lines_are_cut_at_newlines_and_placed(
 def test_lines_beyond_the_limit_are_flaws_between_the_others(
     *, lengths: list[int], size: int, closed: bool
 ) -> None:
-    """Each line beyond the limit is one flaw with its place, and no other is lost."""
+    """Each line over the limit is one fault with its place, and no other is lost."""
     lines = [b"x", *(b"y" * each for each in lengths), b"z"]
     data = b"\n".join(lines) + (b"\n" if closed else b"")
 
@@ -109,7 +109,7 @@ def test_lines_beyond_the_limit_are_flaws_between_the_others(
 
 
 def test_a_long_line_takes_linear_time() -> None:
-    """A line of 5 MB among small ones is read in a moment, not again and again."""
+    """A line of 5 MB among small ones takes linear time."""
     lines = [b'{"a":1}', b'{"a":"%b"}' % (b"x" * 5_000_000), b'{"a":2}']
     began = perf_counter()
 
@@ -120,7 +120,7 @@ def test_a_long_line_takes_linear_time() -> None:
 
 
 def test_a_line_beyond_the_limit_is_not_held() -> None:
-    """A line of 50 MB is passed over in less than 6 MB of memory."""
+    """A line of 50 MB is skipped in less than 6 MB of memory."""
     block = b"x" * 65_536
     blocks = [b'{"a":1}\n', *[block] * 800, b'\n{"a":2}\n']
     tracemalloc.start()
@@ -171,12 +171,12 @@ def test_an_object_over_several_lines_is_one_row(data: bytes, size: int) -> None
 )
 @pytest.mark.parametrize("size", [1, 5, 1024])
 def test_lines_stay_lines(lines: list[bytes], size: int) -> None:
-    """What is JSON Lines stays so, whatever is wrong with its first line."""
+    """JSON Lines are recognized whatever is wrong with the first line."""
     assert _rows(_frames(b"\n".join(lines), size=size)) == lines
 
 
 def test_blank_lines_are_rows() -> None:
-    """Blank lines are handed on, so that the lines behind keep their numbers."""
+    """Blank lines are rows, so that the lines behind keep their numbers."""
     found = _frames(b'\n  \r\n{"a":1}\n\n{"a":2}\n')
 
     kept = [(start.line, row) for start, row in _placed(found) if not is_blank(row)]
@@ -184,7 +184,7 @@ def test_blank_lines_are_rows() -> None:
 
 
 def test_much_leading_space_is_not_held() -> None:
-    """White space larger than a window is passed over, and places are still right."""
+    """White space larger than a window is skipped, and places stay exact."""
     space = b"\n " * WINDOW
 
     [(start, row)] = [
@@ -197,14 +197,14 @@ def test_much_leading_space_is_not_held() -> None:
 
 @pytest.mark.parametrize("data", [b"", b" ", b"\n\r\n\t", b"\n" * (3 * WINDOW)])
 def test_a_file_of_white_space_is_empty(data: bytes) -> None:
-    """A file without a record is told so once, at its beginning."""
+    """A file without a record has one fault, at its beginning."""
     assert _frames(data) == [FramingFault("empty", Cursor())]
 
 
 @pytest.mark.parametrize("size", [1, 2, 1024])
 @pytest.mark.parametrize("rest", [b"", b"\n"])
 def test_a_byte_order_mark_is_told_and_dropped(size: int, rest: bytes) -> None:
-    """A byte order mark is a flaw, is part of no row, and takes no column."""
+    """A byte order mark is a fault, is part of no row, and takes no column."""
     assert _frames(BOM + rest, size=size) == [
         FramingFault("bom", Cursor(), 3),
         FramingFault("empty", Cursor(3)),
@@ -235,7 +235,7 @@ def _documents(
 def test_several_objects_over_several_lines_are_rows(
     *, objects: list[dict[str, Any]], indent: int | None, between: bytes, size: int
 ) -> None:
-    """However objects are printed one behind the other, each is a row in its place."""
+    """Objects printed one behind the other in any way are each a row in its place."""
     rows = [
         json.dumps(each, indent=indent, ensure_ascii=False).encode() for each in objects
     ]
@@ -245,7 +245,7 @@ def test_several_objects_over_several_lines_are_rows(
 
     placed = _placed(found)
     assert [row for _, row in placed] == rows
-    assert _flaws(found) == [("spread", len(between))] * (len(rows) > 1)
+    assert _faults(found) == [("spread", len(between))] * (len(rows) > 1)
     for start, row in placed:
         assert data[start.offset :].startswith(row)
         assert start == _cursor(data, start.offset)
@@ -281,7 +281,7 @@ def test_a_broken_object_leaves_the_others(broken: bytes, size: int) -> None:
 @example(data=b"}\n{" * 9, size=1, limit=ROW_LIMIT)
 @example(data=b'{"a":' * 3_000, size=1024, limit=ROW_LIMIT)
 def test_any_object_comes_to_an_end(data: bytes, size: int, limit: int) -> None:
-    """Whatever follows the first brace, every byte is handed on once at most."""
+    """For any bytes behind the first brace, each byte is in one row at most."""
     data = b"{" + data
     at = 0
     for each in _documents(data, size, limit):
@@ -294,7 +294,7 @@ def test_any_object_comes_to_an_end(data: bytes, size: int, limit: int) -> None:
 
 
 def test_a_document_beyond_the_limit_is_a_flaw() -> None:
-    """A document that is too long is one flaw with its place and size."""
+    """A document over the limit is one fault with its place and size."""
     data = b'\n{\n"a": "' + b"x" * 100 + b'"}'
 
     found = _frames(data, size=16, limit=50)
@@ -302,10 +302,10 @@ def test_a_document_beyond_the_limit_is_a_flaw() -> None:
     assert found == [
         FramingFault("oversize", Cursor(1, 2, 0), len(data) - 1, record=True)
     ]
-    assert _flaws(_frames(data, limit=200)) == []
+    assert _faults(_frames(data, limit=200)) == []
 
 
 def test_a_position_counts_code_points() -> None:
-    """A broken sequence counts as one code point, a character of four bytes too."""
+    """A broken sequence counts as one code point, like a character of four bytes."""
     assert Cursor().after("é😀".encode() + b"\xffa") == Cursor(8, 1, 4)
     assert Cursor(5, 2, 3).after(b"\nab") == Cursor(8, 3, 2)

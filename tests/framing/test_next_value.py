@@ -37,18 +37,18 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 def test_state_of_a_value(
     data: bytes, at: int, expected: tuple[ValueState, int]
 ) -> None:
-    """A value is whole, ended by what is behind it, cut off, or broken."""
+    """A value is whole, ended by what follows, cut off, or broken."""
     assert read_value(data, at) == expected
 
 
 def test_deep_nesting_is_broken() -> None:
-    """What the parser will not follow is no value, and no crash."""
+    """A value that is nested too deeply for the parser is broken, and no crash."""
     assert read_value(b"[" * 100_000 + b"]" * 100_000 + b",", 0)[0] is ValueState.BROKEN
 
 
 @given(VALUES, st.text(" \t\r\n", max_size=3), st.sampled_from(",]}:{0"))
 def test_value_ends_at_what_is_behind_it(value: Any, space: str, behind: str) -> None:
-    """Of any value in front of anything else the end is found, white space passed."""
+    """The end of any value is found if other bytes follow, behind white space."""
     text = json.dumps(value, ensure_ascii=False)
     if isinstance(value, int) and not isinstance(value, bool) and not space:
         space = " "
@@ -60,7 +60,7 @@ def test_value_ends_at_what_is_behind_it(value: Any, space: str, behind: str) ->
 
 @given(VALUES.filter(lambda each: isinstance(each, str | list | dict)), st.data())
 def test_value_that_is_cut_off_is_open(value: Any, data: st.DataObject) -> None:
-    """However far a text, array or object goes, without its end it is open."""
+    """A string, array or object without its end is open at any length."""
     text = json.dumps(value).encode()
     size = data.draw(st.integers(0, len(text) - 1))
 
@@ -75,5 +75,5 @@ def test_value_that_is_cut_off_is_open(value: Any, data: st.DataObject) -> None:
     ],
 )
 def test_byte_that_a_message_names(message: str, byte: int) -> None:
-    """A message names a byte at its end, or is taken to name one never reached."""
+    """A message without a byte offset yields an offset that is never reached."""
     assert error_byte(message) == byte

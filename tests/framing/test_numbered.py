@@ -30,7 +30,7 @@ def test_records_are_the_lines_that_are_not_blank(rows: list[bytes], size: int) 
 
 @pytest.mark.parametrize("data", [b"[%b]", b"%b"])
 def test_rows_beyond_the_limit_have_numbers(data: bytes) -> None:
-    """A row that is too long is a record that is not handed on."""
+    """A row over the limit is counted as a record and not yielded."""
     rows = [b'{"n": 1}', b'{"n": "' + b"x" * 50 + b'"}', b'{"n": 3}']
     joined = (b"," if data.startswith(b"[") else b"\n").join(rows)
     found = numbered_records(frames([data % joined], limit=20))
@@ -42,7 +42,7 @@ def test_rows_beyond_the_limit_have_numbers(data: bytes) -> None:
 
 
 def test_only_chunks_hold_records() -> None:
-    """Headers, members and other flaws have no numbers."""
+    """Headers, array starts and other faults have no numbers."""
     chunk = Chunk(b"{} []", Cursor(), [b"{}", b"[]"])
     header = DocumentHeader(b"{}", ((0, Cursor()),))
     flow: DocumentFrames = iter(

@@ -15,7 +15,7 @@ from harpia_formats.io.sink import SinkError, StreamSink
 
 
 def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
-    """Nothing has the final name before the end, and nothing else is left then."""
+    """The final name appears with `commit`, and no other file is left then."""
     sink = FileSink(tmp_path / "out.json")
     sink.write(b"a")
     before = [each.name for each in tmp_path.iterdir()]
@@ -31,7 +31,7 @@ def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
 def test_a_large_file_is_given_to_the_disk_while_it_is_written(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What goes to the disk before the end is each byte once, and the file is whole."""
+    """Each byte is given to the disk once before the end, and the file is complete."""
     monkeypatch.setattr(file_sink, "TOGETHER", 1000)
     given: list[tuple[int, int]] = []
     monkeypatch.setattr(
@@ -59,7 +59,7 @@ def test_a_large_file_is_given_to_the_disk_while_it_is_written(
 def test_a_disk_that_takes_nothing_early_gets_it_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That the system refuses what would only save time does no harm."""
+    """A disk that refuses to write early loses nothing."""
 
     def refused(*_: object) -> None:
         raise OSError(22, "Invalid argument")
@@ -145,7 +145,7 @@ def test_a_place_that_there_is_not_is_an_error(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error while the file is finished is told, and nothing is left."""
+    """An error while the file is finished is reported, and nothing is left."""
     sink = FileSink(tmp_path / "out.json")
     sink.write(b"text")
 
@@ -175,5 +175,5 @@ def test_a_stream_has_at_once_what_is_written() -> None:
     [("a.json", ".json"), ("a.JSONL.gz", ".jsonl"), ("a.xz", ""), ("a.b/c", "")],
 )
 def test_the_suffix_is_that_below_compression(name: str, suffix: str) -> None:
-    """The form of an output is told by its name without the compression."""
+    """The form of an output is reported by its name without the compression."""
     assert suffix_of(name) == suffix

@@ -27,7 +27,7 @@ def test_every_kind_of_input_names_a_source(tmp_path: Path) -> None:
 
 
 def test_what_is_named_twice_is_read_once(tmp_path: Path) -> None:
-    """A path or a stream counts once, whoever names it; equal bytes do not."""
+    """A path or stream named twice is one source; equal bytes are two."""
     path, stream = tmp_path / "a.jsonl", io.BytesIO(b"{}")
     path.write_bytes(b"{}\n")
 
@@ -41,7 +41,7 @@ def test_equal_names_are_numbered() -> None:
 
 
 def test_input_that_names_nothing_does_not_stop_the_others(tmp_path: Path) -> None:
-    """Of a path that leads nowhere the reason comes in its place."""
+    """For a path that does not exist, the error comes in its place."""
     missing = tmp_path / "nope.jsonl"
     first, second = sources_of_inputs([missing, b"{}"])
 
@@ -52,12 +52,12 @@ def test_input_that_names_nothing_does_not_stop_the_others(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("given", [1, None, io.StringIO("{}"), ["a.jsonl"]])
 def test_what_is_no_input_is_refused(given: Any) -> None:
-    """A number, text that is decoded already, or a list is the caller's mistake."""
+    """A number, a text stream or a list is a `TypeError`."""
     with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
         checked_inputs([given])
 
 
 def test_no_input_is_refused() -> None:
-    """To read nothing is a mistake, too."""
+    """No input at all is a `ValueError`."""
     with pytest.raises(ValueError, match="nothing to read"):
         checked_inputs([])

@@ -11,7 +11,7 @@ from harpia_formats.io.source import Source
 
 
 def test_file_is_opened_again(tmp_path: Path) -> None:
-    """A file can be read as often as one likes, without a copy."""
+    """A file can be read any number of times without a copy."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" * 100_000)
     with RereadableSource(Source("a", path)) as again:
@@ -28,7 +28,7 @@ def test_bytes_are_read_again() -> None:
 
 
 def test_stream_is_copied_on_the_way() -> None:
-    """Of what can be read once only, what was kept of it is read again."""
+    """A source that can be read once only is read again from the copy."""
     data = b"x" * 300_000
     with RereadableSource(Source("a", io.BytesIO(data))) as again:
         assert again.copy is not None
@@ -38,7 +38,7 @@ def test_stream_is_copied_on_the_way() -> None:
 
 
 def test_copy_is_gone_afterwards() -> None:
-    """Nothing of the copy outlives the look, also where something fails."""
+    """The copy is deleted, also after an error."""
     kept: list[Any] = []
 
     def fail(source: Source) -> None:
@@ -53,7 +53,7 @@ def test_copy_is_gone_afterwards() -> None:
 
 
 def test_file_that_went_away_has_no_blocks(tmp_path: Path) -> None:
-    """What cannot be read a second time is no second complaint."""
+    """A source that cannot be read a second time is not reported again."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}")
     with RereadableSource(Source("a", path)) as again:
@@ -64,7 +64,7 @@ def test_file_that_went_away_has_no_blocks(tmp_path: Path) -> None:
 
 
 def test_compressed_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    """A fault that the first look told ends the second one quietly."""
+    """An error reported in the first pass ends the second pass without an error."""
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}\n" * 9)[:-8])
     with RereadableSource(Source("a", path)) as again:

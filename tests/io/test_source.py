@@ -51,7 +51,7 @@ ROWS = b"".join(b'{"id": %d, "text": "%x"}\n' % (n, n**9) for n in range(5000))
 
 
 def read(source: Source, size: int = BLOCK) -> tuple[bytes, str | None]:
-    """Return the data that comes, and the reason why no more does."""
+    """Return the data that was read, and the reason if reading failed."""
     pieces: list[bytes] = []
     try:
         with open_source(source, size) as reader:
@@ -123,7 +123,7 @@ def test_bytes_know_their_size() -> None:
 
 
 def test_stream_of_the_caller_stays_open() -> None:
-    """What we did not open we do not close, and its size is not known."""
+    """A given stream is not closed, and its size is unknown."""
     stream = io.BytesIO(ROWS)
     with open_source(Source("x", stream)) as reader:
         assert reader.total is None
@@ -132,7 +132,7 @@ def test_stream_of_the_caller_stays_open() -> None:
 
 
 def test_file_is_closed() -> None:
-    """What we opened we close, even where reading stops early."""
+    """An opened file is closed, even if reading stops early."""
     with open_source(Source("x", Path(__file__)), 1) as reader:
         next(iter(reader))
 
@@ -140,7 +140,7 @@ def test_file_is_closed() -> None:
 
 
 def test_short_reads_of_a_pipe_are_joined(tmp_path: Path) -> None:
-    """A FIFO gives steady blocks however its writer writes."""
+    """A FIFO gives full blocks however its writer writes."""
     path = tmp_path / "fifo"
     os.mkfifo(path)
 
@@ -162,7 +162,7 @@ def test_short_reads_of_a_pipe_are_joined(tmp_path: Path) -> None:
 
 
 def test_end_is_asked_for_once() -> None:
-    """A terminal need not be ended twice."""
+    """After its end a terminal is not read again."""
 
     class Terminal(io.BytesIO):
         ends = 0
@@ -179,7 +179,7 @@ def test_end_is_asked_for_once() -> None:
 
 
 def test_failing_disk_is_told_after_the_data() -> None:
-    """An input error is a reason in plain words, behind what could be read."""
+    """An input error has a plain reason and comes behind all data that was read."""
 
     class Disk(io.BytesIO):
         def read1(self, size: int | None = -1, /) -> bytes:
@@ -191,7 +191,7 @@ def test_failing_disk_is_told_after_the_data() -> None:
 
 
 def test_non_blocking_stream_is_refused() -> None:
-    """A pause that looks like the end must not end the data without a word."""
+    """A stream in non-blocking mode is refused, since a pause looks like its end."""
     end, other = os.pipe()
     os.set_blocking(end, False)
     with open(end, "rb") as stream, open(other, "wb"):  # noqa: PTH123 - descriptors
@@ -202,7 +202,7 @@ def test_non_blocking_stream_is_refused() -> None:
 
 
 def test_file_gone_since_it_was_found(tmp_path: Path) -> None:
-    """What cannot be opened is a SourceError under the user's name for it."""
+    """A file that cannot be opened is a `SourceError` with the name the user gave."""
     with pytest.raises(SourceError) as caught:
         open_source(Source("mine", tmp_path / "gone"))
 
@@ -226,7 +226,7 @@ def test_error_is_one_line_and_crosses_processes() -> None:
 def test_compression_is_known_by_content(
     suffix: str, name: str, compress: Compress
 ) -> None:
-    """Neither name nor origin matters for recognising compressed data."""
+    """Compressed data is recognized whatever its name and origin are."""
     for each in ("<stdin>", "x", f"x.jsonl{suffix.upper()}"):
         assert read_bytes(compress(ROWS), each) == (ROWS, None), name
 
@@ -257,7 +257,7 @@ def test_what_was_compressed_comes_back(  # noqa: PLR0913, PLR0917 - codecs have
 def test_truncated_data_ends_with_an_error(
     suffix: str, name: str, compress: Compress, data: st.DataObject
 ) -> None:
-    """A cut anywhere gives a prefix of the data and a reason, never silence."""
+    """Data cut anywhere gives a prefix of the data and an error."""
     packed = compress(ROWS[:20_000])
     cut = data.draw(st.integers(1, len(packed) - 1))
     got, reason = read_bytes(packed[:cut], f"x{suffix}")
@@ -284,7 +284,7 @@ def test_wrong_byte_is_noticed(
 
 
 def test_wrong_checksum_of_gzip_is_told_after_all_data() -> None:
-    """All rows come before the complaint about the last eight bytes."""
+    """All rows come before the error about the last eight bytes."""
     packed = bytearray(gzip.compress(ROWS))
     packed[-5] ^= 1
     reason = "compressed data is corrupt (checksum does not match)"
@@ -293,7 +293,7 @@ def test_wrong_checksum_of_gzip_is_told_after_all_data() -> None:
 
 
 def test_gzip_data_up_to_a_fault_is_kept() -> None:
-    """All that lies before the wrong byte comes, though it is in the same block."""
+    """All data before the corrupt byte is read, even in the same block."""
     deflate = zlib.compressobj(wbits=31)
     packed = deflate.compress(ROWS) + deflate.flush(zlib.Z_FULL_FLUSH)
     no_such_block = b"\x07"
@@ -303,7 +303,7 @@ def test_gzip_data_up_to_a_fault_is_kept() -> None:
 
 @codecs
 def test_little_is_lost_at_a_fault(suffix: str, name: str, compress: Compress) -> None:
-    """A good member before a bad one comes whole, but for one step at the seam."""
+    """A good member before a bad one is read whole, but for one step at its end."""
     bad = bytearray(compress(ROWS))
     bad[len(bad) // 2] ^= 255
     got, reason = read_bytes(compress(ROWS) + bytes(bad), name + suffix)
@@ -315,7 +315,7 @@ def test_little_is_lost_at_a_fault(suffix: str, name: str, compress: Compress) -
 
 @codecs
 def test_garbage_behind_the_data(suffix: str, name: str, compress: Compress) -> None:
-    """What is not a member is told after all data, however short it is."""
+    """Bytes that are no member are an error behind all data, however few they are."""
     reason = f"other bytes that are not {name} follow the compressed data"
     for garbage in (b"{", b"{}\n" * 99, b"\0\0{}\n" * 30_000):
         packed = compress(ROWS) + garbage
@@ -334,7 +334,7 @@ def test_first_byte_of_a_cut_member(suffix: str, name: str, compress: Compress) 
 def test_name_that_lies(
     tmp_path: Path, suffix: str, name: str, compress: Compress
 ) -> None:
-    """A compressed name for other content is an error, for no content it is not."""
+    """A compressed suffix for other content is an error, but not for an empty file."""
     lie = f"is not {name} data although its name ends in {suffix}"
     other = lzma.compress if name == "gzip" else gzip.compress
     path = tmp_path / f"x.jsonl{suffix}"
@@ -349,7 +349,7 @@ def test_name_that_lies(
 
 
 def test_skippable_zstd_frames() -> None:
-    """Frames that carry no data are passed over, first, between and last."""
+    """Frames without data are skipped, first, between and last."""
     skip = b"\x5a\x2a\x4d\x18\x04\0\0\0abcd"
 
     assert read_bytes(
@@ -386,7 +386,7 @@ def test_bomb_takes_no_memory(suffix: str, name: str, compress: Compress) -> Non
 
 
 def test_xz_that_asks_for_much_memory() -> None:
-    """A header that wants a dictionary of a gigabyte is refused."""
+    """A header that requires a dictionary of a gigabyte is refused."""
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 256 << 20}]
     packed = lzma.compress(b"{}", filters=filters)
     reason = "compressed data needs too much memory to decompress"
@@ -421,7 +421,7 @@ def test_tiny_data_is_not_a_wide_encoding(data: bytes) -> None:
 
 
 def test_utf8_mark_stays() -> None:
-    """The byte order mark of UTF-8 is the framing's business."""
+    """The byte order mark of UTF-8 is not removed by the source."""
     assert read_bytes(b"\xef\xbb\xbf{}") == (b"\xef\xbb\xbf{}", None)
 
 
@@ -429,7 +429,7 @@ def test_utf8_mark_stays() -> None:
 
 
 def test_named_files_need_no_suffix(tmp_path: Path) -> None:
-    """A file is taken under the name given, and once."""
+    """A file is read once, under the name given."""
     fill(tmp_path, "b", "a.jsonl")
     link = tmp_path / "link"
     link.symlink_to("b")
@@ -472,7 +472,7 @@ def test_folder_gives_its_data_files(
 
 
 def test_folder_without_data(tmp_path: Path) -> None:
-    """A folder with nothing to read is an error that names what would count."""
+    """A folder without data files is an error that lists the accepted suffixes."""
     fill(tmp_path, "read.me")
 
     assert "no data files in this folder" in refusal(tmp_path)
@@ -501,7 +501,7 @@ def test_pattern_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_file_with_the_name_of_a_pattern(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A name that exists is that file or folder, whatever characters it has."""
+    """A name that exists is that file or folder, even if it looks like a pattern."""
     fill(tmp_path, "[a].txt", "a.txt", "x[1]/b.txt", "x1/c.txt")
     monkeypatch.chdir(tmp_path)
 
@@ -516,7 +516,7 @@ def test_pattern_without_a_match(tmp_path: Path) -> None:
 
 
 def test_missing_file_suggests_near_names(tmp_path: Path) -> None:
-    """A misspelt name is answered with the names it may have meant."""
+    """The error for a misspelt name suggests similar names."""
     fill(tmp_path, "train.jsonl", "unlike")
 
     assert (
@@ -528,7 +528,7 @@ def test_missing_file_suggests_near_names(tmp_path: Path) -> None:
 
 
 def test_empty_name_is_not_the_folder_here() -> None:
-    """An unset variable of a shell must not read everything."""
+    """An empty name, as of an unset shell variable, is an error."""
     assert refusal("") == "does not exist"
 
 
@@ -548,7 +548,7 @@ def test_odd_links_and_names(tmp_path: Path) -> None:
 def test_devices_and_sockets_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is no file and has no end is not read."""
+    """Sockets and devices are not read."""
     monkeypatch.chdir(tmp_path)  # the path of a socket must be short
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
@@ -558,7 +558,7 @@ def test_devices_and_sockets_are_refused(
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_permission_denied(tmp_path: Path) -> None:
-    """What may not be read is refused before any work, however it is named."""
+    """A file without read permission is refused before any work."""
     fill(tmp_path, "d/a.jsonl", "b.jsonl")
     for each in ("d", "b.jsonl"):
         (tmp_path / each).chmod(0)
@@ -572,7 +572,7 @@ def test_permission_denied(tmp_path: Path) -> None:
 
 
 def test_start_up_is_light() -> None:
-    """Importing the module brings no decompressor that may not be needed."""
+    """Importing the module imports no decompressor."""
     code = (
         "import sys, harpia_formats.io.discovery;"
         "print([each for each in"

@@ -31,7 +31,7 @@ def holding(parent: Path) -> tuple[subprocess.Popen[str], Path]:
 
 
 def test_a_folder_is_gone_at_the_end(tmp_path: Path) -> None:
-    """A folder is there for as long as it is used, and then what is in it is gone."""
+    """A folder exists while it is used, and is then removed with its files."""
     with temporary_folder(str(tmp_path)) as folder:
         Path(folder, "rows").write_bytes(b"x")
         assert list(tmp_path.iterdir()) == [Path(folder)]
@@ -39,7 +39,7 @@ def test_a_folder_is_gone_at_the_end(tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:
-    """What a killed process leaves is there until another begins, and no longer."""
+    """A folder left by a killed process is removed when another process begins."""
     process, left = holding(tmp_path)
     with process:
         process.send_signal(signal.SIGKILL)
@@ -51,7 +51,7 @@ def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -
 
 
 def test_the_folder_of_a_living_process_stays(tmp_path: Path) -> None:
-    """Nobody takes away what another process uses."""
+    """A folder that another process uses is not removed."""
     process, used = holding(tmp_path)
     with process:
         with temporary_folder(str(tmp_path)):

@@ -32,13 +32,13 @@ secrets = st.text("!$&'()*+,;=KLMNOP", min_size=6, max_size=20)
     ],
 )
 def test_an_address_has_a_scheme(text: str, expected: bool) -> None:
-    """What has a scheme of two letters or more is an address; a drive is none."""
+    """A scheme of two letters or more makes a URL; a drive letter does not."""
     assert is_url(text) == expected
 
 
 @given(secret=secrets, scheme=st.sampled_from(["s3", "https", "sftp", "memory"]))
 def test_no_password_is_shown(secret: str, scheme: str) -> None:
-    """Neither user nor password is left of an address, wherever it stands."""
+    """User and password are removed from a URL anywhere in a text."""
     url = f"{scheme}://u:{secret}@host/a/b.jsonl"
 
     assert masked(url) == f"{scheme}://***@host/a/b.jsonl"
@@ -47,7 +47,7 @@ def test_no_password_is_shown(secret: str, scheme: str) -> None:
 
 @given(secret=secrets)
 def test_no_signature_is_shown(secret: str) -> None:
-    """A query and what is behind it are left out; the name of the file is not."""
+    """A query and a fragment are removed; the name of the file is kept."""
     url = f"https://host/a/b.jsonl.gz?X-Amz-Signature={secret}#{secret}"
 
     assert masked(url) == "https://host/a/b.jsonl.gz"
@@ -57,12 +57,12 @@ def test_no_signature_is_shown(secret: str) -> None:
 
 
 def test_a_query_of_a_store_is_part_of_the_name() -> None:
-    """A key of a store may hold any character; it is shown as it is."""
+    """The key of an object store is shown as it is, with any characters."""
     assert masked("s3://bucket/a?b#c@d.jsonl") == "s3://bucket/a?b#c@d.jsonl"
 
 
 def test_a_file_beside_another_keeps_both_slashes() -> None:
-    """The folder of an address is one, and that of a path is one of this machine."""
+    """The sibling of a URL is a URL, and that of a path is a path."""
     assert sibling_of("s3://bucket/a/b.jsonl", "c.json") == "s3://bucket/a/c.json"
     assert sibling_of("a/b.jsonl", "c.json").replace("\\", "/") == "a/c.json"
     assert file_name_of("s3://bucket/a/b.jsonl") == "b.jsonl"
@@ -70,7 +70,7 @@ def test_a_file_beside_another_keeps_both_slashes() -> None:
 
 
 def test_addresses_are_not_taken_for_paths() -> None:
-    """Two addresses are of one file if they are equal, paths if they lead there."""
+    """Two URLs are the same if they are equal, two paths if they lead to one file."""
     assert is_same_place("s3://b/x", "s3://b/x")
     assert not is_same_place("s3://b/x", "s3:/b/x")
     assert is_same_place("a/../b", "b")

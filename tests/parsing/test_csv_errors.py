@@ -20,7 +20,7 @@ from harpia_formats.parsing.csv_errors import (
 def test_what_is_wrong_is_named_and_placed(
     record: bytes, code: str, at: int, width: int
 ) -> None:
-    """A record that cannot be taken breaks a rule at its first such byte."""
+    """A record that cannot be read breaks a rule at its first such byte."""
     wrong = record_fault(record, 10)
 
     assert isinstance(wrong, RecordFault)
@@ -29,10 +29,10 @@ def test_what_is_wrong_is_named_and_placed(
 
 
 def test_a_record_within_the_limit_is_right() -> None:
-    """A record of as many bytes as are allowed has nothing wrong."""
+    """A record of exactly the limit has no fault."""
     assert record_fault("\u20ac123456\n".encode(), 10) is None
 
 
 def test_a_carriage_return_loses_no_record() -> None:
-    """The record that a carriage return ends is a record."""
+    """A lone carriage return loses no record."""
     assert not lone_carriage_return(3).record

@@ -39,20 +39,20 @@ def test_a_record_is_cut_until_it_ends(  # noqa: PLR0913 - what a cut says
     last: int,
     quoted: bool,
 ) -> None:
-    """A record is cut into fields, and it is said where and why that stopped."""
+    """A record is cut into fields, with where and why that stopped."""
     cut = cut_record(b"x" + data, 1, 1 + len(data), final=final)
 
     assert (cut.ending, cut.size, cut.last, cut.quoted) == (ending, size, last, quoted)
 
 
 def test_a_record_is_cut_up_to_an_end() -> None:
-    """Nothing behind the given end is looked at."""
+    """Bytes behind the given end are not read."""
     assert cut_record(b"a,b\n", 0, 3, final=False).ending is RecordEnding.OPEN
     assert cut_record(b'a,"b"\n', 0, 2, final=True).raws == [b"a", b""]
 
 
 def test_a_record_has_only_so_many_fields() -> None:
-    """A record of very many fields is given up."""
+    """A record with more fields than the limit is not cut further."""
     data = b"," * 2 * FIELD_LIMIT
     cut = cut_record(data, 0, len(data), final=True)
 
@@ -73,12 +73,12 @@ def test_a_record_has_only_so_many_fields() -> None:
 def test_whole_records_are_found_together(
     data: bytes, records: list[tuple[list[bytes], bytes]]
 ) -> None:
-    """Records come one behind the other, up to the first that is unusual or cut."""
+    """Records are yielded in order, up to the first that is unusual or cut off."""
     assert list(whole_records(data, 0)) == records
 
 
 def test_a_step_ends_the_search() -> None:
-    """A record that goes on behind a step is left for the next."""
+    """A record that goes on behind a step is left for the next one."""
     data = b"a\n" + b"x" * STEP + b"\n"
 
     assert list(whole_records(data, 0)) == [([b"a"], b"\n")]
@@ -120,7 +120,7 @@ def test_physical_lines_end_at_either_character(data: bytes, at: int, end: int) 
 
 @given(st.text(st.sampled_from("aé€😀"), min_size=1), st.integers(0, 3))
 def test_the_last_character_is_not_torn(text: str, lost: int) -> None:
-    """What stands before the last character is whole, however much of it is lost."""
+    """The bytes before the last character are whole, however much of it is missing."""
     data = text.encode()
     data = data[: max(1, len(data) - lost)]
     end = last_character(data, 0)
@@ -130,6 +130,6 @@ def test_the_last_character_is_not_torn(text: str, lost: int) -> None:
 
 
 def test_bytes_that_continue_nothing_are_all_taken() -> None:
-    """Where no character begins near the end, there is none to be torn."""
+    """If no character begins near the end, none is cut off."""
     assert last_character(b"a" + b"\x80" * 9, 0) == 10
     assert last_character(b"ab", 2) == 2

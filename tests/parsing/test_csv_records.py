@@ -232,7 +232,7 @@ def test_an_unclosed_quote_costs_its_row_only(
 def test_faults_and_rows(
     data: bytes, codes: list[tuple[str, int, int]], rows: list[str]
 ) -> None:
-    """Each fault is said where it began, and the rows around it are read."""
+    """Each fault is reported where it began, and the rows around it are read."""
     pieces = _pieces(data)
 
     assert _codes(pieces) == codes
@@ -265,7 +265,7 @@ def test_a_carriage_return_costs_no_record() -> None:
 
 
 def test_blank_lines_are_pieces() -> None:
-    """A line with nothing on it is yielded as such, with its place."""
+    """An empty line is yielded with its place."""
     pieces = _pieces(b"\na\n\r\n\nb\n")
 
     assert [each.start.line for each in pieces if isinstance(each, TableBlank)] == [
@@ -277,7 +277,7 @@ def test_blank_lines_are_pieces() -> None:
 
 
 def test_reading_begins_where_it_is_told() -> None:
-    """Places count on from the start that is given, as behind a byte order mark."""
+    """Places continue from the given start, as behind a byte order mark."""
     rows = list(table_rows(ByteBuffer(iter([b"b\n"]), b"a,"), Cursor(3), ROW_LIMIT))
 
     assert [each.start for each in rows] == [Cursor(3)]
@@ -297,7 +297,7 @@ def test_a_row_beyond_the_limit_is_passed_over(row: bytes, size: int) -> None:
 
 @pytest.mark.parametrize("quote", [b"", b'"'])
 def test_a_row_beyond_what_is_held_is_passed_over(quote: bytes) -> None:
-    """A line that is longer than anything held ends where the line ends."""
+    """A fault in a line longer than the buffer ends where the line ends."""
     row = b"a," + quote + b"x" * (3 * WINDOW) + quote + b",b"
     pieces = _pieces(row + b"\r\n1,2\n", limit=WINDOW)
 
@@ -346,7 +346,7 @@ def _peak(blocks: Iterator[bytes], limit: int) -> int:
     ],
 )
 def test_memory_is_flat(row: bytes) -> None:
-    """However long the file, no more is held than some windows and records."""
+    """A file of any length is read in the memory of some windows and records."""
     window = 16 * 1024
     count = 64 * window // len(row)
 
@@ -375,7 +375,7 @@ def test_memory_is_flat(row: bytes) -> None:
     ],
 )
 def test_no_input_is_slow(data: bytes) -> None:
-    """Time grows with the size of the file, whatever stands in it."""
+    """Time grows linearly with the size of the file, whatever it holds."""
     begin = process_time()
     for _ in table_rows(ByteBuffer(iter([data])), Cursor(), ROW_LIMIT):
         pass
@@ -385,7 +385,7 @@ def test_no_input_is_slow(data: bytes) -> None:
 
 @pytest.mark.parametrize("code", ["J301", "J302", "J303"])
 def test_examples_show_their_rules(code: str) -> None:
-    """The bad example of a rule that is judged here breaks it, the good one none."""
+    """The bad example of each rule breaks it, and the good one breaks none."""
     (rule,) = (each for each in RULES if each.code == code)
 
     assert [each.code for each in _faults(_pieces(rule.bad))] == [code]
@@ -393,5 +393,5 @@ def test_examples_show_their_rules(code: str) -> None:
 
 
 def test_a_step_cannot_hold_too_many_fields() -> None:
-    """The quick way needs no limit of fields, because its steps are no larger."""
+    """Whole records need no limit of fields, since a step cannot hold more."""
     assert STEP <= FIELD_LIMIT

@@ -70,7 +70,7 @@ def pairs_in(text: bytes) -> int:
 def test_there_are_never_more_members(
     value: dict[str, Any], spacing: tuple[str, str], ascii_only: bool
 ) -> None:
-    """The quick count of members is never too low wherever there is one."""
+    """The quick count of members is never too low."""
     text = json.dumps(value, separators=spacing, ensure_ascii=ascii_only).encode()
     most = most_members(text)
 
@@ -100,7 +100,7 @@ def test_json_in_a_text_is_counted_quickly(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_many_backslashes_take_no_longer() -> None:
-    """Texts of nothing but backslashes are counted in another way."""
+    """Strings of many backslashes are counted by encoding again."""
     value = {"a": "\\" * 100_000 + '":'}
 
     assert has_no_repeated_keys(
@@ -112,7 +112,7 @@ def test_many_backslashes_take_no_longer() -> None:
 def test_a_key_that_is_there_twice_is_noticed(
     value: dict[str, Any], other: dict[str, Any], spacing: tuple[str, str], twice: bool
 ) -> None:
-    """An object has all keys if and only if none of them is there twice."""
+    """An object has all keys if and only if none is repeated."""
     first, second = (
         json.dumps(each, separators=spacing)[1:-1].encode() for each in (value, other)
     )

@@ -94,8 +94,8 @@ def test_all_invalid_texts_are_refused_with_a_place() -> None:
         assert 0 <= fault.start <= fault.end <= len(text), name
 
 
-def test_open_texts_are_validatord_by_our_choice() -> None:
-    """Each of the 35 texts that a parser may accept or not is judged as documented."""
+def test_open_texts_have_their_documented_verdict() -> None:
+    """Each of the 35 texts that parsers may refuse has its documented verdict."""
     found = {name: find_fault(text) for name, text in _texts("i").items()}
 
     assert {name: each and each.kind for name, each in found.items()} == _CHOICES

@@ -130,12 +130,12 @@ def test_overflow_is_judged_as_by_the_parser(
 def test_the_longest_integers_are_judged_as_by_the_parser(
     sign: str, length: int
 ) -> None:
-    """An integer is too long where it is so for the parser."""
+    """An integer has a fault exactly if it is too long for the parser."""
     _check(f"{sign}{'1' * length}".encode())
 
 
 def test_a_lower_digit_limit_of_the_interpreter_is_obeyed() -> None:
-    """Where the interpreter keeps fewer digits, longer integers have a fault."""
+    """If the interpreter converts fewer digits, longer integers have a fault."""
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
@@ -223,7 +223,7 @@ _SYNTAX = [
 
 @pytest.mark.parametrize(("text", "start", "end", "message"), _SYNTAX)
 def test_mistakes_are_named(text: str, start: int, end: int, message: str) -> None:
-    """A common mistake is marked exactly and called by its name."""
+    """A common mistake is marked exactly and explained."""
     fault = find_fault(text.encode())
 
     assert fault
@@ -255,7 +255,7 @@ _OTHERS = [
 def test_the_first_fault_decides(
     text: bytes, kind: FaultKind, start: int, end: int
 ) -> None:
-    """A fault has the kind and place of what is wrong first in the text."""
+    """A fault has the kind and place of the first error in the text."""
     fault = find_fault(text)
 
     assert fault
@@ -280,7 +280,7 @@ _CUT = [
 
 @pytest.mark.parametrize(("text", "opened", "what"), _CUT)
 def test_a_cut_text_says_what_is_open(text: bytes, opened: int, what: str) -> None:
-    """A text that ends too early names the innermost thing that is open."""
+    """The fault of a truncated text names the innermost open value."""
     fault = find_fault(text)
 
     assert fault
@@ -293,7 +293,7 @@ def test_a_cut_text_says_what_is_open(text: bytes, opened: int, what: str) -> No
 
 
 def test_every_cut_of_a_row_is_truncated() -> None:
-    """A row that is cut anywhere inside its braces has lost its end, no more."""
+    """A row cut anywhere inside its braces is truncated, and has no other fault."""
     for row in _ROWS:
         kinds = {_kind_of(row[:size]) for size in range(1, len(row))}
 

@@ -202,7 +202,7 @@ def _ends(span: Span) -> tuple[int, int]:
 
 @given(_VALUES, st.booleans())
 def test_what_json_writes_has_no_duplicates(value: Any, ascii_only: bool) -> None:
-    """Names that are written from a dictionary are never repeated."""
+    """JSON written from a dictionary has no repeated names."""
     text = json.dumps(value, ensure_ascii=ascii_only).encode()
 
     assert list(duplicates(text)) == []

@@ -37,7 +37,7 @@ def paths_in(value: Any, path: Path = ()) -> Iterator[Path]:
 def test_places_do_not_depend_on_what_was_asked_before(
     value: Any, indent: Any, ascii_only: bool, chance: random.Random
 ) -> None:
-    """Every value is where it is found alone, in whatever order they are asked for."""
+    """Each place equals the one found by `locate`, in any order of lookups."""
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode()
     paths = list(paths_in(value))
     chance.shuffle(paths)
@@ -68,7 +68,7 @@ def test_what_is_not_there_is_an_error(path: Path) -> None:
 
 
 def test_containers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many places are asked for, no container is read again."""
+    """No container is read twice, for any number of lookups."""
     read: list[int] = []
 
     def counted(text: bytes, start: int) -> Iterator[Any]:
@@ -88,7 +88,7 @@ def test_containers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cursors_do_not_depend_on_what_was_asked_before(
     value: Any, indent: Any, chance: random.Random
 ) -> None:
-    """A place in the file is the same, in whatever order places are asked for."""
+    """A place in the file is the same in any order of lookups."""
     text = json.dumps(value, indent=indent, ensure_ascii=False).encode()
     start = Cursor(10, 3, 7)
     places = [locate(text, each).start for each in paths_in(value)]

@@ -21,7 +21,7 @@ SPELLINGS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
 
 
 def is_part(part: Any, whole: Any) -> bool:
-    """Tell whether `part` is `whole` with things left out, null for what is unknown."""
+    """Tell whether `part` is `whole` with parts left out or null."""
     if part is None:
         return True
     if isinstance(part, dict):
@@ -39,7 +39,7 @@ def is_part(part: Any, whole: Any) -> bool:
 
 @given(VALUES, SPELLINGS)
 def test_whole_document_is_its_own_sketch(value: Any, spelling: dict[str, Any]) -> None:
-    """Of a document that is there to its end nothing is left out."""
+    """Nothing is left out of a complete document."""
     assert parse_truncated(b" \n" + json.dumps(value, **spelling).encode()) == value
 
 
@@ -47,7 +47,7 @@ def test_whole_document_is_its_own_sketch(value: Any, spelling: dict[str, Any]) 
 def test_beginning_of_a_document_is_part_of_it(
     value: Any, spelling: dict[str, Any], data: st.DataObject
 ) -> None:
-    """However little of a document is there, its sketch holds nothing else."""
+    """The value of any beginning of a document is part of the document."""
     text = json.dumps(value, **spelling).encode()
     size = data.draw(st.integers(0, len(text)))
     sketch = parse_truncated(text[:size])
@@ -62,7 +62,7 @@ def test_beginning_of_a_document_is_part_of_it(
 @example(b'"\\ud800"')
 @example(b'{"a": 1' + b"0" * 5_000)
 def test_any_bytes_have_a_sketch(data: bytes) -> None:
-    """Whatever bytes there are, none of them is a reason to fail."""
+    """No bytes raise an error."""
     sketch = parse_truncated(data)
 
     assert sketch is None or type(sketch) in {bool, int, float, str, list, dict}
@@ -88,12 +88,12 @@ def test_any_bytes_have_a_sketch(data: bytes) -> None:
     ],
 )
 def test_what_is_broken_or_cut_off_is_left_out(data: bytes, expected: Any) -> None:
-    """Members keep their keys, items are left out, and what follows is still seen."""
+    """Broken members become null, broken items are left out, and the rest is read."""
     assert parse_truncated(data) == expected
 
 
 def test_large_arrays_are_cut_short() -> None:
-    """Of a large array that is cut off the first items are enough."""
+    """A large array that is cut off is read up to a limit of items."""
     text = b'{"a": [' + b"{}, " * (3 * ITEMS)
 
     assert parse_truncated(text) == {"a": [{}] * ITEMS}

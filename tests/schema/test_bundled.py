@@ -16,13 +16,13 @@ def test_every_schema_has_an_id() -> None:
 
 
 def test_text_is_that_of_the_file() -> None:
-    """A schema comes byte for byte as it is written."""
+    """The text of a schema is that of its file, byte for byte."""
     for each in schema_ids():
         (file,) = SCHEMAS.glob(f"*/{each}.schema.json")
         assert schema_text(each) == file.read_bytes()
 
 
 def test_schema_is_the_text_decoded() -> None:
-    """What records are judged by is what is printed."""
+    """The printed schema is the one that records are validated by."""
     for each in schema_ids():
         assert json.loads(schema_text(each)) == built_in_schema(each)

@@ -28,7 +28,7 @@ COLUMNS = {
 def test_document_schema_is_that_of_the_dialect(
     variant: FormatVariant, strict: bool
 ) -> None:
-    """A dialect's own schema is taken, or its stricter one where there is one."""
+    """The schema of a dialect is its own, or with `strict` the documented one."""
     dialect = variant.dialect
     name = dialect.strict if strict and dialect.strict else dialect.schema
 
@@ -38,7 +38,7 @@ def test_document_schema_is_that_of_the_dialect(
 @EVERY
 @pytest.mark.parametrize("strict", [False, True])
 def test_record_schema_can_judge(variant: FormatVariant, strict: bool) -> None:
-    """The schema of a record stands by itself, also where it is cut out of another."""
+    """The schema of a record can be used alone, even if it is part of another."""
     schema = record_schema(variant.dialect, strict=strict)
 
     assert not schema_validator_of(schema).is_valid(3)
@@ -48,7 +48,7 @@ def test_record_schema_can_judge(variant: FormatVariant, strict: bool) -> None:
 def test_records_of_whole_values_have_the_schema_of_the_document(
     variant: FormatVariant,
 ) -> None:
-    """Only where records are in a member does the schema speak of more than one."""
+    """Only a schema with the records in a member is about several records."""
     dialect = variant.dialect
     is_same = record_schema(dialect) == document_schema(dialect)
 
@@ -66,13 +66,13 @@ def test_records_of_whole_values_have_the_schema_of_the_document(
     ],
 )
 def test_item_schema_is_found_by_its_path(path: Path, expected: Any) -> None:
-    """What is said of items is found by name, else under the additional ones."""
+    """The schema of items is found by the name, else in `additionalProperties`."""
     assert item_schema(COLUMNS, path) == expected
 
 
 @pytest.mark.parametrize("path", [("a",), ("a", "b")])
 def test_where_nothing_is_said_anything_goes(path: Path) -> None:
-    """A schema that is true or false says nothing of the items inside."""
+    """A schema that is true or false says nothing about items."""
     assert item_schema(True, path) is True
     assert item_schema({"additionalProperties": False}, path) is True
 

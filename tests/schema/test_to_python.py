@@ -107,13 +107,13 @@ SEEDS: dict[str, Callable[[], list[Any]]] = {
 
 
 def test_every_schema_has_seeds() -> None:
-    """No schema that ships is left out below."""
+    """The tests below cover every built-in schema."""
     assert set(SEEDS) == set(schema_ids())
 
 
 @pytest.mark.parametrize("identifier", sorted(SEEDS))
 def test_verdict_is_that_of_the_referee(identifier: str) -> None:
-    """The module of every schema allows what the schema allows, and nothing else."""
+    """The module of every schema accepts exactly the data that the schema accepts."""
     schema_validator = schema_validator_of(built_in_schema(identifier))
     seeds = SEEDS[identifier]()
     for each in (*seeds, *islice(mutants(seeds, seed=7), MUTANTS)):
@@ -121,7 +121,7 @@ def test_verdict_is_that_of_the_referee(identifier: str) -> None:
 
 
 def test_module_stands_alone(tmp_path: Path) -> None:
-    """The module runs where nothing but the standard library can be imported."""
+    """The module runs with the standard library only."""
     (tmp_path / "judge.py").write_text(exported(SMALL), "utf-8")
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
@@ -153,7 +153,7 @@ def test_integers_are_those_of_the_draft(value: float, expected: bool) -> None:
 
 
 def test_data_is_not_changed() -> None:
-    """Judging adds no defaults to the data, and hands the same object back."""
+    """Validating adds no defaults to the data and returns the same object."""
     for each in records_of("nemo-config"):
         before = json.dumps(each)
         if is_allowed("nemo-config", each):

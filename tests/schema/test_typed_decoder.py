@@ -145,7 +145,7 @@ def test_accepts_no_broken_bytes_long(identifier: str) -> None:
 
 @pytest.mark.parametrize("identifier", FORMATS)
 def test_accepts_its_fixtures(identifier: str) -> None:
-    """Every valid fixture is accepted, so the decoder is worth having."""
+    """Every valid fixture is accepted by the decoder."""
     decoder = learned(identifier)
 
     for each in records(identifier):
@@ -165,7 +165,7 @@ def test_accepts_its_fixtures(identifier: str) -> None:
 )
 @settings(max_examples=300)
 def test_lines_are_rows(rows: list[bytes], gaps: list[bytes]) -> None:
-    """Lines are accepted together only where each of them is one valid row."""
+    """Lines are accepted together only if each of them is one valid row."""
     decoder = typed_decoder_of({"type": "object", "properties": {"a": {}}})
     pairs = itertools.zip_longest(rows, gaps[: len(rows)], fillvalue=b"\n")
     data = b"".join(part for pair in pairs for part in pair)
@@ -210,7 +210,7 @@ def test_condition_on_a_required_key_that_is_not_declared() -> None:
 
 
 def test_rows_of_any_keys_have_a_lane() -> None:
-    """A schema that names no keys has a decoder too."""
+    """A schema that names no keys has a decoder, too."""
     decoder = typed_decoder_of(
         {"type": "object", "additionalProperties": {"type": "string"}}
     )
@@ -220,7 +220,7 @@ def test_rows_of_any_keys_have_a_lane() -> None:
 
 
 def test_forbidden_key_is_not_accepted() -> None:
-    """A key that may have no value is accepted nowhere, its absence is."""
+    """A forbidden key is never accepted, and its absence is."""
     decoder = typed_decoder_of({"type": "object", "properties": {"a": False, "b": {}}})
 
     assert decoder.accept(b'{"b": 1}') is not None
@@ -228,7 +228,7 @@ def test_forbidden_key_is_not_accepted() -> None:
 
 
 def test_odd_keys_are_left_to_the_referee() -> None:
-    """A key that no field can be named for is not learned, and breaks nothing."""
+    """A key that no field can have as its name is not declared and does no harm."""
     schema = {"type": "object", "properties": {"a": {}}}
     survey = UnknownKeys()
 
@@ -238,7 +238,7 @@ def test_odd_keys_are_left_to_the_referee() -> None:
 
 
 def test_free_values_have_a_depth() -> None:
-    """A free value that is nested deeply is left to the validator."""
+    """A deeply nested value of any type is left to the validator."""
     decoder = typed_decoder_of({"type": "object", "properties": {"a": {}}})
 
     assert decoder.accept(b'{"a": [[[[[1]]]]]}') is not None
@@ -306,7 +306,7 @@ def test_free_values_have_a_depth() -> None:
     ],
 )
 def test_unsuitable_schemas(schema: dict[str, Any]) -> None:
-    """A schema that says more than types can has no decoder, not a wrong one."""
+    """A schema that types cannot express has no decoder."""
     with pytest.raises(UnsupportedSchemaError):
         typed_decoder_of(schema)
 
@@ -411,7 +411,7 @@ def _condition(then: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_duplicates_are_visible_after_acceptance() -> None:
-    """A repeated key in an accepted row shows when the row is written again."""
+    """A repeated key in an accepted row is found by encoding the row again."""
     row = json.dumps(records("eee@0.2.0")[0]).encode()
     twice = b'{"sample_id": "x", ' + row[1:]
     value = learned("eee@0.2.0").accept(twice)

@@ -57,7 +57,7 @@ SHIPPED = sorted(
 
 @pytest.mark.parametrize("identifier", SHIPPED)
 def test_built_in_schemas_pass_the_same_check(identifier: str) -> None:
-    """The schemas that ship are there, and stand the look that a user's one gets."""
+    """The built-in schemas exist and pass the checks of a user's schema."""
     schema = built_in_schema(identifier)
 
     check_schema(identifier, schema)
@@ -101,7 +101,7 @@ def test_built_in_schemas_pass_the_same_check(identifier: str) -> None:
     ids=range(21),
 )
 def test_draft_07_schema_is_taken(schema: Any) -> None:
-    """A schema that needs nothing but itself is taken, recursion into data included."""
+    """A schema without references to other files is accepted, even if recursive."""
     check_schema("mine.json", schema)
 
 
@@ -139,7 +139,7 @@ def test_other_values_are_no_schema(schema: Any) -> None:
     ],
 )
 def test_breach_of_the_meta_schema_has_a_pointer(schema: Any, place: str) -> None:
-    """What is not draft-07 is refused, with where in the schema it is."""
+    """A schema that is not draft-07 is refused with the place of the error."""
     assert reason(schema).startswith(f"is not a draft-07 schema: at {place}")
 
 
@@ -155,7 +155,7 @@ def test_breach_of_the_meta_schema_has_a_pointer(schema: Any, place: str) -> Non
 )
 @pytest.mark.parametrize("keyword", ["items", "not", "additionalProperties"])
 def test_reference_out_of_the_file_is_refused(target: str, keyword: str) -> None:
-    """Nothing is fetched, wherever the reference stands."""
+    """A reference to another file is refused at any place, and nothing is fetched."""
     assert reason({"properties": {"const": {keyword: {"$ref": target}}}}) == (
         f"refers to {target}; only references inside the file are followed"
     )
@@ -185,7 +185,7 @@ def test_reference_out_of_the_file_is_refused(target: str, keyword: str) -> None
     ids=range(10),
 )
 def test_loop_is_refused(schema: Any) -> None:
-    """A reference that comes back to itself without a step into the data is refused."""
+    """A reference that leads to itself without a step into the data is refused."""
     assert reason(schema).endswith(" refers to itself")
 
 
@@ -209,7 +209,7 @@ def test_reference_to_another_value_is_refused(target: str) -> None:
 
 
 def test_reference_inside_an_embedded_schema_starts_there() -> None:
-    """Inside a schema with a name of its own, references are seen from it."""
+    """Inside a schema with an `$id`, references are relative to that schema."""
     inner = {"$id": "urn:inner", "items": {"$ref": "#/definitions/a"}}
     inner |= {"definitions": {"a": TEXT}}
 
@@ -221,7 +221,7 @@ def test_reference_inside_an_embedded_schema_starts_there() -> None:
 
 
 def test_what_is_only_referred_to_is_checked() -> None:
-    """A reference under a keyword of no meaning counts once something refers there."""
+    """A reference under an unknown keyword is checked once another one refers to it."""
     schema: dict[str, Any] = {"x": {"y": {"items": {"$ref": "#/nowhere"}}}}
     schema["items"] = {"$ref": "#/x/y"}
 
@@ -245,7 +245,7 @@ def test_depth_is_limited() -> None:
     ],
 )
 def test_what_the_engine_refuses_is_a_schema_error(schema: Any, place: str) -> None:
-    """What only the engine finds, such as a bad pattern, is told like the rest."""
+    """An error that only the engine finds, such as a bad pattern, is a schema error."""
     assert reason(schema).startswith(f"cannot be used: at {place}: ")
 
 
@@ -288,7 +288,7 @@ def test_file_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("schema", [True, False, TREE])
 def test_file_is_read(tmp_path: Path, schema: Any) -> None:
-    """A schema in a file is what the file says."""
+    """A schema is read from a file as it is."""
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(schema))
 
@@ -296,7 +296,7 @@ def test_file_is_read(tmp_path: Path, schema: Any) -> None:
 
 
 def test_recursive_schema_judges_every_level() -> None:
-    """A tree is judged down to its leaves."""
+    """A recursive schema validates a tree down to its leaves."""
     report = validate(b'{"kids": [{"kids": [{"name": 5}]}]}', schema=TREE)
 
     assert [each.place.pointer for each in report.problems] == ["/kids/0/kids/0/name"]

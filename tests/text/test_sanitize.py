@@ -35,7 +35,7 @@ UNSAFE_TEXTS = st.text(
     ],
 )
 def test_shows_unsafe_characters_as_escapes(text: str, shown: str) -> None:
-    """What a terminal obeys or hides is shown as an escape, all else as it is."""
+    """Characters that a terminal obeys or hides become escapes, all others stay."""
     assert safe(text) == shown
 
 
@@ -60,7 +60,7 @@ def test_knows_every_unsafe_character(character: str) -> None:
     ],
 )
 def test_disarms_commands_to_a_build_server(text: str, shown: str) -> None:
-    """What a build server would obey in a log is broken by an escape."""
+    """A log line that a build server would obey is broken by an escape."""
     assert safe(text) == shown
 
 
@@ -77,7 +77,7 @@ def test_counts_escapes_against_the_limit() -> None:
 
 
 def test_looks_at_no_more_than_the_limit() -> None:
-    """What is behind the limit is not looked at, be it ten megabytes."""
+    """Text behind the limit costs no time, even ten megabytes."""
     assert safe("\x1b" * 10_000_000, limit=4) == r"\x1b…"
 
 
@@ -88,7 +88,7 @@ def test_escapes_all_of_a_text_without_a_limit() -> None:
 
 @given(UNSAFE_TEXTS, st.integers(0, 40))
 def test_leaves_nothing_unsafe(text: str, limit: int) -> None:
-    """Whatever the text, the result is short and has nothing unsafe in it."""
+    """The result for any text is short and has no unsafe characters."""
     shown = safe(text, limit)
 
     assert len(shown) <= limit + 1
@@ -100,7 +100,7 @@ def test_leaves_nothing_unsafe(text: str, limit: int) -> None:
 
 @given(UNSAFE_TEXTS, st.integers(0, 40))
 def test_is_idempotent(text: str, limit: int) -> None:
-    """What is safe already stays as it is."""
+    """Safe text is unchanged."""
     once = safe(text, limit)
 
     assert safe(once, limit) == once

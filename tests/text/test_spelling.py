@@ -26,7 +26,7 @@ WORDS = st.text("abc_", max_size=7)
     ],
 )
 def test_near_words(wanted: str, found: str) -> None:
-    """A word with one slip, or two if it is long, is near; so is another case."""
+    """A word with one edit, or two if it is long, is near, and so is another case."""
     assert is_near(wanted, found)
     assert is_near(found, wanted)
 
@@ -61,7 +61,7 @@ def test_words_that_are_not_near(wanted: str, found: str) -> None:
     ],
 )
 def test_nearest(wanted: str, candidates: list[str], found: str) -> None:
-    """The one near candidate is meant; of several, the only one in another case."""
+    """The only near candidate is returned; of several, the only one in another case."""
     assert nearest(wanted, candidates) == found
 
 
@@ -82,7 +82,7 @@ def test_edits(one: str, other: str, edits: int) -> None:
 
 @given(WORDS, WORDS)
 def test_distance_is_symmetric(one: str, other: str) -> None:
-    """It is as far from one word to the other as back, and only equals are at 0."""
+    """The distance is symmetric, and 0 only for equal words."""
     edits = edits_between(one, other)
 
     assert edits == edits_between(other, one)

@@ -58,7 +58,7 @@ def memory() -> Iterator[Any]:
 
 @pytest.fixture
 def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return a server, where nobody waits long for it."""
+    """Return a server, with short pauses between attempts."""
     monkeypatch.setattr(remote, "PAUSES", (0.0, 0.0))
     fsspec.filesystem("http").clear_instance_cache()
     with serving(Web({"/runs.jsonl": MANY})) as found:
@@ -66,7 +66,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def read(url: str) -> tuple[bytes, str | None]:
-    """Return the data that comes, and the reason why no more does."""
+    """Return the data that was read, and the reason if reading failed."""
     pieces: list[bytes] = []
     try:
         (source,) = find_sources([url])
@@ -103,7 +103,7 @@ def test_a_store_is_read_as_a_folder_is(memory: Any) -> None:
 
 
 def test_what_is_named_twice_is_read_once(memory: Any) -> None:
-    """A file that an address and a pattern name is one file."""
+    """A file named by a URL and by a pattern is one file."""
     memory.pipe("/a/runs.jsonl", ROWS)
 
     assert only_file("memory://a/runs.jsonl", "memory://a/*").records == 12
@@ -119,14 +119,14 @@ def test_what_is_named_twice_is_read_once(memory: Any) -> None:
 )
 @pytest.mark.usefixtures("memory")
 def test_what_is_not_there_is_said(url: str, reason: str) -> None:
-    """An address that names nothing is a file with a reason, and the run a failure."""
+    """A URL of nothing is a file with a reason, and the run fails."""
     report = harpia_formats.validate(url)
 
     assert [(each.path, each.reason) for each in report.failures] == [(url, reason)]
 
 
 def test_every_command_reads_addresses(memory: Any) -> None:
-    """Formats are told, records converted, compared and scored as those of a disk."""
+    """Remote files are detected, converted, compared and scored like local ones."""
     memory.pipe("/a/runs.jsonl", ROWS)
     url, local = "memory://a/runs.jsonl", ROOT / "fixtures/eee@0.2.0/valid/runs.jsonl"
 
@@ -142,7 +142,7 @@ def test_every_command_reads_addresses(memory: Any) -> None:
 
 
 def test_a_file_is_read_by_few_large_requests(web: Any) -> None:
-    """Each block is one range, four times as long as the one before, none a line."""
+    """Each request is one range, four times as long as the one before."""
     data, reason = read(f"{web.url}/runs.jsonl")
     ranges = [each for method, each in web.asked if method == "GET" and each]
     sizes = [
@@ -157,7 +157,7 @@ def test_a_file_is_read_by_few_large_requests(web: Any) -> None:
 
 
 def test_a_server_without_ranges_is_read_as_a_stream(web: Any) -> None:
-    """Where whole files only are sent, the file is sent once."""
+    """A server without ranges sends the file once."""
     web.ranges = False
     data, reason = read(f"{web.url}/runs.jsonl")
 
@@ -166,7 +166,7 @@ def test_a_server_without_ranges_is_read_as_a_stream(web: Any) -> None:
 
 
 def test_a_compressed_file_comes_as_it_lies(web: Any) -> None:
-    """Compressed data are decompressed here, whatever the server could do."""
+    """Compressed data is requested as it is and decompressed here."""
     web.files["/x.jsonl.gz"] = gzip.compress(ROWS)
 
     assert only_file(f"{web.url}/x.jsonl.gz").records == 12
@@ -187,7 +187,7 @@ def test_a_compressed_file_comes_as_it_lies(web: Any) -> None:
 def test_an_answer_that_refuses_is_a_sentence(
     web: Any, status: int, reason: str
 ) -> None:
-    """The status says why, also where the library says "not found" of everything."""
+    """The reason is that of the status, also if the library reports "not found"."""
     web.status = status
     url = f"{web.url}/runs.jsonl"
 
@@ -195,7 +195,7 @@ def test_an_answer_that_refuses_is_a_sentence(
 
 
 def test_a_server_that_is_not_there_is_a_sentence() -> None:
-    """Nobody at a port, and a host that has no address, are said so."""
+    """A closed port and an unknown host are reported as such."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -209,7 +209,7 @@ def test_a_server_that_is_not_there_is_a_sentence() -> None:
 def test_a_server_that_says_nothing_is_given_up(
     web: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody waits for ever."""
+    """A server that does not answer is given up after the time limit."""
     monkeypatch.setattr(remote, "TIMEOUT", 0.2)
     web.go.clear()
     _, reason = read(f"{web.url}/runs.jsonl?slow")
@@ -218,7 +218,7 @@ def test_a_server_that_says_nothing_is_given_up(
 
 
 def test_what_was_read_before_a_failure_is_judged(web: Any) -> None:
-    """Where the middle cannot be read, the rows before it count, and then the reason.
+    """If the middle cannot be read, the rows before it count, then comes the reason.
 
     It is asked for again before it is given up.
     """
@@ -233,7 +233,7 @@ def test_what_was_read_before_a_failure_is_judged(web: Any) -> None:
 
 
 def test_another_file_with_the_same_name_is_seen(web: Any) -> None:
-    """A file that is replaced while it is read is not taken for a whole one."""
+    """A file that is replaced while it is read is reported as incomplete."""
     (source,) = find_sources([f"{web.url}/runs.jsonl"])
     web.etag = '"two"'
     with open_source(source) as reader, pytest.raises(SourceError) as failed:
@@ -243,7 +243,7 @@ def test_another_file_with_the_same_name_is_seen(web: Any) -> None:
 
 
 def test_a_short_answer_is_no_data(web: Any) -> None:
-    """A range that comes with fewer bytes than asked for is a failure."""
+    """A range with fewer bytes than requested is an error."""
     (source,) = find_sources([f"{web.url}/runs.jsonl"])
     web.files["/runs.jsonl"] = MANY[: remote.FIRST // 2]
     with open_source(source) as reader, pytest.raises(SourceError) as failed:
@@ -274,7 +274,7 @@ def test_no_secret_is_said(web: Any, status: int) -> None:
     ],
 )
 def test_a_missing_package_is_named(url: str, missing: str, reason: str) -> None:
-    """What has to be installed is said with the line that installs it, and exit 2."""
+    """A missing package is reported with the command that installs it, and exit 2."""
     code = (
         f"import sys; sys.modules[{missing!r}] = None\n"
         f"sys.argv = ['harpia-formats', 'validate', {url!r}]\n"

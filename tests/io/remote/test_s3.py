@@ -34,7 +34,7 @@ SECRET = "wJalrCANARY"  # noqa: S105 - looked for in what is said
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """Return the address of a server of stores."""
+    """Return the URL of a store server."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     found = moto.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     found.start()
@@ -100,7 +100,7 @@ def test_what_is_not_there_is_said(url: str, reason: str) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_no_credentials_are_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there are none, how to do without is said, and no key in any case."""
+    """Missing credentials are an error with advice, and no key is shown."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -148,7 +148,7 @@ def test_what_is_given_up_leaves_nothing(store: Any) -> None:
 
 @pytest.mark.parametrize("commits", [True, False])
 def test_a_large_upload_is_seen_when_it_is_finished(store: Any, commits: bool) -> None:
-    """Parts are under way from the first 50 MB on, and the key is not there before."""
+    """Parts are sent from the first 50 MB on, and the key appears at the end."""
     block = bytes(1024 * 1024)
     sink = RemoteSink("s3://data/large.bin")
     for _ in range(60):
@@ -165,7 +165,7 @@ def test_a_large_upload_is_seen_when_it_is_finished(store: Any, commits: bool) -
 
 
 def test_a_key_that_is_there_is_kept(store: Any) -> None:
-    """A key is only replaced if that was asked for."""
+    """A key is replaced only with `--overwrite`."""
     store.pipe("data/out.jsonl", b"old")
     with pytest.raises(SinkError, match="already exists"):
         harpia_formats.convert(ROWS, to="nemo", output="s3://data/out.jsonl")
@@ -175,7 +175,7 @@ def test_a_key_that_is_there_is_kept(store: Any) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_a_bucket_that_is_not_there_is_a_sentence() -> None:
-    """What cannot be written is said as a sentence, and without a key."""
+    """An output that cannot be written is an error without secrets."""
     with pytest.raises(SinkError) as failed:
         harpia_formats.convert(ROWS, to="nemo", output="s3://none/out.jsonl")
 
@@ -186,7 +186,7 @@ def test_a_bucket_that_is_not_there_is_a_sentence() -> None:
 def test_a_cluster_reads_and_writes_a_store(
     store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Workers read ranges of a key by themselves; what comes of it is the same."""
+    """Workers read ranges of a key themselves, with the same result."""
     distributed = pytest.importorskip(
         "distributed", reason='needs the extra "test-remote"'
     )

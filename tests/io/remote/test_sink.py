@@ -21,7 +21,7 @@ RUNS = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 
 @pytest.fixture(params=["moved", "whole"])
 def memory(request: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return an empty store in memory, written to in each of two ways."""
+    """Return an empty store in memory, for each of two ways of uploading."""
     if request.param == "whole":
         monkeypatch.setattr(remote_sink, "_committing", {"memory"})
     store = fsspec.filesystem("memory")
@@ -33,12 +33,12 @@ def memory(request: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def files_of(store: Any) -> dict[str, bytes]:
-    """Return what is in a store."""
+    """Return the files in a store."""
     return {each: store.cat(each) for each in store.find("/")}
 
 
 def test_a_file_is_there_once_it_is_whole(memory: Any) -> None:
-    """Nothing has the final name before the end, and nothing else is left then."""
+    """The final name appears with `commit`, and no other file is left then."""
     sink = RemoteSink("memory://a/out.json")
     sink.write(b"a")
     before = files_of(memory)
@@ -51,7 +51,7 @@ def test_a_file_is_there_once_it_is_whole(memory: Any) -> None:
 
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz"])
 def test_what_is_discarded_leaves_the_old_file(memory: Any, name: str) -> None:
-    """A file that is given up on leaves what was there before, and nothing beside."""
+    """A discarded file leaves the old file, and no other."""
     memory.pipe(f"/a/{name}", b"old")
     sink = RemoteSink(f"memory://a/{name}")
     sink.write(b"new")
@@ -62,7 +62,7 @@ def test_what_is_discarded_leaves_the_old_file(memory: Any, name: str) -> None:
 
 
 def test_a_name_tells_the_compression(memory: Any) -> None:
-    """What is called .gz is compressed, with neither time nor name in it."""
+    """A file named .gz is compressed, without time and name in it."""
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
         sink = RemoteSink(f"memory://a/{name}")
         sink.write(b"text")
@@ -74,7 +74,7 @@ def test_a_name_tells_the_compression(memory: Any) -> None:
 
 
 def test_a_conversion_writes_the_same_bytes(memory: Any, tmp_path: Path) -> None:
-    """Output, losses and what was put aside are those of a folder of this machine."""
+    """Output, losses and quarantined rows are those of a local folder."""
     rows = RUNS.read_bytes() + b"{}\n"
     for place in (f"{tmp_path}/out.jsonl", "memory://a/out.jsonl"):
         report = harpia_formats.convert(
@@ -121,7 +121,7 @@ def test_results_are_written_beside_each_other(memory: Any) -> None:
 
 
 def test_what_is_there_is_kept(memory: Any) -> None:
-    """A file that is there already is only replaced if that was asked for."""
+    """An existing file is replaced only with `--overwrite`."""
     memory.pipe("/a/out.jsonl", b"old")
     url = "memory://a/out.jsonl"
     with pytest.raises(SinkError, match="already exists"):
@@ -141,7 +141,7 @@ def test_what_is_there_is_kept(memory: Any) -> None:
     ],
 )
 def test_what_cannot_be_written_is_refused(url: str, reason: str) -> None:
-    """Where nothing can be written is said before anything is read."""
+    """A place that cannot be written is reported before anything is read."""
     with pytest.raises(SinkError) as refused:
         check_remote_output(url, overwrite=True)
 
@@ -152,7 +152,7 @@ def test_what_cannot_be_written_is_refused(url: str, reason: str) -> None:
 def test_a_store_that_fails_is_a_sentence(
     memory: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where writing fails nothing is left, and the reason is said."""
+    """If writing fails, nothing is left, and the reason is reported."""
 
     def fail(*_: Any, **__: Any) -> None:
         raise PermissionError("no")
