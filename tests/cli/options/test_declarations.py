@@ -95,3 +95,11 @@ def test_help_describes_every_reporter() -> None:
 def test_help_lists_every_metric() -> None:
     """The help of --metrics has the name of each metric."""
     assert ", ".join(METRICS) in option("score", "--metrics").help
+
+
+def test_help_lists_every_format_of_verdicts() -> None:
+    """The help of judge --to, which must not import the judge, has each format."""
+    formats = pytest.importorskip("harpia_formats.llm_judge.run.write_verdicts")
+    page = option("judge", "--to").help
+
+    assert all(f"{each} (" in page for each in formats.VerdictFormat)
