@@ -34,7 +34,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import adapter_of
-from harpia_formats.workers.pool import WorkerPool, joined
+from harpia_formats.workers.pool import WorkerPool, open_pool
 
 if TYPE_CHECKING:  # loaded only for the options --score and --on-invalid quarantine
     from harpia_formats.conversion.fill_scores import ScoreFiller
@@ -153,7 +153,7 @@ class Conversion:
         try:
             with (
                 self._digests,
-                joined(options.jobs, options.executor, options.engine) as pool,
+                open_pool(options.jobs, options.executor, options.engine) as pool,
             ):
                 yield from self._run(pool)
         finally:

@@ -14,7 +14,7 @@ from harpia_formats.scoring.accumulate import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 
 if TYPE_CHECKING:  # only large runs import the pool
-    from harpia_formats.workers.pool import Ticket, WorkerPool
+    from harpia_formats.workers.pool import PendingTask, WorkerPool
 
 #: Answers that are measured together.
 BATCH = 256
@@ -95,7 +95,9 @@ class BatchQueue:
     _batches: int = 0
     #: Whether a worker process died, so that no more work is submitted.
     _pool_died: bool = False
-    _waiting: "deque[tuple[Any, Sequence[Pair], Ticket]]" = field(default_factory=deque)
+    _waiting: "deque[tuple[Any, Sequence[Pair], PendingTask]]" = field(
+        default_factory=deque
+    )
     _spec: Spec = ()
     _key: str = ""
 
@@ -121,7 +123,7 @@ class BatchQueue:
         job = self._key, self._spec
         ticket = self.pool.submit((_measure_in_worker, (job, list(pairs))))
         self._waiting.append((batch, pairs, ticket))
-        if len(self._waiting) >= self.pool.room:
+        if len(self._waiting) >= self.pool.max_pending:
             self._deliver_first(self.pool)
 
     def finish(self) -> None:
@@ -130,12 +132,12 @@ class BatchQueue:
             self._deliver_first(self.pool)
 
     def _deliver_first(self, pool: "WorkerPool") -> None:
-        from harpia_formats.workers.pool import Died  # noqa: PLC0415 - only large runs import the pool
+        from harpia_formats.workers.pool import WorkerDied  # noqa: PLC0415 - only large runs import the pool
 
         batch, pairs, ticket = self._waiting.popleft()
         try:
             found = pool.result(ticket)
-        except Died:
+        except WorkerDied:
             self._pool_died = True
             found = self._measure_here(pairs)
         self.deliver(batch, found)

@@ -28,7 +28,7 @@ from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import ResultFormat, ResultRun, ResultWriter
 from harpia_formats.scoring.scores import ComputedMetric, Scores
 from harpia_formats.scoring.select_metrics import MetricSelection, SelectedMetrics
-from harpia_formats.workers.pool import joined
+from harpia_formats.workers.pool import open_pool
 
 
 class Scoring:
@@ -146,7 +146,7 @@ class Scoring:
             return
         answers = self._answers
         options = self._options
-        with joined(options.jobs, options.executor, options.engine) as pool:
+        with open_pool(options.jobs, options.executor, options.engine) as pool:
             batches = BatchQueue(answers.measured, answers.add_results, pool)
             problems = self._reading.problems(
                 lambda placed: answers.add_record(placed, batches),

@@ -47,7 +47,7 @@ from harpia_formats.validation.validated_file import file_of_result, validated_f
 
 if TYPE_CHECKING:  # imported only for several processes: start-up time
     from harpia_formats.validation.parallel.small_files import Answered
-    from harpia_formats.workers.pool import Died, WorkerPool
+    from harpia_formats.workers.pool import WorkerDied, WorkerPool
 
 #: Bytes of a file that is validated by one process.
 LITTLE = 1024 * 1024
@@ -108,9 +108,9 @@ class Validation:
         is_far = options.executor is not None or options.engine is not None
         if is_cut_short or (not is_far and _is_little(self._inputs)):
             return nullcontext()
-        from harpia_formats.workers.pool import joined  # noqa: PLC0415 - only for several processes: start-up time
+        from harpia_formats.workers.pool import open_pool  # noqa: PLC0415 - only for several processes: start-up time
 
-        return joined(options.jobs, options.executor, options.engine)
+        return open_pool(options.jobs, options.executor, options.engine)
 
     def _hand_out(self, pool: "WorkerPool | None") -> HandOut | None:
         """Return what validates a file's rows in other processes, if there are any."""
@@ -197,7 +197,7 @@ class Validation:
     def _unanswered(
         self,
         source: Source,
-        answer: "TooMuch | FileNotSeen | InternalFault | Died",
+        answer: "TooMuch | FileNotSeen | InternalFault | WorkerDied",
         pairs: Pairs,
         pool: "WorkerPool | None",
         hand_out: HandOut | None,
@@ -250,7 +250,7 @@ def _have_seen(pool: "WorkerPool", source: Source) -> None:
     origin, size = source.origin, splittable_size(source.origin)
     if size is not None and size >= HEAD + WORTH and is_plain_lines(source):
         assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - so it has ranges
-        pool.see(origin)
+        pool.check_visible(origin)
 
 
 def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:

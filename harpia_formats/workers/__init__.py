@@ -1,1 +1,1 @@
-"""Processes, executors and clusters, which know nothing of our data."""
+"""Run functions in processes, executors and clusters, whatever the data."""

@@ -1,4 +1,4 @@
-"""A cluster of Dask as an engine: `dask://host:port`."""
+"""A Dask cluster as an engine, at the address `dask://host:port`."""
 
 import logging
 import sys
@@ -12,23 +12,23 @@ from typing import Any
 from harpia_formats.io.urls import all_masked, masked
 from harpia_formats.workers.engine import GONE, Engine, EngineError
 
-#: Seconds until a scheduler answers, and until it has a worker.
+#: Seconds to wait for the scheduler to answer, and for it to have a worker.
 CONNECTING, WAITING = 10, 120
-#: Seconds for which the number of workers is taken for what it was.
+#: Seconds after which the threads of the workers are counted again.
 COUNTED = 1.0
 
 
 @contextmanager
 def dask_engine(name: str) -> Generator[Engine, None, None]:
     """Connect to the scheduler at `name`, for `with`; raises `EngineError`."""
-    with _in_silence():
+    with _without_logs():
         yield from _engine_at(name)
 
 
 def _engine_at(name: str) -> Generator[Engine, None, None]:
     client = _connected(name)
     try:
-        # Equal calls must not be taken for one, which is the default.
+        # With pure=True, the default, Dask runs equal calls only once.
         executor = client.get_executor(pure=False)
         engine = engine_of_client(executor, masked(name))
         _check_workers(engine, client)
@@ -38,25 +38,25 @@ def _engine_at(name: str) -> Generator[Engine, None, None]:
 
 
 def engine_of_client(executor: Any, name: str) -> Engine:
-    """Return an executor of Dask as an engine."""
-    client = executor._client  # noqa: SLF001 - only the client knows the workers
+    """Return the engine for an executor of Dask, with the name shown in messages."""
+    client = executor._client  # noqa: SLF001 - the executor has no public access to its client
     return Engine(
         executor,
-        _Width(client, name),
-        is_near=False,
+        _ThreadCount(client, name),
+        is_local=False,
         name=name,
-        ask=_asking(client),
+        ask=_caller_of(client),
         is_gone=lambda: client.status not in {"running", "connecting"},
     )
 
 
 @contextmanager
-def _in_silence() -> Generator[None, None, None]:
-    """Keep Dask from logging what we say in a sentence, such as a cluster that is gone.
+def _without_logs() -> Generator[None, None, None]:
+    """Silence the loggers of Dask, for `with`, and restore their levels at the end.
 
-    It goes on logging where others use it, once this run has ended.
+    An `EngineError` says in one sentence what Dask logs, such as a lost connection.
     """
-    import distributed  # noqa: F401, PLC0415 - an extra; it sets the levels of its logs
+    import distributed  # noqa: F401, PLC0415 - an extra; its import sets the levels of its loggers
 
     loggers = [
         logging.getLogger(name)
@@ -74,8 +74,8 @@ def _in_silence() -> Generator[None, None, None]:
 
 
 @dataclass(slots=True)
-class _Width:
-    """Counts the threads of all workers, now and then."""
+class _ThreadCount:
+    """Counts the threads of all workers, at most once every `COUNTED` seconds."""
 
     client: Any
     name: str
@@ -83,7 +83,7 @@ class _Width:
     _at: float = 0
 
     def __call__(self) -> int:
-        """Return how many there were of late; raises `EngineError`."""
+        """Return the number of threads, at least 1; raises `EngineError`."""
         now = time.monotonic()
         if not self._at or now - self._at > COUNTED:
             try:
@@ -94,10 +94,10 @@ class _Width:
         return self._count
 
 
-def _asking(client: Any) -> Callable[..., Mapping[str, Any]]:
+def _caller_of(client: Any) -> Callable[..., Mapping[str, Any]]:
     def ask(run: Callable[..., Any], *given: Any) -> Mapping[str, Any]:
         found: Mapping[str, Any] = client.run(run, *given, on_error="return")
-        return {f"the worker {each}": answer for each, answer in found.items()}
+        return {f"the worker {address}": answer for address, answer in found.items()}
 
     return ask
 
@@ -110,23 +110,23 @@ def _connected(name: str) -> Any:
         client: Any = Client  # it has no types
         return client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
-        reason = f"there is no scheduler to connect to within {CONNECTING} s"
+        reason = f"no scheduler answered within {CONNECTING} s"
         raise EngineError(masked(name), reason) from error
 
 
 def _check_workers(engine: Engine, client: Any) -> None:
-    """Raise `EngineError` unless there is a worker, and all have what we have."""
+    """Raise `EngineError` unless a worker exists, and all have our versions."""
     try:
         client.wait_for_workers(1, timeout=WAITING)
     except TimeoutError as error:
-        reason = f"no worker has come to the scheduler within {WAITING} s"
+        reason = f"the scheduler had no worker within {WAITING} s"
         raise EngineError(engine.name, reason) from error
     ours = version("harpia-formats"), (sys.version_info[0], sys.version_info[1])
 
-    # A function within a function is sent as it is: a worker may lack our package.
+    # A nested function is sent by value, so that it runs without our package.
     def installed() -> tuple[str, tuple[int, int]]:
-        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - runs elsewhere
-        from sys import version_info  # noqa: PLC0415 - likewise
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - runs in a worker
+        from sys import version_info  # noqa: PLC0415 - runs in a worker
 
         try:
             found = version("harpia-formats")
@@ -144,7 +144,7 @@ def _difference(worker: str, theirs: Any, ours: tuple[str, tuple[int, int]]) -> 
         return f"{worker} does not answer: {all_masked(str(theirs))}"
     found, python = theirs
     if not found:
-        return f"{worker} has no harpia-formats; install {ours[0]} wherever workers run"
+        return f"{worker} has no harpia-formats; install {ours[0]} on every worker"
     if found != ours[0]:
         return f"{worker} has harpia-formats {found}, not {ours[0]}"
     return f"{worker} has Python {_dotted(python)}, not {_dotted(ours[1])}"

@@ -1,7 +1,8 @@
-"""Who does work for this process: processes of its own, an executor, or a cluster.
+"""Engines: what runs tasks for this process, and how an engine is checked.
 
-What is handed out must be a function of a module, what it is given and what it returns
-plain data: it runs in other processes, on other machines, and may run twice.
+An engine is a group of processes, an executor, or a cluster. A task is a function of a
+module with plain data as arguments and result: it runs in another process, perhaps on
+another machine, and may run twice.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,12 +13,12 @@ from urllib.parse import urlsplit
 
 from harpia_formats.io.urls import all_masked, is_url, masked, scheme_of
 
-if TYPE_CHECKING:  # most runs have none
+if TYPE_CHECKING:  # start-up: most runs use no executor
     from concurrent.futures import Executor
 
 
 class EngineError(Exception):
-    """An engine, and why it cannot do the work."""
+    """An engine cannot be used: its name, and the reason."""
 
     def __init__(self, engine: str, reason: str) -> None:
         super().__init__(engine, reason)
@@ -30,49 +31,52 @@ class EngineError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An executor, and what has to be known of it."""
+    """An executor, and how many tasks it runs at once."""
 
-    #: Only its `submit` is used, by position only: Dask takes keywords for itself.
+    #: Only `submit` is used, without keywords: Dask has keywords of its own.
     executor: "Executor"
-    #: Returns how many pieces of work are done at once; a cluster grows and shrinks.
+    #: Returns how many tasks run at once, which changes as a cluster grows or shrinks.
     width: Callable[[], int]
-    #: Whether those who work are processes of ours, on this machine.
-    is_near: bool
-    #: As shown to the user.
+    #: Whether the workers are processes that we started, on this machine.
+    is_local: bool
+    #: Its name in messages.
     name: str = "the executor"
-    #: Has a function called with arguments by each who works, as far as they can be
-    #: told apart; returns what each answers, or raised, by its name.
+    #: Calls a function with arguments on every worker; returns the result, or the
+    #: exception, by the name of the worker. None if workers cannot be addressed.
     ask: "Callable[..., Mapping[str, Any]] | None" = None
-    #: Tells whether there is nobody left: then some results never come.
+    #: Tells whether the connection is lost, so that some results never come.
     is_gone: Callable[[], bool] | None = None
 
     def asked(self, run: Callable[..., Any], *given: Any) -> Mapping[str, Any]:
-        """Return what those who work answer; of most executors, what any of them does.
+        """Call `run` on every worker, or on any one if workers cannot be addressed.
 
-        Raises `EngineError`.
+        Returns the results by the names of the workers. Raises `EngineError`.
         """
         try:
             if self.ask is not None:
                 return self.ask(run, *given)
             return {"a worker": self.executor.submit(run, *given).result()}
         except Exception as error:
-            check_alive(self.name, error)
+            check_connected(self.name, error)
             reason = f"no worker answers: {all_masked(str(error))}"
             raise EngineError(self.name, reason) from error
 
 
 def check_engine(name: str | None, executor: "Executor | None") -> None:
-    """Raise `EngineError` for what is no engine, `ValueError` for two of them."""
+    """Raise `EngineError` if `name` is no usable engine.
+
+    Raises `ValueError` if an executor is given as well.
+    """
     if name is None:
         return
     if executor is not None:
         raise ValueError("engine and executor exclude each other")
     if not (is_url(name) and scheme_of(name) in _extras):
         known = ", ".join(f"{scheme}://HOST:PORT" for scheme in _extras)
-        raise EngineError(all_masked(name), f"is no engine (known: {known})")
+        raise EngineError(all_masked(name), f"is not a known engine (known: {known})")
     if not _has_host_and_port(name):
         shown = f"{scheme_of(name)}://HOST:PORT"
-        raise EngineError(masked(name), f"is no address of a scheduler ({shown})")
+        raise EngineError(masked(name), f"is not the address of a scheduler ({shown})")
     extra = _extras[scheme_of(name)]
     if find_spec(extra) is None:
         reason = f'needs the extra "{extra}": pip install "harpia-formats[{extra}]"'
@@ -91,13 +95,13 @@ def _has_host_and_port(name: str) -> bool:
 #: The package that each kind of cluster needs, which is also the name of its extra.
 _extras = {"dask": "distributed"}
 GONE = "the cluster is gone"
-#: What is raised, by its name, where the connection to a cluster broke off.
+#: Names of the exceptions that are raised when the connection to a cluster is lost.
 _gone = {"CancelledError", "CommClosedError", "ClosedClientError"}
 
 
-def check_alive(name: str, error: BaseException) -> None:
-    """Raise `EngineError` if `error` means that nobody is left, or none could work."""
-    if _gone & {class_.__name__ for class_ in type(error).__mro__}:
+def check_connected(name: str, error: BaseException) -> None:
+    """Raise `EngineError` if `error` is a lost connection or a missing package."""
+    if _gone & {base.__name__ for base in type(error).__mro__}:
         raise EngineError(name, GONE) from error
     if isinstance(error, ImportError):
         reason = f"the workers lack a package: {all_masked(str(error))}"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.io.urls import scheme_of
 from harpia_formats.workers.engine import Engine
-from harpia_formats.workers.processes import jobs_of, pool_of
+from harpia_formats.workers.processes import process_pool, worker_count
 
-if TYPE_CHECKING:  # most runs have none
+if TYPE_CHECKING:  # start-up: most runs use no executor
     from concurrent.futures import Executor
 
 
@@ -28,7 +28,7 @@ def open_engine(
     elif executor is not None:
         yield _engine_of(executor, jobs)
     else:
-        engine = local_engine(jobs_of(jobs))
+        engine = local_engine(worker_count(jobs))
         try:
             yield engine
         finally:
@@ -37,17 +37,17 @@ def open_engine(
 
 def local_engine(jobs: int) -> Engine:
     """Return an engine of `jobs` new processes; the caller shuts it down."""
-    return Engine(pool_of(jobs), lambda: jobs, is_near=True, name="the processes")
+    return Engine(process_pool(jobs), lambda: jobs, is_local=True, name="the processes")
 
 
 def _engine_of(executor: "Executor", jobs: int) -> Engine:
-    if hasattr(executor, "_client"):  # of Dask
+    if hasattr(executor, "_client"):  # an executor of Dask
         from harpia_formats.workers.dask import engine_of_client  # noqa: PLC0415 - an extra
 
         return engine_of_client(executor, "the executor")
     count: int | None = getattr(executor, "_max_workers", None)
     width = jobs or count or os.cpu_count() or 1
-    return Engine(executor, lambda: width, is_near=False)
+    return Engine(executor, lambda: width, is_local=False)
 
 
 @contextmanager

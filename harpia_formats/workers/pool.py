@@ -1,4 +1,4 @@
-"""Whoever does work elsewhere, and what to do where a process dies of it."""
+"""A pool of workers that runs tasks, and runs them again if a worker dies."""
 
 from collections import deque
 from collections.abc import Callable
@@ -11,81 +11,81 @@ from harpia_formats.workers.engine import (
     GONE,
     Engine,
     EngineError,
-    check_alive,
+    check_connected,
 )
 from harpia_formats.workers.open_engine import local_engine, open_engine
-from harpia_formats.workers.processes import jobs_of, pool_of
+from harpia_formats.workers.processes import process_pool, worker_count
 
-if TYPE_CHECKING:  # most runs are too small for it
+if TYPE_CHECKING:  # start-up: small runs need no workers
     from concurrent.futures import Executor, Future
 
     from harpia_formats.io.remote.file import RemoteFile
     from harpia_formats.workers.same_file import FileFingerprint
 
-#: Pieces of work that are under way for each who works.
-AHEAD = 3
-#: Seconds after which it is looked whether a cluster is still there.
-PATIENCE = 5
-#: What to do: a function that is known by its name, and its plain arguments.
-Work = tuple[Callable[..., Any], tuple[Any, ...]]
+#: Pending tasks for each worker, so that none waits for its next task.
+TASKS_PER_WORKER = 3
+#: Seconds between checks whether a cluster is still connected.
+CHECK_SECONDS = 5
+#: A function of a module, and its arguments, which are plain data.
+Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
-class Died(Exception):  # noqa: N818 - reads as what happened
-    """The processes that did a piece of work have died, twice."""
+class WorkerDied(Exception):  # noqa: N818 - says what happened
+    """The worker processes that ran a task died, twice."""
 
 
 @dataclass(slots=True, eq=False)
-class Ticket:
-    """A piece of work that is under way."""
+class PendingTask:
+    """A task that was submitted."""
 
-    work: Work
+    task: Task
     engine: Engine
-    #: None where nobody would take it.
+    #: None if the engine did not accept it.
     future: "Future[Any] | None"
 
 
 @dataclass(slots=True)
 class WorkerPool:
-    """Those who work for this process, for `with`; they begin with the work.
+    """The workers of a run, for `with`; they start with the first task.
 
-    They are processes of ours, the workers of a cluster, or an executor of somebody
-    else's, which is not shut down. What is done must not raise.
+    They are processes that the pool starts, the workers of a cluster, or the caller's
+    executor, which is not shut down. A task must not raise.
     """
 
-    #: How many; of an executor 0 if that is not known.
+    #: The number of workers; 0 if that of an executor is not known.
     jobs: int
     executor: "Executor | None" = None
-    #: The address of a cluster.
+    #: The address of a cluster, such as `dask://host:port`.
     name: str | None = None
-    _waiting: deque[Ticket] = field(default_factory=deque)
+    _pending: deque[PendingTask] = field(default_factory=deque)
     _engine: Engine | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
-    #: A single process for what another one has died of.
+    #: A single process for tasks that killed another one.
     _single: "Executor | None" = None
-    #: Files that those who work see as we do.
+    #: Files that every worker sees as this process does.
     _seen: "dict[Path | RemoteFile, FileFingerprint]" = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.rest()
+        self.reset()
         self._engine = None
         self._stack.close()
 
-    def rest(self) -> None:
-        """Want nothing more that is under way, and end processes of ours.
+    def reset(self) -> None:
+        """Cancel all pending tasks, and end the processes that the pool started.
 
-        The next work begins others, which know more.
+        The next task starts new processes, with the state that this process has then.
         """
-        is_near = self._engine is not None and self._engine.is_near
-        for ticket in self._waiting:
-            # One by one: not every executor can be told to cancel them all. Ours is,
-            # since it fails on what we cancel while its processes are dying.
-            if ticket.future is not None and not is_near:
-                ticket.future.cancel()
-        self._waiting.clear()
-        if self._engine is not None and is_near:
+        is_local = self._engine is not None and self._engine.is_local
+        for pending in self._pending:
+            # Not every executor can cancel all futures in `shutdown`. Ours can, and
+            # must: it fails on futures that are cancelled while its processes die.
+            if pending.future is not None and not is_local:
+                pending.future.cancel()
+        self._pending.clear()
+        if self._engine is not None and is_local:
             self._engine.executor.shutdown(wait=True, cancel_futures=True)
             self._engine = None
         if self._single is not None:
@@ -94,12 +94,12 @@ class WorkerPool:
 
     @property
     def is_far(self) -> bool:
-        """Whether others than processes of ours do the work, maybe far away."""
+        """Whether an executor or a cluster runs the tasks, perhaps on other hosts."""
         return self.executor is not None or self.name is not None
 
     @property
     def engine(self) -> Engine:
-        """Who does the work; raises `EngineError`."""
+        """The engine, opened on first use; raises `EngineError`."""
         if self._engine is None:
             if self.is_far:
                 engine = open_engine(self.name, self.executor, self.jobs)
@@ -109,123 +109,131 @@ class WorkerPool:
         return self._engine
 
     @property
-    def room(self) -> int:
-        """How many pieces of work may be under way; raises `EngineError`."""
-        return AHEAD * (self.engine.width() if self.is_far else self.jobs)
+    def max_pending(self) -> int:
+        """How many tasks may be pending; raises `EngineError`."""
+        return TASKS_PER_WORKER * (self.engine.width() if self.is_far else self.jobs)
 
-    def see(self, origin: "Path | RemoteFile") -> None:
-        """Have those who work look at a file; raises `EngineError` if they see another.
+    def check_visible(self, origin: "Path | RemoteFile") -> None:
+        """Raise `EngineError` unless every worker sees the file as this process does.
 
-        Otherwise all its work would come back undone, and nobody would know why.
+        A file that cannot be read here is not checked: reading it raises the error.
         """
-        from harpia_formats.workers.same_file import fingerprint_of, unlike  # noqa: PLC0415 - for others only
+        from harpia_formats.workers.same_file import (  # noqa: PLC0415 - needed with an executor or a cluster only
+            difference_from,
+            fingerprint_of,
+        )
 
         if origin in self._seen:
             return
         try:
             fingerprint = fingerprint_of(origin)
         except OSError:
-            return  # whoever reads it says so
-        for worker, answer in self.engine.asked(unlike, fingerprint).items():
+            return
+        for worker, answer in self.engine.asked(difference_from, fingerprint).items():
             if answer:
-                reason = f"{worker} does not see what is to be read: {answer}"
+                reason = f"{worker} does not see the input file: {answer}"
                 raise EngineError(self.engine.name, reason)
         self._seen[origin] = fingerprint
 
     def fingerprint_of(self, origin: "Path | RemoteFile") -> "FileFingerprint | None":
-        """Return a file that those who work see, None if they need not, or do not."""
+        """Return the fingerprint of a file that was checked, or None."""
         return self._seen.get(origin)
 
-    def shares(self, folder: str) -> bool:
-        """Tell whether all who work see a folder of ours; raises `EngineError`."""
+    def shares_folder(self, folder: str) -> bool:
+        """Tell whether all workers see and may write `folder`; raises `EngineError`."""
         if not self.is_far:
             return True
         engine = self.engine
         if engine.ask is None:
-            return False  # others than those who answer may do the work
-        from harpia_formats.workers.same_file import leave_sign, sees_sign  # noqa: PLC0415 - as above
+            return False  # workers that did not answer may run the tasks
+        from harpia_formats.workers.same_file import has_marker, write_marker  # noqa: PLC0415 - needed with a cluster only
 
-        answers = engine.asked(sees_sign, folder, leave_sign(folder))
+        answers = engine.asked(has_marker, folder, write_marker(folder))
         return all(answer is True for answer in answers.values())
 
-    def submit(self, work: Work) -> Ticket:
-        """Hand out a piece of work; raises `EngineError`."""
-        ticket = self._submitted(work)
-        if ticket.future is None and ticket.engine.is_near:
-            self._forget(ticket.engine)
-            ticket = self._submitted(work)
-        self._waiting.append(ticket)
-        return ticket
+    def submit(self, task: Task) -> PendingTask:
+        """Submit a task; raises `EngineError`."""
+        pending = self._submitted(task)
+        if pending.future is None and pending.engine.is_local:
+            self._discard(pending.engine)
+            pending = self._submitted(task)
+        self._pending.append(pending)
+        return pending
 
-    def result(self, ticket: Ticket) -> Any:
-        """Return what came of a piece of work, which is waited for.
+    def result(self, pending: PendingTask) -> Any:
+        """Wait for a task, and return its result.
 
-        Where its process dies, it is done once more, alone, and here: what else was
-        at work beside it may have been the reason. Raises `Died` and `EngineError`.
+        If its worker dies, the task runs once more, alone, in a process on this
+        machine, because another task may have killed the worker. Raises `WorkerDied`
+        and `EngineError`.
         """
         try:
-            if ticket.future is not None:
-                return _waited_for(ticket.future, ticket.engine)
+            if pending.future is not None:
+                return _wait_for(pending.future, pending.engine)
         except EngineError:
             raise
-        except Exception as error:  # noqa: BLE001 - each executor has its own for a process that died
-            if not ticket.engine.is_near:
-                check_alive(ticket.engine.name, error)
-            self._forget(ticket.engine)
+        except Exception as error:  # noqa: BLE001 - executors raise different errors for a dead worker
+            if not pending.engine.is_local:
+                check_connected(pending.engine.name, error)
+            self._discard(pending.engine)
         finally:
-            self._waiting.remove(ticket)
-        return self._alone(ticket.work)
+            self._pending.remove(pending)
+        return self._run_alone(pending.task)
 
-    def _submitted(self, work: Work) -> Ticket:
+    def _submitted(self, task: Task) -> PendingTask:
         engine = self.engine
-        run, arguments = work
+        run, arguments = task
         future = None
         try:
             future = engine.executor.submit(run, *arguments)
-        except Exception as error:  # noqa: BLE001 - it is broken: a process has died
-            if not engine.is_near:
-                check_alive(engine.name, error)
-        return Ticket(work, engine, future)
+        except Exception as error:  # noqa: BLE001 - a broken executor raises its own error
+            if not engine.is_local:
+                check_connected(engine.name, error)
+        return PendingTask(task, engine, future)
 
-    def _forget(self, engine: Engine) -> None:
-        """Do without processes one of which has died; the next work begins others.
+    def _discard(self, engine: Engine) -> None:
+        """Shut down our own processes after one died; the next task starts new ones.
 
-        Those of somebody else are kept.
+        An executor or a cluster is kept.
         """
-        if engine is self._engine and engine.is_near:
+        if engine is self._engine and engine.is_local:
             engine.executor.shutdown(wait=False)
             self._engine = None
 
-    def _alone(self, work: Work) -> Any:
-        """Do a piece of work in a process of its own. Raises `Died`."""
-        from concurrent.futures import BrokenExecutor  # noqa: PLC0415 - rarely needed
+    def _run_alone(self, task: Task) -> Any:
+        """Run a task in a process of its own; raises `WorkerDied`."""
+        from concurrent.futures import BrokenExecutor  # noqa: PLC0415 - start-up: needed after a death only
 
-        run, arguments = work
-        self._single = self._single or pool_of(1)
+        run, arguments = task
+        self._single = self._single or process_pool(1)
         try:
             return self._single.submit(run, *arguments).result()
         except BrokenExecutor as error:
             self._single.shutdown(wait=False)
             self._single = None
-            raise Died from error
+            raise WorkerDied from error
 
 
-def _waited_for(future: "Future[Any]", engine: Engine) -> Any:
-    """Return a result; raises what the work raised, and `EngineError`."""
+def _wait_for(future: "Future[Any]", engine: Engine) -> Any:
+    """Return the result of `future`; raises what it raised, and `EngineError`."""
     while engine.is_gone is not None and not future.done():
         try:
-            return future.result(timeout=PATIENCE)
+            return future.result(timeout=CHECK_SECONDS)
         except TimeoutError:
             if engine.is_gone():
                 raise EngineError(engine.name, GONE) from None
     return future.result()
 
 
-def joined(
+def open_pool(
     jobs: int, executor: "Executor | None", engine: str | None
 ) -> AbstractContextManager[WorkerPool | None]:
-    """Return who works for a run by its options, for `with`; None if nobody does."""
+    """Return the worker pool for the options of a run, for `with`.
+
+    None if there is no executor and no engine, and `jobs` is 1. 0 jobs are as many as
+    there are processors.
+    """
     if executor is not None or engine is not None:
         return WorkerPool(jobs, executor, engine)
-    count = jobs_of(jobs)
+    count = worker_count(jobs)
     return nullcontext() if count == 1 else WorkerPool(count)

@@ -1,4 +1,4 @@
-"""Processes that do work for this one, and end with it."""
+"""Start worker processes that end when this process ends."""
 
 import gc
 import os
@@ -6,77 +6,78 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # most runs need none
+if TYPE_CHECKING:  # start-up: most runs need no processes
     from concurrent.futures import Executor
 
 #: PR_SET_PDEATHSIG, see prctl(2).
 _DEATH_SIGNAL = 1
 
 
-def pool_of(jobs: int) -> "Executor":
-    """Return an executor with so many processes."""
-    from concurrent.futures.process import ProcessPoolExecutor  # noqa: PLC0415 - most runs need none
-    from multiprocessing import get_context  # noqa: PLC0415 - likewise
+def process_pool(jobs: int) -> "Executor":
+    """Return an executor of `jobs` processes, which the caller shuts down."""
+    from concurrent.futures.process import ProcessPoolExecutor  # noqa: PLC0415 - start-up: most runs need no processes
+    from multiprocessing import get_context  # noqa: PLC0415 - start-up: most runs need no processes
 
-    pool = ProcessPoolExecutor(jobs, get_context(_method()), _begin_process)
-    # All begin with the first work. Otherwise one may begin just when another is found
-    # dead and the rest is ended, and would be waited for without an end.
+    pool = ProcessPoolExecutor(jobs, get_context(_start_method()), _initialize)
+    # All processes start with the first task. Otherwise one could start while the pool
+    # ends the others because one died, and `shutdown` would wait for it forever.
     pool._safe_to_dynamically_spawn_children = False  # type: ignore[attr-defined]  # noqa: SLF001 - see above
     return pool
 
 
-def jobs_of(asked: int) -> int:
-    """Return how many processes are meant; 0 is as many as there are processors."""
-    return asked or _processors() or 1
+def worker_count(jobs: int) -> int:
+    """Return `jobs`, or for 0 the number of processors, at least 1."""
+    return jobs or _processors() or 1
 
 
 def _processors() -> int | None:
-    """Return how many processors this process may use."""
+    """Return how many processors this process may use, None if unknown."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
 
 
-def _method() -> str:
-    """Return how processes are begun: a copy is quick, but not safe with threads."""
+def _start_method() -> str:
+    """Return the start method: fork is the fastest, but not safe with threads."""
     if sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1:  # noqa: PTH208 - a count only
         return "fork"
     return "forkserver" if os.name == "posix" else "spawn"
 
 
-def _begin_process() -> None:
-    """Leave interrupts to the process that hands out the work."""
+def _initialize() -> None:
+    """Prepare a worker process: signals, its end with its parent, and no gc."""
+    # The parent handles interrupts.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A copy of a process has its handlers, too, which would outlive the pool.
+    # A forked process has its parent's handlers, which must not run in a worker.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _end_with_parent()
-    # Rows have no cycles, and looking for some takes as long as judging them.
+    # Decoded rows have no reference cycles, and collecting takes as long as validating.
     gc.disable()
 
 
 def _end_with_parent() -> None:
-    """Have this process end where the one that hands out the work is killed."""
-    from multiprocessing import parent_process  # noqa: PLC0415 - it is there already
+    """Make this process end when the process that started the pool is killed."""
+    from multiprocessing import parent_process  # noqa: PLC0415 - start-up: worker processes only
 
     parent = parent_process()
     if parent is not None:
-        import threading  # noqa: PLC0415 - likewise
+        import threading  # noqa: PLC0415 - start-up: worker processes only
 
-        # The system's parent of this process may be a server that begins processes, so
-        # what is watched is what only the one that hands out the work holds.
+        # The parent in the system may be the fork server, so a handle is watched that
+        # only the process with the pool holds.
         threading.Thread(
             target=_end_after, args=(parent.sentinel,), daemon=True
         ).start()
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - on Linux only
 
-        # It ends this process even while a library keeps threads from running.
+        # The kernel ends this process even while a library blocks its threads.
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _end_after(sentinel: int) -> None:
-    """End this process, whatever it does, once another one has ended."""
-    from multiprocessing.connection import wait  # noqa: PLC0415 - likewise
+    """End this process at once when the process of `sentinel` has ended."""
+    from multiprocessing.connection import wait  # noqa: PLC0415 - start-up: worker processes only
 
     wait([sentinel])
     os._exit(1)

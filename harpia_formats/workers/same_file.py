@@ -1,4 +1,4 @@
-"""Whether a file is the same wherever work is done: other machines have other disks."""
+"""Check that workers, perhaps on other machines, see the same files and folders."""
 
 import os
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from harpia_formats.io.reader import error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.urls import masked
 
-#: Bytes of the beginning that are compared.
+#: Bytes at the beginning of a file that are compared.
 BEGINNING = 64 * 1024
-_sign = "sign"
+_marker = "marker"
 
 
 @dataclass(frozen=True, slots=True)
 class FileFingerprint:
-    """A file as it is seen on one machine: plain data, and none of its content."""
+    """The size of a file and a digest of its beginning, as seen on one machine."""
 
     origin: Path | RemoteFile
     size: int
@@ -24,15 +24,15 @@ class FileFingerprint:
 
     @property
     def name(self) -> str:
-        """What it is called, as shown to the user."""
+        """The path or URL for messages, without secrets."""
         origin = self.origin
         return masked(origin.url) if isinstance(origin, RemoteFile) else str(origin)
 
 
 def fingerprint_of(origin: Path | RemoteFile) -> FileFingerprint:
-    """Return a file as it is seen here; raises `OSError`."""
+    """Return the fingerprint of a file as seen by this process; raises `OSError`."""
     if isinstance(origin, Path):
-        # Those who work elsewhere have another working folder.
+        # Workers may have another working folder.
         origin = origin.absolute()
         with origin.open("rb") as file:
             head = file.read(BEGINNING)
@@ -41,32 +41,32 @@ def fingerprint_of(origin: Path | RemoteFile) -> FileFingerprint:
     return FileFingerprint(origin, size, _digest(origin.read(0, min(BEGINNING, size))))
 
 
-def unlike(fingerprint: FileFingerprint) -> str:
-    """Return why not the same file is seen here, "" if it is."""
+def difference_from(fingerprint: FileFingerprint) -> str:
+    """Return how the file differs as seen by this process, "" if it is the same."""
     try:
         found = fingerprint_of(fingerprint.origin)
     except OSError as error:
         return f"{fingerprint.name} {error_reason(error)}"
     if found.size != fingerprint.size:
-        sizes = f"{found.size:,} bytes there, {fingerprint.size:,} here"
+        sizes = f"{found.size:,} bytes there, but {fingerprint.size:,} here"
         return f"{fingerprint.name} has {sizes}"
     if found.digest != fingerprint.digest:
-        return f"{fingerprint.name} begins otherwise there than here"
+        return f"{fingerprint.name} begins with other bytes there than here"
     return ""
 
 
-def leave_sign(folder: str) -> bytes:
-    """Return what is now in a folder, and in no other of the same name."""
-    sign = os.urandom(16)
-    Path(folder, _sign).write_bytes(sign)
-    return sign
+def write_marker(folder: str) -> bytes:
+    """Write random bytes to a file in `folder`, and return them."""
+    marker = os.urandom(16)
+    Path(folder, _marker).write_bytes(marker)
+    return marker
 
 
-def sees_sign(folder: str, sign: bytes) -> bool:
-    """Tell whether a folder is that in which a sign was left, and can be written to."""
-    path = Path(folder, _sign)
+def has_marker(folder: str, marker: bytes) -> bool:
+    """Tell whether `folder` has the file with `marker`, and can be written to."""
+    path = Path(folder, _marker)
     try:
-        return path.read_bytes() == sign and os.access(folder, os.W_OK)
+        return path.read_bytes() == marker and os.access(folder, os.W_OK)
     except OSError:
         return False
 

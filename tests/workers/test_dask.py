@@ -31,7 +31,7 @@ from harpia_formats.workers import pool as worker_pool
 from harpia_formats.workers import same_file as fingerprint
 from harpia_formats.workers.dask import dask_engine
 from harpia_formats.workers.engine import EngineError
-from harpia_formats.workers.ordered import ordered
+from harpia_formats.workers.ordered import map_ordered
 from harpia_formats.workers.pool import WorkerPool
 
 distributed = pytest.importorskip("distributed", reason='needs the extra "test-remote"')
@@ -206,7 +206,7 @@ def test_results_are_in_order_and_none_is_taken_for_another(cluster: str) -> Non
 
     with WorkerPool(0, name=cluster) as found:
         assert found.engine.width() == 4
-        results = list(ordered(found, who, None, [7, 7, 7, 7, *range(20)]))
+        results = list(map_ordered(found, who, None, [7, 7, 7, 7, *range(20)]))
 
     assert [result[0] for _, result in results] == [7, 7, 7, 7, *range(20)]
     assert len({result[1] for _, result in results}) == 2
@@ -262,7 +262,7 @@ def test_a_cluster_writes_the_same_bytes(
 
     monkeypatch.setattr(sharding.Shards, "rows_of", noted)
     if not shared:
-        monkeypatch.setattr(fingerprint, "leave_sign", lambda _: b"of another folder")
+        monkeypatch.setattr(fingerprint, "write_marker", lambda _: b"of another folder")
     found = written(source, tmp_path / "two", engine=cluster)
 
     assert found == expected
@@ -348,7 +348,7 @@ def test_a_file_that_workers_do_not_see_ends_the_run(
 
     assert done.returncode == 2, done.stderr
     assert done.stdout == b""
-    assert b"does not see what is to be read: " in done.stderr
+    assert b"does not see the input file: " in done.stderr
     assert not output.exists()
 
 
@@ -368,7 +368,7 @@ def test_no_scheduler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody answers is said soon."""
     monkeypatch.setattr(module, "CONNECTING", 0.5)
     with (
-        pytest.raises(EngineError, match="there is no scheduler to connect to"),
+        pytest.raises(EngineError, match="no scheduler answered"),
         dask_engine("dask://127.0.0.1:9"),
     ):
         pass
@@ -412,7 +412,7 @@ def test_rows_that_always_kill_are_named(
 
     What was at work beside it is judged.
     """
-    monkeypatch.setattr(worker_pool, "pool_of", lambda _: Mortal())
+    monkeypatch.setattr(worker_pool, "process_pool", lambda _: Mortal())
     monkeypatch.setattr(pieces, "FAR", 1)
     source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
     script.write_text(DEADLY, encoding="utf-8")

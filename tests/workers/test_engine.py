@@ -29,9 +29,13 @@ from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.workers import pool as worker_pool
 from harpia_formats.workers.engine import Engine, EngineError, check_engine
 from harpia_formats.workers.open_engine import open_engine
-from harpia_formats.workers.ordered import ordered
-from harpia_formats.workers.pool import AHEAD, WorkerPool
-from harpia_formats.workers.same_file import FileFingerprint, fingerprint_of, unlike
+from harpia_formats.workers.ordered import map_ordered
+from harpia_formats.workers.pool import TASKS_PER_WORKER, WorkerPool
+from harpia_formats.workers.same_file import (
+    FileFingerprint,
+    difference_from,
+    fingerprint_of,
+)
 
 ROOT = Path(__file__).parents[2]
 ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
@@ -107,7 +111,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_results_come_in_order(works: list[int], width: int) -> None:
     """Results are those of the work one after the other, whoever is done first."""
     with ThreadPoolExecutor(width) as pool, WorkerPool(width, pool) as found:
-        results = list(ordered(found, doubled, 0.001, works))
+        results = list(map_ordered(found, doubled, 0.001, works))
 
     assert results == [(each, 2 * each) for each in works]
 
@@ -118,20 +122,20 @@ def test_a_cluster_that_grows_gets_more(monkeypatch: pytest.MonkeyPatch) -> None
     pool = Bad({})
     begun = []
     with WorkerPool(0, pool) as found:
-        engine = Engine(pool, lambda: widths.pop(0), is_near=False)
+        engine = Engine(pool, lambda: widths.pop(0), is_local=False)
         monkeypatch.setattr(found, "_engine", engine)
-        for _ in ordered(found, doubled, 0, range(60)):
+        for _ in map_ordered(found, doubled, 0, range(60)):
             begun.append(pool.begun)  # noqa: PERF401 - it changes on the way
 
-    assert begun[0] == AHEAD
-    assert begun[10] - 10 > 2 * AHEAD
+    assert begun[0] == TASKS_PER_WORKER
+    assert begun[10] - 10 > 2 * TASKS_PER_WORKER
 
 
 def test_lost_work_is_done_alone() -> None:
     """Work that a cluster lost is done by a process of ours, with nothing beside it."""
     pool = Bad({3: KilledWorker("x"), 4: BrokenProcessPool("x")})
     with WorkerPool(2, pool) as found:
-        results = list(ordered(found, add, 1, range(6)))
+        results = list(map_ordered(found, add, 1, range(6)))
 
     assert results == [(each, each + 1) for each in range(6)]
     assert pool.begun == 6
@@ -141,9 +145,9 @@ def test_work_that_is_lost_twice_is_handed_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What kills whoever does it comes back undone, all else done and in order."""
-    monkeypatch.setattr(worker_pool, "pool_of", lambda _: Dead())
+    monkeypatch.setattr(worker_pool, "process_pool", lambda _: Dead())
     with WorkerPool(2, Bad({3: KilledWorker("x")})) as found:
-        results = list(ordered(found, add, 1, range(6)))
+        results = list(map_ordered(found, add, 1, range(6)))
 
     assert [each for _, each in results] == [1, 2, 3, None, 5, 6]
 
@@ -152,10 +156,10 @@ def test_nothing_is_handed_out_where_it_is_hopeless(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where all work is lost, again and again, no more of it is handed out."""
-    monkeypatch.setattr(worker_pool, "pool_of", lambda _: Dead())
+    monkeypatch.setattr(worker_pool, "process_pool", lambda _: Dead())
     pool = Bad(dict.fromkeys(range(50), KilledWorker("x")))
     with WorkerPool(1, pool) as found:
-        results = list(ordered(found, add, 1, range(50)))
+        results = list(map_ordered(found, add, 1, range(50)))
 
     assert results == [(each, None) for each in range(50)]
     assert pool.begun < 10
@@ -173,7 +177,7 @@ def test_a_cluster_that_cannot_work_is_a_sentence(
 ) -> None:
     """Where nobody is left, or nobody could ever work, the run ends with a sentence."""
     with WorkerPool(2, Bad({3: error})) as found, pytest.raises(EngineError) as failed:
-        list(ordered(found, doubled, 0, range(5)))
+        list(map_ordered(found, doubled, 0, range(5)))
 
     assert str(failed.value).startswith(f"the executor: {reason}")
 
@@ -186,7 +190,7 @@ def test_work_that_ends_early_is_done_before_the_reason() -> None:
         raise EOFError
 
     with WorkerPool(4, Bad({})) as found:
-        flow = ordered(found, doubled, 0, works())
+        flow = map_ordered(found, doubled, 0, works())
 
         assert [next(flow) for _ in range(3)] == [(0, 0), (1, 2), (2, 4)]
         with pytest.raises(EOFError):
@@ -206,7 +210,7 @@ def test_what_is_not_wanted_any_more_is_cancelled() -> None:
 
     pool = Waiting({})
     with WorkerPool(2, pool) as found:
-        next(ordered(found, doubled, 0, range(50)))
+        next(map_ordered(found, doubled, 0, range(50)))
 
     assert [each.cancelled() for each in pool.taken[1:]] == [True] * 5
 
@@ -241,7 +245,7 @@ def test_commands_refuse_it_too(command: list[str]) -> None:
 
     assert done.returncode == 2
     assert done.stderr.decode().splitlines() == [
-        "error: spark://***@h:1: is no engine (known: dask://HOST:PORT)"
+        "error: spark://***@h:1: is not a known engine (known: dask://HOST:PORT)"
     ]
 
 
@@ -312,18 +316,18 @@ def test_a_file_is_known_by_its_size_and_beginning(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"abc")
     fingerprint = fingerprint_of(path)
-    found = [unlike(fingerprint)]
+    found = [difference_from(fingerprint)]
     path.write_bytes(b"abd")
-    found.append(unlike(fingerprint))
+    found.append(difference_from(fingerprint))
     path.write_bytes(b"ab")
-    found.append(unlike(fingerprint))
+    found.append(difference_from(fingerprint))
     path.unlink()
-    found.append(unlike(fingerprint))
+    found.append(difference_from(fingerprint))
 
     assert found == [
         "",
-        f"{path} begins otherwise there than here",
-        f"{path} has 2 bytes there, 3 here",
+        f"{path} begins with other bytes there than here",
+        f"{path} has 2 bytes there, but 3 here",
         f"{path} no such file or directory",
     ]
 
@@ -432,7 +436,7 @@ def test_scores_do_not_depend_on_who_measures() -> None:
 )
 def test_an_address_without_a_port_is_refused_at_once(name: str) -> None:
     """An engine that nobody can connect to is told before anything is read."""
-    with pytest.raises(EngineError, match="is no address of a scheduler"):
+    with pytest.raises(EngineError, match="is not the address of a scheduler"):
         check_engine(name, None)
 
 
@@ -443,7 +447,7 @@ def test_secrets_in_what_an_executor_says_are_not_shown() -> None:
         def submit(self, *_: Any, **__: Any) -> Any:
             raise RuntimeError("there is no s3://key:secret@host/bucket")
 
-    engine = Engine(Telling(), lambda: 1, is_near=False)
+    engine = Engine(Telling(), lambda: 1, is_local=False)
 
     with pytest.raises(EngineError) as caught:
         engine.asked(len, "")

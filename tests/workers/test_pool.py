@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.workers.ordered import in_turn
-from harpia_formats.workers.pool import AHEAD, WorkerPool
+from harpia_formats.workers.ordered import submit_in_order
+from harpia_formats.workers.pool import TASKS_PER_WORKER, WorkerPool
 
 
 class Lazy(Executor):
@@ -54,11 +54,11 @@ def test_items_come_in_order_and_few_are_under_way(
     executor = Lazy()
     found = []
     with WorkerPool(jobs, executor) as pool:
-        for item, ticket in in_turn(pool, works(numbers)):
+        for item, ticket in submit_in_order(pool, works(numbers)):
             found.append((item, None if ticket is None else pool.result(ticket)))
 
     assert found == [(each, each + 1 if each % 2 else None) for each in numbers]
-    assert executor.most <= AHEAD * jobs
+    assert executor.most <= TASKS_PER_WORKER * jobs
 
 
 @given(st.lists(st.integers(0, 9), max_size=30))
@@ -73,7 +73,7 @@ def test_heavy_items_do_not_wait_together(numbers: list[int]) -> None:
             assert len(waiting) <= 1 or sum(waiting) <= 10
 
     with WorkerPool(3, Lazy()) as pool:
-        for item, _ in in_turn(pool, noted(), int, 10):
+        for item, _ in submit_in_order(pool, noted(), int, 10):
             assert waiting.pop(0) == item
 
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.workers.processes import pool_of
+from harpia_formats.workers.processes import process_pool
 
 #: Seconds; longer than ends take on a machine that has much else to do.
 PATIENCE = 60
 #: A thread makes it begin processes by a server, which they have as their parent.
 SCRIPT = """
 import threading, time
-from harpia_formats.workers.processes import pool_of
+from harpia_formats.workers.processes import process_pool
 threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
-pool = pool_of(2)
+pool = process_pool(2)
 print(*pool.map(abs, range(2)), flush=True)
 for _ in range(BUSY):
     pool.submit(time.sleep, 600)
@@ -47,7 +47,7 @@ def test_all_processes_begin_with_the_first_work() -> None:
     thread = threading.Thread(target=ended.wait)
     thread.start()
     try:
-        pool: Any = pool_of(2)
+        pool: Any = process_pool(2)
         with pool:
             pool.submit(os.getpid).result()
             count = len(pool._processes)  # noqa: SLF001 - told by nothing else

@@ -34,7 +34,7 @@ from harpia_formats.reading.record_stream import HEADED
 from harpia_formats.registry import adapter_of, format_of
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
-from harpia_formats.workers.same_file import unlike
+from harpia_formats.workers.same_file import difference_from
 
 
 class _TooManyRows(Exception):  # noqa: N818 - a reason to stop, not an error
@@ -281,7 +281,7 @@ def convert_range(job: ShardJob, work: LineRange) -> Parts | None:
     """Convert a range in this process; None if the main process has to do that."""
     worker = _state.worker
     if worker is None or worker.job != job:
-        if job.fingerprint is not None and unlike(job.fingerprint):
+        if job.fingerprint is not None and difference_from(job.fingerprint):
             return None
         worker = _state.worker = _worker_for(job)
     return worker.convert(work)

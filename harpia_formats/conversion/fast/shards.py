@@ -27,7 +27,8 @@ from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.io.temp_folder import temporary_folder
-from harpia_formats.workers.pool import AHEAD, WorkerPool
+from harpia_formats.workers.ordered import map_ordered
+from harpia_formats.workers.pool import TASKS_PER_WORKER, WorkerPool
 from harpia_formats.workers.same_file import FileFingerprint
 
 if TYPE_CHECKING:  # most files are too small to be converted in ranges
@@ -91,14 +92,14 @@ class Shards:
         """
         self._job, self._origin = None, origin
         if self.pool.is_far:
-            self.pool.see(origin)
+            self.pool.check_visible(origin)
         with temporary_folder(self._memory_folder()) as folder:
             # A machine that does not see the file has no such folder either: then the
             # rows come back as bytes.
             is_seen = (
                 not self.pool.is_far or self.pool.fingerprint_of(origin) is not None
             )
-            self._folder = folder if is_seen and self.pool.shares(folder) else ""
+            self._folder = folder if is_seen and self.pool.shares_folder(folder) else ""
             yield from self._ranges(name)
 
     def _ranges(self, name: str) -> "Iterator[tuple[LineRange, ConvertedPart | None]]":
@@ -114,17 +115,16 @@ class Shards:
                 yield LineRange(one, end), None
             return
         from harpia_formats.conversion.fast.shard_worker import convert_range  # noqa: PLC0415 - it loads validation; the first range may rule a job out
-        from harpia_formats.workers.ordered import ordered  # noqa: PLC0415 - only a job needs it
 
         try:
             works = self._numbered(rest, job)
-            for work, parts in ordered(self.pool, convert_range, job, works):
+            for work, parts in map_ordered(self.pool, convert_range, job, works):
                 yield from parts or [(work, None)]
                 for file in {part.file for _, part in parts or () if part} - {""}:
                     release_file(Path(file))
         finally:
             # Processes that start for the next file know the templates of this one.
-            self.pool.rest()
+            self.pool.reset()
 
     def _cut(self, name: str, begin: int) -> Iterator[tuple[int, int]]:
         """Yield the begin and the end of each range; raises `SourceError`."""
@@ -151,7 +151,13 @@ class Shards:
         except OSError:
             return None
         size = REMOTE_RANGE_BYTES if self.pool.is_far else RANGE
-        needed = MAX_GROWTH * size * (AHEAD + 1) * self.pool.room // AHEAD
+        needed = (
+            MAX_GROWTH
+            * size
+            * (TASKS_PER_WORKER + 1)
+            * self.pool.max_pending
+            // TASKS_PER_WORKER
+        )
         has_access = os.access(MEMORY_FOLDER, os.W_OK)
         return MEMORY_FOLDER if free > needed and has_access else None
 
@@ -173,7 +179,9 @@ class Shards:
         counted = self._counted(ranges, job)
         for number, (begin, end, lines) in enumerate(counted):
             # So many ranges are being converted at most.
-            yield LineRange(begin, end, before, number % (AHEAD * self.pool.jobs or 1))
+            yield LineRange(
+                begin, end, before, number % (TASKS_PER_WORKER * self.pool.jobs or 1)
+            )
             before += lines
 
     def _counted(
@@ -189,10 +197,9 @@ class Shards:
                 yield begin, end, sum(map(count_newlines, blocks))
             return
         from harpia_formats.conversion.fast.shard_worker import count_lines  # noqa: PLC0415 - it loads validation; most runs count nothing
-        from harpia_formats.workers.ordered import ordered  # noqa: PLC0415 - most runs count nothing
 
         # The bytes may be on another machine, so they are counted there.
-        for (begin, end), lines in ordered(self.pool, count_lines, job, ranges):
+        for (begin, end), lines in map_ordered(self.pool, count_lines, job, ranges):
             yield begin, end, lines or 0
 
     def rows_of(self, work: LineRange, part: "ConvertedPart") -> Iterator[bytes]:

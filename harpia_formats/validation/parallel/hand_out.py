@@ -50,8 +50,8 @@ from harpia_formats.validation.unit.result import (
     UnitResult,
     unvalidated,
 )
-from harpia_formats.workers.ordered import in_turn
-from harpia_formats.workers.pool import Died, Ticket, WorkerPool
+from harpia_formats.workers.ordered import submit_in_order
+from harpia_formats.workers.pool import PendingTask, WorkerDied, WorkerPool
 
 #: Bytes that are validated here first: enough to learn how most rows look.
 HEAD = 1024 * 1024
@@ -169,7 +169,7 @@ class _HandedOut:
             # A cluster or an executor may be on other machines.
             if not pool.is_far:
                 # One more than are under way: the first of them is still read here.
-                blocks = stack.enter_context(shared_blocks(pool.room + 1))
+                blocks = stack.enter_context(shared_blocks(pool.max_pending + 1))
             yield from self._in_turn(bundles(frames, blocks), self.plan, reader)
 
     def _in_turn(
@@ -181,7 +181,7 @@ class _HandedOut:
             (each, None if each.unit is None else self._work(plan, each.unit))
             for each in handed
         )
-        for item, ticket in in_turn(self.workers.pool, works, _size, HELD):
+        for item, ticket in submit_in_order(self.workers.pool, works, _size, HELD):
             if item.unit is None or ticket is None:
                 yield from self.local.frames(iter(item.frames))
             else:
@@ -200,12 +200,12 @@ class _HandedOut:
         return answer_range, (plan, unit, demand)
 
     def _answered(
-        self, item: Handed, unit: RowRange, ticket: Ticket
+        self, item: Handed, unit: RowRange, ticket: PendingTask
     ) -> Iterator[Findings]:
         """Yield the problems of a unit, by its answer."""
         try:
             answer: UnitAnswer = self.workers.pool.result(ticket)
-        except Died:
+        except WorkerDied:
             yield from self._unvalidated(item, unit, _died(unit))
             return
         if isinstance(answer, UnitResult):

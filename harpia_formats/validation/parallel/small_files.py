@@ -10,8 +10,8 @@ from harpia_formats.detection.splittable import splittable_size
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
-from harpia_formats.workers.ordered import in_turn
-from harpia_formats.workers.pool import Died, Ticket, Work, WorkerPool
+from harpia_formats.workers.ordered import submit_in_order
+from harpia_formats.workers.pool import PendingTask, Task, WorkerDied, WorkerPool
 
 if TYPE_CHECKING:  # imported only if there are many files: start-up time
     from harpia_formats.validation.plan.run_plan import RunPlan
@@ -27,9 +27,9 @@ FILE = 64 * 1024
 #: Bytes of a batch, and of small files that are worth a second process.
 BATCH, WORTH = 1024 * 1024, 8 * 1024 * 1024
 
-#: A source and the answer of the worker that validated it; `Died` if the worker did
-#: twice, None if no worker has it.
-Answered = tuple[Source | SourceError, "FileAnswer | Died | None"]
+#: A source and the answer of the worker that validated it; `WorkerDied` if it
+#: did twice, None if no worker has it.
+Answered = tuple[Source | SourceError, "FileAnswer | WorkerDied | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def in_batches(
         (each, _work(run, each, is_far=pool.is_far) if each.size else None)
         for each in chain(first, batches)
     )
-    for each, ticket in in_turn(pool, items):
+    for each, ticket in submit_in_order(pool, items):
         if ticket is None:
             yield from _here([each])
         else:
@@ -82,7 +82,7 @@ def _see_first(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
     """
     for each in chain.from_iterable(each.sources for each in batches if each.size):
         if isinstance(each, Source) and isinstance(each.origin, (Path, RemoteFile)):
-            pool.see(each.origin)
+            pool.check_visible(each.origin)
             return
 
 
@@ -123,7 +123,7 @@ def _size_of(source: Source | SourceError, *, is_far: bool) -> int | None:
     return size + FILE if size < (SMALL_FAR if is_far else SMALL) else None
 
 
-def _work(run: "RunPlan", batch: _Batch, *, is_far: bool) -> Work:
+def _work(run: "RunPlan", batch: _Batch, *, is_far: bool) -> Task:
     """Return the work on a batch of small files."""
     from harpia_formats.validation.parallel.worker import answer_files  # noqa: PLC0415 - only if there are many files: start-up time
 
@@ -145,12 +145,12 @@ def _file(source: Source | SourceError, *, is_far: bool) -> "WholeFile":
 
 
 def _answers(
-    batch: _Batch, ticket: Ticket, pool: WorkerPool, run: "RunPlan"
+    batch: _Batch, ticket: PendingTask, pool: WorkerPool, run: "RunPlan"
 ) -> Iterator[Answered]:
     """Yield the files of a batch; where a process dies of them, one by one."""
     try:
         yield from zip(batch.sources, pool.result(ticket), strict=True)
-    except Died as died:
+    except WorkerDied as died:
         if len(batch.sources) == 1:
             yield batch.sources[0], died
             return

@@ -55,7 +55,7 @@ from harpia_formats.validation.unit.result import (
 )
 from harpia_formats.validation.unit.rows import validate_rows
 from harpia_formats.validation.unit.validators import FileValidators
-from harpia_formats.workers.same_file import unlike
+from harpia_formats.workers.same_file import difference_from
 
 _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _Answer = TypeVar("_Answer")
@@ -118,7 +118,7 @@ def _validators_for(plan: FilePlan) -> FileValidators:
     found = _cache.validators
     if found is None or found.plan.key != plan.key:
         if plan.fingerprint is not None:
-            difference = unlike(plan.fingerprint)
+            difference = difference_from(plan.fingerprint)
             if difference:
                 raise _NotSeenError(difference)
         found = _cache.validators = FileValidators(plan)

@@ -27,8 +27,7 @@ from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.problem import Place
 from harpia_formats.registry import adapter_of, writable_formats
-from harpia_formats.workers import ordered as order
-from harpia_formats.workers.ordered import ordered
+from harpia_formats.workers.ordered import map_ordered
 from harpia_formats.workers.pool import WorkerPool
 
 ROWS = 400
@@ -338,7 +337,7 @@ def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
     job = job_of(path)
     works = list(works_of(path))
     with WorkerPool(2) as pool:
-        results = list(ordered(pool, dying, job, works))
+        results = list(map_ordered(pool, dying, job, works))
 
     assert [each for each, _ in results] == works
     assert results[-1][1] is None
@@ -375,11 +374,11 @@ def test_output_is_complete_even_if_processes_die(
     handed: list[Any] = []
 
     def watched(pool: WorkerPool, _: Any, job: ShardJob, works: Any) -> Iterator[Any]:
-        for work, done in ordered(pool, run, job, works):
+        for work, done in map_ordered(pool, run, job, works):
             handed.append(done)
             yield work, done
 
-    monkeypatch.setattr(order, "ordered", watched)
+    monkeypatch.setattr(shards, "map_ordered", watched)
     monkeypatch.setattr(shards, "MIN_FILE_BYTES", 1)
     monkeypatch.setattr(shards, "SAMPLE_BYTES", 4000)
     found = outcome_of(path, target, tmp_path / "several", 2)

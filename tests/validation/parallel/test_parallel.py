@@ -33,7 +33,7 @@ from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.run import Validation
 from harpia_formats.validation.unit import collector as collectors
-from harpia_formats.workers.same_file import unlike
+from harpia_formats.workers.same_file import difference_from
 
 ROOT = Path(__file__).parents[3]
 VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
@@ -122,7 +122,7 @@ class Here(Executor):
         """Do some work."""
         assert not given, "others have keywords of their own"
         run, arguments = pickle.loads(pickle.dumps((run, arguments)))  # noqa: S301 - our own
-        if run is not unlike:
+        if run is not difference_from:
             self.works.append(arguments[1])
         self.demands += [each for each in arguments if isinstance(each, Demand)]
         future: Future[Any] = Future()
