@@ -1,9 +1,9 @@
-"""Validate and convert on a Dask cluster of this machine, and by its own processes.
+"""Validate and convert on a local Dask cluster, and with worker processes.
 
     python benchmarks/cluster.py rows.jsonl --rounds 5
 
-Each run is a process of its own, and the runs of both take turns. What is timed is the
-work alone: neither the cluster's start nor connecting to it, nor that Python starts.
+Each run is a process, and the runs of both are interleaved. Only the work is timed: not
+the start of the cluster, of the connection or of Python.
 The tables that are printed belong in docs/how-to/cluster.md. Needs the extra
 `distributed`.
 """
@@ -20,14 +20,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-#: What Dask must reach of the speed of processes on this machine.
+#: The least speed of Dask divided by that of worker processes.
 BAR = 0.8
 #: Bytes of a range on a cluster.
 RANGE = 32 * 1024 * 1024
 
 
 def main() -> None:
-    """Print the table; exit with 1 if Dask is slower than it may be."""
+    """Print the table; exit with 1 if Dask is slower than the limit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", type=Path, help="a large file of JSON lines")
     parser.add_argument("--rounds", type=int, default=5)
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def _row(name: str, both: dict[str, list[float]], size: float) -> float:
-    """Print what one kind of work took, and return the ratio."""
+    """Print the row of one kind of work, and return the ratio of speeds."""
     pool, dask = (statistics.median(both[each]) for each in ("pool", "dask"))
     print(
         f"| {name} | {pool:.2f} s, {size / pool:.0f} MB/s "
@@ -71,7 +71,7 @@ def _row(name: str, both: dict[str, list[float]], size: float) -> float:
 
 
 def _print_plan(speeds: dict[str, float], rate: float) -> None:
-    """Print what 10 TB on 100 workers would take at these speeds, in MB/s for each."""
+    """Print the time for 10 TB on 100 workers at these speeds (MB/s of a worker)."""
     total, workers = 10e6, 100
     print("| 10 TB on 100 workers | | from |")
     print("|---|---|---|")
@@ -97,9 +97,9 @@ def _print_plan(speeds: dict[str, float], rate: float) -> None:
 
 
 def _rate(engine: str) -> float:
-    """Return how many pieces of work that do nothing are handed out in a second."""
-    from harpia_formats.workers.ordered import map_ordered  # noqa: PLC0415 - not by every benchmark
-    from harpia_formats.workers.pool import WorkerPool  # noqa: PLC0415 - not by every benchmark
+    """Return the number of empty tasks that the cluster runs in a second."""
+    from harpia_formats.workers.ordered import map_ordered  # noqa: PLC0415 - only in the main process
+    from harpia_formats.workers.pool import WorkerPool  # noqa: PLC0415 - only in the main process
 
     count = 2_000
     with WorkerPool(0, name=engine) as pool:
@@ -111,7 +111,7 @@ def _rate(engine: str) -> float:
 
 @contextmanager
 def _cluster(workers: int) -> Iterator[str]:
-    """Start a cluster whose workers have imported what they need; yield its address."""
+    """Start a cluster whose workers have imported the package; yield its address."""
     import distributed  # noqa: PLC0415 - an extra
 
     untyped: Any = distributed
@@ -129,7 +129,7 @@ def _cluster(workers: int) -> Iterator[str]:
 
 
 def _get_ready() -> None:
-    """Import what work needs."""
+    """Import the modules of the work, which is not timed."""
     from harpia_formats.conversion.fast import shard_worker as shards  # noqa: F401, PLC0415 - where workers run
     from harpia_formats.validation.parallel import worker as working  # noqa: F401, PLC0415 - where workers run
 
@@ -137,7 +137,7 @@ def _get_ready() -> None:
 def _works(
     rows: Path, folder: Path, workers: int, engine: str
 ) -> dict[str, dict[str, Callable[[], float]]]:
-    """Return what is timed, by the work and by who does it."""
+    """Return the runs to time, by kind of work and by engine."""
     return {
         work: {
             who: _command(rows, work, folder / who, str(workers), engine * is_far)
@@ -148,7 +148,7 @@ def _works(
 
 
 def _command(*given: Any) -> Callable[[], float]:
-    """Return what runs some work in a process of its own, and returns its seconds."""
+    """Return a function that runs work in a new process and returns its seconds."""
     command = [sys.executable, __file__, "--once", *map(str, given)]
 
     def run() -> float:
@@ -159,7 +159,7 @@ def _command(*given: Any) -> Callable[[], float]:
 
 
 def _once(rows: str, work: str, output: str, workers: str, address: str) -> None:
-    """Print the seconds that some work takes here, from the first byte to the last."""
+    """Run work in this process, and print its seconds."""
     from harpia_formats import convert, validate  # noqa: PLC0415 - not timed
 
     for each in ("conversion.run", "validation.run"):
@@ -169,7 +169,7 @@ def _once(rows: str, work: str, output: str, workers: str, address: str) -> None
         if address:
             from harpia_formats.workers.dask import dask_engine  # noqa: PLC0415 - an extra
 
-            # To be connected is part of the cluster's start.
+            # Connecting counts as part of the start of the cluster.
             engine = stack.enter_context(dask_engine(address))
             given = {"executor": engine.executor}
         begin = time.perf_counter()
@@ -184,7 +184,7 @@ def _once(rows: str, work: str, output: str, workers: str, address: str) -> None
 def _times(
     works: dict[str, dict[str, Callable[[], float]]], given: argparse.Namespace
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the seconds of each run; both sides take turns in who begins."""
+    """Return the seconds of each run; the engine that runs first alternates."""
     times: dict[str, dict[str, list[float]]] = {
         work: {name: [] for name in both} for work, both in works.items()
     }

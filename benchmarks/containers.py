@@ -1,7 +1,7 @@
 """Measure `harpia-formats validate` on containers of gigabytes: memory, and places.
 
-Each file has one record that is wrong; the run counts only if it is found at its line,
-column and byte. Ids are checked with and without the rule, by turns.
+Each file has one invalid record, which must be found at its line, column and byte. Ids
+are checked with and without the rule X101, in interleaved runs.
 """
 
 import argparse
@@ -9,22 +9,17 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from data.containers import CASES, IDS, WRONG, Case, Planted, records_for, write
 from harness.candidates import script
 from harness.measure import Candidate, Measurement, compare
 from report.tables import MEGABYTE, table
 
-#: The limit of the memory, in bytes, and of the time that ids may add.
+#: The limits of the memory in bytes, and of the time with ids by that without.
 MEMORY_FLOOR = 200 * MEGABYTE
 ID_FLOOR = 1.25
-#: The number of the record that is wrong, where there are as many.
-WRONG = 3_000_000
-#: Bytes that are written at once.
-PIECE = 1024 * 1024
 DOCUMENT = """\
 # Containers of gigabytes
 
@@ -43,166 +38,8 @@ With the check of {records:,} ids a run takes {ratio:.2f} of the time without it
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A kind of file: what stands before, between and behind its records."""
-
-    name: str
-    format: str
-    #: Bytes that it should have at full size.
-    size: int
-    opening: bytes
-    #: Returns a record by its number, and whether it is the wrong one.
-    record: Callable[[int, bool], bytes]
-    between: bytes
-    closing: bytes
-    #: Passes over the records: a file of columns has several.
-    columns: tuple[str, ...] = ("",)
-
-
-def text_of(number: int, size: int) -> str:
-    """Return about `size` characters that differ from record to record."""
-    words = f"avaliação {number} da resposta, 评估 №{number * 7919 % 100_003}; "
-    return (words * (size // len(words) + 1))[:size]
-
-
-def question(number: int, wrong: bool) -> bytes:  # noqa: FBT001 - the shape of `Case.record`
-    """Return a NeMo question of some 650 bytes."""
-    reference = 5 if wrong else text_of(number, 80)
-    row = {
-        "prompt": text_of(number, 420),
-        "ideal_response": reference,
-        "category": f"c{number % 12}",
-        "source": "",
-    }
-    return json.dumps(row, ensure_ascii=False).encode()
-
-
-def instance(number: int, wrong: bool) -> bytes:  # noqa: FBT001 - likewise
-    """Return a HarpIA instance of some 650 bytes."""
-    row = {
-        "id": number,
-        "input": text_of(number, 300),
-        "expected-output": [text_of(number, 60), 7 if wrong else "é"],
-        "actual-output": text_of(number, 120),
-    }
-    return json.dumps(row, ensure_ascii=False).encode()
-
-
-def answer(number: int, wrong: bool) -> bytes:  # noqa: FBT001 - likewise
-    """Return an item of a column of some 160 bytes, the wrong one no JSON."""
-    return b"NaN" if wrong else json.dumps(text_of(number, 110)).encode()
-
-
-def small_instance(number: int, _: bool) -> bytes:  # noqa: FBT001 - likewise
-    """Return a HarpIA instance of some 200 bytes."""
-    return (
-        b'{"id": "item-%09d", "input": "Qual \xc3\xa9 a capital do estado %d? %s", '
-        b'"expected-output": ["cidade %d"], "actual-output": "cidade %d"}'
-        % (number, number % 27, b"Responda. " * 7, number % 27, number % 27)
-    )
-
-
-_metrics = b'], "metrics": [{"id": "BLEU-NLTK", "enable": true, "parameters": {}}]}\n'
-CASES = (
-    Case(
-        "NeMo input.json, one array",
-        "nemo-input",
-        2_000,
-        b"[",
-        question,
-        b",\n",
-        b"]\n",
-    ),
-    Case(
-        "HarpIA input, instances and metrics",
-        "harpia",
-        2_000,
-        b'{"instances": [\n',
-        instance,
-        b",\n",
-        _metrics,
-    ),
-    Case(
-        "Haystack columns, two of them",
-        "haystack",
-        1_100,
-        b"{",
-        answer,
-        b",\n",
-        b"}\n",
-        ("questions", "responses"),
-    ),
-)
-IDS = Case(
-    "HarpIA input, ids",
-    "harpia",
-    2_000,
-    b'{"instances": [\n',
-    small_instance,
-    b",\n",
-    _metrics,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """A generated file and where the wrong record begins."""
-
-    path: Path
-    records: int
-    line: int
-    byte_offset: int
-
-
-def write(case: Case, path: Path, records: int) -> Planted:
-    """Write `records` records, one of them wrong, and return where that is."""
-    wrong = min(WRONG, records)
-    line = offset = size = 0
-    lines = 1
-    with path.open("wb") as file:
-        for piece, number in pieces_of(case, records, wrong):
-            if number == wrong:
-                line, offset = lines, size
-            file.write(piece)
-            size += len(piece)
-            lines += piece.count(b"\n")
-    return Planted(path, records, line, offset)
-
-
-def pieces_of(case: Case, records: int, wrong: int) -> Iterator[tuple[bytes, int]]:
-    """Yield the bytes of a file, and the number of the wrong record with its own."""
-    yield case.opening, 0
-    for place, column in enumerate(case.columns):
-        is_last = place == len(case.columns) - 1
-        if column:
-            yield b'"%b": [' % column.encode(), 0
-        held: list[bytes] = []
-        for number in range(1, records + 1):
-            if number == wrong and is_last:
-                yield b"".join(held), 0
-                held = []
-                yield case.record(number, True), number  # noqa: FBT003 - the wrong one
-            else:
-                held.append(case.record(number, False))  # noqa: FBT003 - a good one
-            held.append(case.between if number < records else b"")
-            if len(held) > PIECE // 200:
-                yield b"".join(held), 0
-                held = []
-        yield b"".join(held), 0
-        if column:
-            yield b"]" if is_last else b"], ", 0
-    yield case.closing, 0
-
-
-def records_for(case: Case, megabytes: float) -> int:
-    """Return how many records make a file of about so many megabytes."""
-    bytes_of_record = len(case.record(1_000_000, False) + case.between)  # noqa: FBT003 - a good one
-    return int(megabytes * 1e6 / bytes_of_record / len(case.columns))
-
-
 def check_place(planted: Planted, case: Case) -> None:
-    """Raise `SystemExit` unless the wrong record is found where it is."""
+    """Raise `SystemExit` unless the invalid record is found at its place."""
     command = [
         script("harpia-formats"),
         "validate",
@@ -230,7 +67,7 @@ def check_place(planted: Planted, case: Case) -> None:
 
 
 def column_of(text: BinaryIO, offset: int) -> int:
-    """Return the column of the byte at `offset`, counted in the plainest way."""
+    """Return the column of the byte at `offset`, counted in code points from 1."""
     start = max(0, offset - 4_000)
     text.seek(start)
     before = text.read(offset - start).rpartition(b"\n")[2]
@@ -238,7 +75,7 @@ def column_of(text: BinaryIO, offset: int) -> int:
 
 
 def measured(case: Case, folder: Path, share: float) -> tuple[Planted, Measurement]:
-    """Write a file, see that its fault is found, and measure a run on it."""
+    """Write a file, prove that its invalid record is found, and measure a run."""
     path = folder / f"{case.format}.json"
     planted = write(case, path, records_for(case, case.size * share))
     check_place(planted, case)
@@ -252,7 +89,7 @@ def measured(case: Case, folder: Path, share: float) -> tuple[Planted, Measureme
 def measured_ids(
     folder: Path, records: int, runs: int
 ) -> tuple[Planted, dict[str, Measurement]]:
-    """Measure a run with and without the check of unique ids."""
+    """Measure runs with and without the check of unique ids."""
     planted = write(IDS, folder / "ids.json", records)
     command = (script("harpia-formats"), "validate", str(planted.path), "-q")
     candidates = [
@@ -263,7 +100,7 @@ def measured_ids(
 
 
 def main() -> None:
-    """Run all of it, and print or write the page."""
+    """Measure all cases, and print or write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="of the full sizes")
     parser.add_argument("--ids", type=int, default=10_000_000)

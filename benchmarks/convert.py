@@ -1,124 +1,35 @@
 """Compare `harpia-formats convert` with straightforward scripts: time and memory.
 
-The scripts do by hand what ours does with the rows: read a line, build the rows,
-write them. That they write the same is seen before anything is measured.
+The scripts do the same work on the rows by hand: read a line, build the rows, write
+them. Before the measurement it is proved that all write the same rows.
 """
 
 import argparse
 import importlib.metadata
-import json
 import os
 import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from data import generate, generate_rows
-from data.files import generated_file
-from harness.candidates import OURS, ROOT, script
-from harness.measure import INTERVAL, Candidate, Measurement, compare
+from harness.candidates import OURS, ROOT
+from harness.conversion_pairs import (
+    PAIRS,
+    PLAIN,
+    PROVEN,
+    QUICK,
+    SERIAL,
+    Pair,
+    candidates_on,
+    generated,
+    rows_in,
+)
+from harness.measure import INTERVAL, Measurement, compare
 from report.tables import MEGABYTE, ratio, ratios_table, table, times_table
 
-SERIAL = "ours --jobs 1"
-PLAIN, QUICK = "script with json", "script with orjson"
-#: What the scripts are made of: how they decode and encode.
-ENGINES = {
-    PLAIN: """\
-import json
-import sys
-
-loads = json.loads
-
-
-def dumps(row):
-    return json.dumps(row, ensure_ascii=False).encode()
-""",
-    QUICK: """\
-import sys
-
-from orjson import dumps, loads
-""",
-}
-LINES = """
-
-def main(source, target):
-    with open(source, "rb") as lines, open(target, "wb") as output:
-        for line in lines:
-            for row in rows_of(loads(line)):
-                output.write(dumps(row) + b"\\n")
-
-
-main(*sys.argv[1:])
-"""
-DOCUMENT = """
-
-def main(source, target):
-    with open(source, "rb") as lines, open(target, "wb") as output:
-        output.write(b'{"instances": [')
-        for number, line in enumerate(lines, 1):
-            row = row_of(loads(line), number)
-            output.write((b",\\n" if number > 1 else b"\\n") + dumps(row))
-        output.write(b"\\n]}\\n")
-
-
-main(*sys.argv[1:])
-"""
-EEE_TO_NEMO = """
-
-def rows_of(row):
-    question, turns = row["input"]["raw"], row["interactions"]
-    if turns:
-        answer = next(
-            turn["content"]
-            for turn in reversed(turns)
-            if turn["role"] == "assistant" and turn["content"] is not None
-        )
-    else:
-        answer = row["output"]["raw"]
-    yield {
-        "input": {
-            "prompt": question,
-            "ideal_response": row["input"]["reference"],
-            "category": "",
-            "source": "",
-        },
-        "response": answer,
-        "llm_name": row["model_id"],
-    }
-"""
-TENCENT_TO_NEMO = """
-
-def rows_of(row):
-    messages = row["messages"]
-    question = [each["content"] for each in messages if each["role"] == "user"][-1]
-    for output in row["model_outputs"]:
-        for response in output["responses"]:
-            yield {
-                "input": {
-                    "prompt": question,
-                    "ideal_response": row["ref_answer"],
-                    "category": "",
-                    "source": "",
-                },
-                "response": response["content"],
-                "llm_name": output["model_name"],
-            }
-"""
-NEMO_TO_HARPIA = """
-
-def row_of(row, number):
-    question = row["input"]
-    return {
-        "id": str(number),
-        "input": question["prompt"],
-        "expected-output": [question["ideal_response"]],
-        "actual-output": row["response"],
-    }
-"""
 MARKDOWN = """\
 # Benchmark of `harpia-formats convert`
 
@@ -163,58 +74,15 @@ only a run there can tell.
 
 To repeat it: `python benchmarks/convert.py --rows {count} --runs {runs}`
 """
-#: Records on which all are seen to write the same.
-PROVEN = 2000
 PACKAGES = ("harpia-formats", "msgspec", "orjson")
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two formats, and the heart of a script that converts one into the other."""
-
-    source: str
-    target: str
-    body: str
-    #: How the name of the output ends.
-    suffix: str
-    rows: Callable[[int], Iterator[bytes]]
-
-    @property
-    def name(self) -> str:
-        """The pair in words."""
-        return f"{self.source} to {self.target}"
-
-
-def rows_of(format_: str) -> Callable[[int], Iterator[bytes]]:
-    """Return what generates rows of a format."""
-    return lambda count: generate_rows.rows(format_, count)
-
-
-PAIRS = (
-    Pair("eee@0.2.0", "nemo-output", EEE_TO_NEMO + LINES, ".jsonl", generate.rows),
-    Pair(
-        "tencent-outputs",
-        "nemo-output",
-        TENCENT_TO_NEMO + LINES,
-        ".jsonl",
-        rows_of("tencent-outputs"),
-    ),
-    Pair(
-        "nemo-output",
-        "harpia",
-        NEMO_TO_HARPIA + DOCUMENT,
-        ".json",
-        rows_of("nemo-output"),
-    ),
-)
 Results = Mapping[str, Mapping[str, Measurement]]
-#: Returns what converts a file into another one.
-Command = Callable[[Path, Path], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A number that must not be exceeded by any pair."""
+    """A limit that no pair may exceed."""
 
     what: str
     limit: float
@@ -222,7 +90,7 @@ class Floor:
 
 
 def most_memory(measurements: Mapping[str, Measurement]) -> float:
-    """Return our peak memory in megabytes, endless if it was not measured."""
+    """Return our peak memory in megabytes, infinity if it was not measured."""
     peak = measurements[OURS].peak
     return float("inf") if peak is None else peak / MEGABYTE
 
@@ -238,7 +106,7 @@ FLOORS = (
 
 
 def missed(results: Results) -> list[tuple[str, Floor]]:
-    """Return the floors that a pair does not meet."""
+    """Return the limits that are not met, with their pairs."""
     return [
         (name, floor)
         for name, measurements in results.items()
@@ -248,7 +116,7 @@ def missed(results: Results) -> list[tuple[str, Floor]]:
 
 
 def floors_table(results: Results) -> str:
-    """Return what was measured of each floor, and whether it was met."""
+    """Return a table of the limits with the measured values."""
     rows = [
         [
             f"{name}, {floor.what}",
@@ -262,68 +130,8 @@ def floors_table(results: Results) -> str:
     return table(["floor", "at most", "measured", "met"], rows)
 
 
-def generated(pair: Pair, count: int, folder: Path) -> Path:
-    """Return a file of `count` rows in the source format of `pair`."""
-    path = folder / f"{pair.source}-{count}-rows.jsonl"
-    return generated_file(path, pair.rows, count)
-
-
-def candidates_on(path: Path, pair: Pair, folder: Path) -> list[Candidate]:
-    """Return ours, with two workers and one, and the scripts; each writes a file."""
-    small = generated(pair, PROVEN, folder)
-    return [
-        Candidate(
-            name,
-            command(path, output),
-            output=output,
-            source=path,
-            warm_up=command(small, output),
-        )
-        for name, output, command in commands_of(pair, folder)
-    ]
-
-
-def commands_of(pair: Pair, folder: Path) -> Iterator[tuple[str, Path, Command]]:
-    """Yield the name of each candidate, where it writes, and its command."""
-
-    def ours(jobs: str) -> Command:
-        program = script("harpia-formats")
-        options = ("--to", pair.target, "--jobs", jobs, "--overwrite", "--output")
-        return lambda source, output: (
-            program,
-            "convert",
-            str(source),
-            *options,
-            str(output),
-        )
-
-    def by_hand(program: Path) -> Command:
-        return lambda source, output: (
-            sys.executable,
-            str(program),
-            str(source),
-            str(output),
-        )
-
-    yield OURS, folder / f"ours{pair.suffix}", ours("2")
-    yield SERIAL, folder / f"ours-alone{pair.suffix}", ours("1")
-    for number, (name, engine) in enumerate(ENGINES.items()):
-        program = folder / f"script-{number}.py"
-        program.write_text(engine + pair.body, encoding="utf-8")
-        yield name, folder / f"script-{number}{pair.suffix}", by_hand(program)
-
-
-def rows_in(path: Path) -> list[Any]:
-    """Return the rows of an output, of lines or of a HarpIA document."""
-    data = path.read_bytes()
-    if path.suffix == ".json":
-        instances: list[Any] = json.loads(data)["instances"]
-        return instances
-    return [json.loads(each) for each in data.splitlines()]
-
-
 def prove(pair: Pair, folder: Path) -> None:
-    """See that all candidates write the same rows. Raises `SystemExit`."""
+    """Prove that all candidates write the same rows; raises `SystemExit` otherwise."""
     found = candidates_on(generated(pair, PROVEN, folder), pair, folder)
     outputs = []
     for each in found:
@@ -341,9 +149,9 @@ def prove(pair: Pair, folder: Path) -> None:
 
 
 def measured(count: int, folder: Path, runs: int) -> dict[str, dict[str, Measurement]]:
-    """Measure every pair, with generated files in `folder`.
+    """Return measurements of every pair, with generated files in `folder`.
 
-    Raises `SystemExit` where the outputs differ, and `UnexpectedExitError`.
+    Raises `SystemExit` if the outputs differ, and `UnexpectedExitError`.
     """
     results = {}
     for pair in PAIRS:
@@ -356,7 +164,7 @@ def measured(count: int, folder: Path, runs: int) -> dict[str, dict[str, Measure
 
 
 def sizes_of(count: int, folder: Path) -> str:
-    """Return how large a record of each pair is, in words."""
+    """Return the mean sizes of the records of all pairs, in words."""
     sizes = [
         f"{generated(each, count, folder).stat().st_size / count / 1000:.1f} kB"
         f" ({each.source})"
@@ -366,7 +174,7 @@ def sizes_of(count: int, folder: Path) -> str:
 
 
 def load() -> str:
-    """Return how busy the machine was in the last five minutes, if it tells."""
+    """Return the load average over five minutes, if it is known."""
     return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "not told"
 
 

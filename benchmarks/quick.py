@@ -1,8 +1,8 @@
-"""Fail if validation has become much slower beside its peers: a short run for CI.
+"""Fail if validation has become much slower than its peers: a short run for CI.
 
-All is run by turns, three times, on 50,000 rows. Of each ratio the best of the three
-counts, and the floors are about twice what a quiet machine measures, so that only a
-change of the code fails and no noise does.
+All commands run three times, interleaved, on 50,000 rows. The best of the three ratios
+counts, and the limits are about twice the values of a quiet machine, so that changes of
+the code fail and noise does not.
 """
 
 import sys
@@ -28,7 +28,7 @@ from harness.measure import Candidate, Measurement, compare
 from report.pages import log
 
 ROWS = 50_000
-#: Sourcemeta's is so much slower that it is given a tenth of the rows.
+#: sourcemeta is so much slower that it gets a tenth of the rows.
 PEER_SHARE = 10
 RUNS = 3
 ONE, ALL_BAD = "ours, one record", "ours, every row bad"
@@ -36,7 +36,7 @@ NO_PEER = "skipped: sourcemeta, as sourcemeta-jsonschema is not installed"
 
 
 def candidates(folder: Path, count: int = ROWS) -> list[Candidate]:
-    """Return all that is compared; say aloud if sourcemeta's command is missing."""
+    """Return all commands; print a message if sourcemeta is not installed."""
     path = generated(folder, count)
     good = commands(path)
     bad = commands(misspelt(path, folder / "bad.jsonl"))
@@ -52,21 +52,21 @@ def candidates(folder: Path, count: int = ROWS) -> list[Candidate]:
 
 
 def misspelt(path: Path, target: Path) -> Path:
-    """Write the rows of a file with a misspelt key each, and return the new file."""
+    """Write a copy of a file with a misspelt key in each row, and return it."""
     data = path.read_bytes()
     target.write_bytes(data.replace(b'"score": ', b'"scores": '))
     return target
 
 
 def beginning(path: Path, target: Path, count: int) -> Path:
-    """Write the first rows of a file into another one, and return that."""
+    """Write the first rows of a file to `target`, and return that."""
     with path.open("rb") as lines, target.open("wb") as file:
         file.writelines(islice(lines, count))
     return target
 
 
 def bars_of(found: Mapping[str, Measurement]) -> list[Bar]:
-    """Return the floors with their figures; that of a missing peer is left out."""
+    """Return the limits with their values, without those of a missing peer."""
     bars = [
         Bar("one process / orjson.loads", 3.0, best(found[OURS_ALONE], found[PARSER])),
         Bar("all cores / orjson.loads", 3.0, best(found[OURS], found[PARSER])),
@@ -80,13 +80,13 @@ def bars_of(found: Mapping[str, Measurement]) -> list[Bar]:
 
 
 def best(first: Measurement, second: Measurement) -> float:
-    """Return the least of the ratios of two measurements, of runs beside each other."""
+    """Return the least ratio of the paired runs of two measurements."""
     pairs = zip(first.seconds, second.seconds, strict=True)
     return min(one / other for one, other in pairs)
 
 
 def main() -> int:
-    """Measure, print the floors, and return the exit code."""
+    """Measure, print the limits, and return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         bars = bars_of(compare(candidates(Path(folder)), RUNS, memory=False))
     print(bars_table(bars))

@@ -1,7 +1,7 @@
 """Compare our metrics with a straightforward script: time and memory.
 
 The script uses sacrebleu, rouge-score and a function for SQuAD's exact match and F1.
-That its scores are ours is seen before anything is measured.
+Before the measurement it is proved that its scores equal ours.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def ours(path: Path, metrics: tuple[str, ...]) -> tuple[str, ...]:
 def candidates_on(
     count: int, folder: Path, metrics: tuple[str, ...]
 ) -> list[Candidate]:
-    """Return ours on all pairs and on a tenth of them, and the script on some."""
+    """Return our command on all pairs and on a tenth, and the script on some."""
     sampled = min(SAMPLE, count)
     one = plain(generated(1, folder), metrics)
     some = plain(generated(sampled, folder), metrics)
@@ -108,7 +108,7 @@ def candidates_on(
 
 
 def prove(folder: Path) -> None:
-    """See that both come to the same scores. Raises `SystemExit`."""
+    """Prove that both compute the same scores; raises `SystemExit` otherwise."""
     path, metrics = generated(PROVEN, folder), GROUPS[WHOLE]
     found = score(path, metrics=metrics, replicates=0)
     expected = json.loads(subprocess.check_output(plain(path, metrics)))
@@ -131,7 +131,7 @@ def measured(count: int, folder: Path, runs: int) -> dict[str, dict[str, Measure
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A number that must not be exceeded."""
+    """A limit that must not be exceeded."""
 
     what: str
     limit: float
@@ -139,7 +139,7 @@ class Floor:
 
 
 def growth(results: Results) -> float:
-    """Return our peak over that with a tenth of the pairs, endless if unknown."""
+    """Return our peak by that with a tenth of the pairs, infinity if unknown."""
     more, fewer = (results[WHOLE][each].peak for each in (OURS, FEWER))
     return more / fewer if more and fewer else math.inf
 
@@ -160,12 +160,12 @@ FLOORS = (
 
 
 def missed(results: Results) -> list[Floor]:
-    """Return the floors that are not met."""
+    """Return the limits that are not met."""
     return [each for each in FLOORS if not each.measured(results) <= each.limit]
 
 
 def floors_table(results: Results) -> str:
-    """Return what was measured of each floor, and whether it was met."""
+    """Return a table of the limits with the measured values."""
     rows = [
         [
             each.what,
@@ -179,7 +179,7 @@ def floors_table(results: Results) -> str:
 
 
 def load() -> str:
-    """Return how busy the machine was in the last five minutes, if it tells."""
+    """Return the load average over five minutes, if it is known."""
     return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "not told"
 
 

@@ -1,8 +1,8 @@
 """Compare `harpia-formats validate` with its peers: wall time, memory and start-up.
 
-Everything is run by turns on generated files, so that the noise of the machine
-meets all alike, and the ratios of medians are what counts. Ends with 1 if a bar is
-not met.
+All commands run interleaved on generated files, so that the noise of the machine
+affects them equally, and ratios of medians are compared. Ends with 1 if a limit is not
+met.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from harness.validation_runs import NO_EVERY, START_UP_RUNS, Results, bars_of, m
 from report.pages import PAGE, circumstances, replace_part
 from report.tables import ratios_table, times_table
 
-#: One in a hundred rows is bad in one file, so fewer rows might hold none.
+#: The least rows: in one file 1 % of rows are bad, and fewer might have none.
 FEWEST_ROWS = 1000
 PEER = """\
 Of the {seconds:.1f} s of sourcemeta's on the largest file, {program:.1f} s are its own
@@ -97,7 +97,7 @@ One in a hundred, {most:,} rows:
 
 
 def document(results: Results, mean: float, runs: int, command: str) -> str:
-    """Return the results as Markdown; `mean` is the size of a row in bytes."""
+    """Return the results as Markdown; `mean` is the mean size of a row in bytes."""
     groups = {f"{count:,} rows": each for count, each in results.sizes.items()}
     sizes = [f"## {name}\n\n{times_table(each)}" for name, each in groups.items()]
     all_bad = [
@@ -125,14 +125,14 @@ def document(results: Results, mean: float, runs: int, command: str) -> str:
 
 
 def peer_text(results: Results) -> str:
-    """Return how the time of sourcemeta's on the largest file is made up."""
+    """Return a sentence on the processor times of sourcemeta on the largest file."""
     peer = results.sizes[results.most][SOURCEMETA]
     program, system = (statistics.median(each) for each in (peer.user, peer.system))
     return PEER.format(seconds=peer.median, program=program, system=system)
 
 
 def bars_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
-    """Measure all that the bars ask for, and return its text and its bars."""
+    """Measure the values of all limits; return the text and the limits."""
     counts, runs = arguments.rows, arguments.runs
     results = measured(counts, folder, runs, arguments.every_eval_ever)
     count = results.fewest
@@ -142,7 +142,7 @@ def bars_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Ba
 
 
 def series_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
-    """Measure how cost grows, draw it beside the page, and return the text."""
+    """Measure time and memory by rows, draw the picture, and return the text."""
     picture = arguments.output.with_suffix(".svg")
     text = series.text(
         arguments.series_rows, folder, arguments.runs, picture, command_of(arguments)
@@ -151,7 +151,7 @@ def series_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[
 
 
 def memory_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
-    """Measure the memory at sizes that grow, and return the text and the bars."""
+    """Measure the memory for growing files; return the text and the limits."""
     return joined_lines.text(arguments.gigabytes, folder, command_of(arguments))
 
 
@@ -163,7 +163,7 @@ PARTS: Mapping[str, Callable[[argparse.Namespace, Path], tuple[str, list[Bar]]]]
 
 
 def command_of(arguments: argparse.Namespace) -> str:
-    """Return the command as it was given, without the paths of a machine."""
+    """Return the command line without paths of this machine."""
     return shlex.join(("python", "benchmarks/validate.py", *arguments.without_paths))
 
 
@@ -171,8 +171,12 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
-    add("--bars", action="store_true", help="measure the bars; so if no part is named")
-    add("--series", action="store_true", help="measure how cost grows, and draw it")
+    add("--bars", action="store_true", help="measure the limits; the default")
+    add(
+        "--series",
+        action="store_true",
+        help="measure time and memory by rows, and draw them",
+    )
     add("--memory", action="store_true", help="measure the memory up to 10 GB")
     add("--rows", type=int, nargs="+", default=[50_000, 500_000])
     add("--series-rows", type=int, nargs="+", default=list(series.ROWS))
@@ -180,8 +184,12 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     add("--runs", type=int, default=3)
     add("--folder", type=Path, help="where generated files are kept")
     add("--every-eval-ever", metavar="COMMAND", help="EvalEval's own validator")
-    add("--output", type=Path, default=PAGE, help="the page whose part is written")
-    add("--report-only", action="store_true", help="end with 0 if a bar is not met")
+    add("--output", type=Path, default=PAGE, help="the page to update")
+    add(
+        "--report-only",
+        action="store_true",
+        help="end with 0 even if a limit is not met",
+    )
     arguments = parser.parse_args(given)
     if min(arguments.rows) < FEWEST_ROWS or arguments.runs < 1:
         parser.error(f"at least {FEWEST_ROWS:,} rows and one run are needed")
@@ -191,7 +199,7 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
 
 
 def without_paths(given: list[str]) -> list[str]:
-    """Return the arguments without those that name a place on this machine."""
+    """Return the arguments without those that are paths of this machine."""
     places = ("--folder", "--output", "--every-eval-ever")
     pairs = zip(["", *given], given, strict=False)
     return [

@@ -1,4 +1,4 @@
-"""Start a typer program that takes a path and does nothing: the floor of start-up."""
+"""Start a typer program that takes a path and does nothing: the least start-up time."""
 
 from typing import Annotated
 

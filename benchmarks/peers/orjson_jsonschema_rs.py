@@ -1,4 +1,4 @@
-"""Decode with orjson and judge with jsonschema-rs, line by line, in one process.
+"""Decode with orjson and validate with jsonschema-rs, line by line, in one process.
 
 Usage: orjson_jsonschema_rs.py SCHEMA FILE; ends with 1 if a line is not valid.
 """

@@ -1,4 +1,4 @@
-"""Decode with json and judge with jsonschema, line by line, in one process.
+"""Decode with json and validate with jsonschema, line by line, in one process.
 
 Usage: plain_jsonschema.py SCHEMA FILE; ends with 1 if a line is not valid.
 """

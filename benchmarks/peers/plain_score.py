@@ -54,7 +54,7 @@ def main(path: str, *names: str) -> None:
 
         found["bleu"] = BLEU().corpus_score(answers, [references]).score
     if "rouge" in names:
-        from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415 - likewise
+        from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415 - only ROUGE needs it
 
         scorer = RougeScorer(list(ROUGE))
         scores = list(map(scorer.score, references, answers))

@@ -57,6 +57,12 @@ def conversions(modules: Callable[[str], ModuleType]) -> ModuleType:
     return modules("convert")
 
 
+@pytest.fixture
+def row_generator(modules: Callable[[str], ModuleType]) -> ModuleType:
+    """Return the module that generates the rows of conversions."""
+    return modules("data.generate_rows")
+
+
 def share(found: int) -> float:
     """Return a number of rows as a share of all."""
     return found / COUNT
@@ -268,19 +274,21 @@ def test_asks_for_rows_and_runs_that_can_be_measured(
 
 
 @pytest.mark.parametrize("name", list(ROW_DIGESTS))
-def test_generates_the_same_rows_to_convert(conversions: ModuleType, name: str) -> None:
+def test_generates_the_same_rows_to_convert(
+    row_generator: ModuleType, name: str
+) -> None:
     """The first rows of a format are byte for byte what they were when measured."""
-    rows = list(conversions.generate_rows.rows(name, 300))
+    rows = list(row_generator.rows(name, 300))
 
     assert hashlib.sha256(b"".join(rows)).hexdigest() == ROW_DIGESTS[name]
-    assert list(conversions.generate_rows.rows(name, 300, seed=1)) != rows
-    assert list(conversions.generate_rows.rows(name, 20)) == rows[:20]
+    assert list(row_generator.rows(name, 300, seed=1)) != rows
+    assert list(row_generator.rows(name, 20)) == rows[:20]
 
 
 @pytest.mark.parametrize("name", list(ROW_DIGESTS))
-def test_rows_to_convert_are_valid(conversions: ModuleType, name: str) -> None:
+def test_rows_to_convert_are_valid(row_generator: ModuleType, name: str) -> None:
     """We find nothing in the rows, recognise their format, and they have their size."""
-    rows = list(conversions.generate_rows.rows(name, 300))
+    rows = list(row_generator.rows(name, 300))
     report = harpia_formats.validate(b"".join(rows))
 
     assert report.ok
@@ -289,9 +297,9 @@ def test_rows_to_convert_are_valid(conversions: ModuleType, name: str) -> None:
     assert 1700 < sum(map(len, rows)) / 300 < 2300
 
 
-def test_answers_to_convert_are_of_several_models(conversions: ModuleType) -> None:
+def test_answers_to_convert_are_of_several_models(row_generator: ModuleType) -> None:
     """Rows of Tencent have one or two models with one or two answers each."""
-    rows = conversions.generate_rows.rows("tencent-outputs", 200)
+    rows = row_generator.rows("tencent-outputs", 200)
     answers = [json.loads(each)["model_outputs"] for each in rows]
 
     assert {len(each) for each in answers} == {1, 2}
