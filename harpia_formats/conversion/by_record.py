@@ -22,6 +22,18 @@ if TYPE_CHECKING:  # loaded only for the options --group and --on-invalid quaran
     from harpia_formats.conversion.quarantine import Quarantine
 
 
+def record_groups(key: str | None) -> "RecordGroups | None":
+    """Return what groups records by the field `key`, None if `key` is None.
+
+    Raises `ConversionError` if records cannot be grouped by it.
+    """
+    if key is None:
+        return None
+    from harpia_formats.conversion.grouping.record_groups import RecordGroups  # noqa: PLC0415 - few conversions group records
+
+    return RecordGroups(key)
+
+
 class RecordConverter:
     """Converts single records; it can do whatever the options ask for.
 

@@ -39,7 +39,7 @@ class ContainerKind(StrEnum):
     LINES = "lines"
 
 
-#: The metrics whose score of 1 says that an answer is right.
+#: The metrics that can fill scores: a score of 1 means that the answer is correct.
 FILLING_METRICS = ("em", "f1")
 
 

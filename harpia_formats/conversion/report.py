@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.format import Format
 from harpia_formats.model.report import FileCount, Report, ValidationFailed
 
@@ -26,7 +26,8 @@ class FileLosses:
     @property
     def has_loss(self) -> bool:
         """Whether a field of some record was dropped, changed or merged."""
-        return any(map(is_loss, self.losses.counts))
+        lossy = {Fate.DROPPED, Fate.CHANGED, Fate.MERGED}
+        return any(field_fate.fate in lossy for field_fate in self.losses.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,6 @@ class ConversionReport:
     def lossless(self) -> bool:
         """Whether no file had a loss."""
         return not any(file.has_loss for file in self.losses)
-
-
-def is_loss(field_fate: FieldFate) -> bool:
-    """Tell whether a field lost something: was dropped, changed or merged."""
-    return field_fate.fate in {Fate.DROPPED, Fate.CHANGED, Fate.MERGED}
 
 
 class ConversionTotals:

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from harpia_formats.conversion.by_record import RecordConverter
+from harpia_formats.conversion.by_record import RecordConverter, record_groups
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.fast.chunks import ChunkConverter
 from harpia_formats.conversion.header import header_row
@@ -63,11 +63,7 @@ class Conversion:
         self._maps_output = bool(options.columns) and maps_output_columns(
             inputs, to, options.from_
         )
-        groups = None
-        if options.group is not None:
-            from harpia_formats.conversion.grouping.record_groups import RecordGroups  # noqa: PLC0415 - few conversions group records
-
-            groups = RecordGroups(options.group)
+        groups = record_groups(options.group)
         self._models = ModelSelection(options.model)
         self._scorer: ScoreFiller | None = None
         if options.score:
@@ -157,14 +153,10 @@ class Conversion:
             ):
                 yield from self._run(pool)
         finally:
-            if not self._is_done:
-                self._discard()
-
-    def _discard(self) -> None:
-        if self._destination is not None:
-            self._destination.outputs.discard()
-        if self._quarantine is not None:
-            self._quarantine.discard()
+            if not self._is_done and self._destination is not None:
+                self._destination.outputs.discard()
+            if not self._is_done and self._quarantine is not None:
+                self._quarantine.discard()
 
     def _run(self, pool: WorkerPool | None) -> Iterator[Problem]:
         flow = self._reading.problems(

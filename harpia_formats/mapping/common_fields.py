@@ -32,7 +32,11 @@ class CommonFields:
             held = getattr(record, name) is not UNSET and name not in _reduced_apart
             if held and not self._is_common(name):
                 changes[name] = UNSET
-        if self._holds_one_reference and record.references:
+        capacities = [adapter.capacity for adapter in self.adapters]
+        one_reference = any(
+            capacity.references is Cardinality.ONE for capacity in capacities
+        )
+        if one_reference and record.references:
             if len(record.references) > 1:
                 self._leave_out("references but the first")
             changes["references"] = record.references[:1]
@@ -47,13 +51,6 @@ class CommonFields:
         if self._of_several_vendors:
             changes["extra"] = self._without_extra("extra", record.extra)
         return replace(record, **changes, outputs=outputs)
-
-    @property
-    def _holds_one_reference(self) -> bool:
-        """Whether a row of some format holds one reference only."""
-        return any(
-            adapter.capacity.references is Cardinality.ONE for adapter in self.adapters
-        )
 
     @property
     def _of_several_vendors(self) -> bool:
