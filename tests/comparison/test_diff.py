@@ -69,7 +69,7 @@ def test_the_order_of_records_does_not_matter() -> None:
 
 
 def test_each_difference_has_its_count_and_first_place() -> None:
-    """What differs is told by field, with the first record of the first side."""
+    """Differences are reported by field, with the first record of the first side."""
     left = [instance(each) for each in range(100)]
     right = [dict(each) for each in left]
     for number in (40, 7, 99):
@@ -107,7 +107,7 @@ def test_formats_are_compared_in_what_both_have() -> None:
 
 
 def test_a_difference_between_formats_is_found() -> None:
-    """A text that is another one in the other format is told."""
+    """A text that is different in the other format is reported."""
     left = lines_of(*(instance(each) for each in range(10)))
     right = lines_of(*(answer(each) for each in range(9)), answer(9, response="b"))
     report = diff(left, right)
@@ -141,7 +141,7 @@ def test_numbers_differ_by_their_spelling() -> None:
 
 
 def test_records_without_ids_are_matched_in_their_order() -> None:
-    """Equal prompts are matched one by one, and what is left over is told."""
+    """Equal prompts are matched one by one, and unmatched records are reported."""
     left = lines_of(answer(1), answer(1, response="b"), answer(1))
     right = lines_of(answer(1), answer(1, response="b"))
     report = diff(left, right)

@@ -172,7 +172,7 @@ def test_cells_are_read_as_they_were(rows: list[dict[str, str]]) -> None:
 
 
 def test_an_empty_text_has_quotes() -> None:
-    """An empty text is told from none by its quotes."""
+    """An empty text is quoted, and an absent one is not."""
     rows: list[Row] = [{"x": "", "y": "b"}, {"y": ""}]
 
     assert written(table, [rows]) == b'x,y\n"",b\n,""\n'

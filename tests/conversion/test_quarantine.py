@@ -86,7 +86,7 @@ def test_records_of_columns_are_put_aside_whole(tmp_path: Path) -> None:
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:
-    """A file that is there is not replaced unless told."""
+    """An existing file is replaced only with `overwrite`."""
     (tmp_path / "out.invalid.jsonl").write_bytes(b"mine")
     output = tmp_path / "out.json"
     with pytest.raises(SinkError, match="already exists"):

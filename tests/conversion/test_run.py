@@ -183,7 +183,7 @@ def test_a_family_is_one_of_its_formats(name: str, target: str) -> None:
 
 
 def test_a_model_that_nobody_gave_is_offline() -> None:
-    """What NeMo asks for and a record lacks has its documented default, and is told."""
+    """A field that NeMo requires and a record lacks has its default, which is noted."""
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     output, report = converted(lines_of(row), to="nemo", from_="harpia")
     (written,) = rows_of(output)
@@ -451,7 +451,7 @@ def test_an_id_that_was_kept_may_not_be_the_number_of_another_record() -> None:
 
 
 def test_models_that_share_a_file_may_not_share_a_number(tmp_path: Path) -> None:
-    """A model that is called as one without a name has its file, and is told so."""
+    """Answers without a model share their file with a model that is called `model`."""
     source = tmp_path / "in.jsonl"
     rows = [answer(1, llm_name="model"), answer(1, llm_name="")]
     source.write_bytes(lines_of(*rows))
@@ -464,7 +464,7 @@ def test_models_that_share_a_file_may_not_share_a_number(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["x" * 300, "none.jsonl"])
 def test_a_name_that_cannot_be_looked_at_is_told_as_an_input(name: str) -> None:
-    """Whatever the system has against a name is said of the file, not raised."""
+    """An error of the system about a name is reported for the file."""
     _, report = converted(name, to="harpia")
 
     assert [each.path for each in report.report.failures] == [name]
@@ -613,7 +613,7 @@ def test_columns_of_unequal_presence_have_nulls() -> None:
 def test_what_cannot_be_met_is_refused_at_once(
     options: dict[str, Any], words: list[str]
 ) -> None:
-    """What there is not, be it a target, a field or a metric, is told before all."""
+    """An unknown target, field or metric is reported before anything is read."""
     with pytest.raises(ConversionError) as caught:
         convert(b"", **options)
 
@@ -919,7 +919,7 @@ def test_ids_by_number_are_the_same_for_any_number_of_processes(
 
 
 def test_an_id_that_is_made_was_not_carried() -> None:
-    """An id that is the number of its record is told as a default, and not as kept."""
+    """An id that is the number of its record counts as a default, and not as kept."""
     _, report = converted(lines_of(*many(300)), to="harpia")
     line = table_of(report)["id"]
 

@@ -71,7 +71,7 @@ RECORD = Record(
 
 
 def covers(note: str, path: str) -> bool:
-    """Tell whether a note on one path speaks of another."""
+    """Tell whether the fate of one path covers another."""
     return path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
 
 

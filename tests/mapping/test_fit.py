@@ -48,7 +48,7 @@ def test_what_has_room_is_as_it_was() -> None:
 
 
 def test_the_first_reference_is_taken() -> None:
-    """By default one reference is kept, and the rest is told to be dropped."""
+    """By default one reference is kept, and the rest is noted as dropped."""
     (part,), said = parts_of(Record(prompt="q", references=["a", "b"]))
 
     assert part.references == ["a"]
@@ -192,7 +192,7 @@ def test_an_id_that_looks_expanded_stays_as_it_is() -> None:
     count=st.integers(1, 4),
 )
 def test_ids_of_rows_tell_the_id_of_their_record(given_id: Any, count: int) -> None:
-    """The id of a record can be told from that of each of its rows."""
+    """The id of a record can be read from the id of each of its rows."""
     record = Record(id=given_id, outputs=[Output(index=each) for each in range(count)])
     parts, _ = parts_of(record)
     ids = [each.id for each in parts]
@@ -203,7 +203,7 @@ def test_ids_of_rows_tell_the_id_of_their_record(given_id: Any, count: int) -> N
 
 
 def test_the_last_that_somebody_said_may_be_nothing() -> None:
-    """Messages without a text are not what somebody said."""
+    """Messages without a text are not the last text of a role."""
     said: list[Any] = ["a", None]
     messages = [{"role": "user", "content": each} for each in said]
 

@@ -52,7 +52,7 @@ def written(*inputs: Any, to: str, **options: Any) -> bytes:
 
 @pytest.mark.parametrize("from_", [None, "haystack"])
 def test_columns_of_haystack_that_are_read(from_: str | None) -> None:
-    """Mapped columns are read as the fields, whether the format is said or seen."""
+    """Mapped columns are read as fields, whether the format is given or detected."""
     mapped = written(text_of(DOCUMENT), to="nemo", columns=COLUMNS, from_=from_)
 
     assert mapped == written(text_of(OWN), to="nemo")
@@ -124,7 +124,7 @@ def test_two_columns_never_become_one(tmp_path: Path) -> None:
 
 
 def test_a_map_of_other_formats_is_refused() -> None:
-    """A format whose columns have no other names is told, and no bug."""
+    """A map of columns for a format with fixed names is reported as an error."""
     rows = b'{"id": "1", "input": "q"}\n'
     with pytest.raises(ConversionError, match="columns is for csv and haystack"):
         convert(rows, from_="harpia", to="nemo", columns={"prompt": "x"})
@@ -153,7 +153,7 @@ def test_names_of_columns() -> None:
 
 
 def test_maps_that_mean_nothing_suggest_the_nearest() -> None:
-    """An unknown field, column or format is told with the nearest one."""
+    """An unknown field, column or format is reported with the nearest one."""
     with pytest.raises(MapError, match="did you mean prompt"):
         check_field_names({"promt": "a"})
     with pytest.raises(MapError, match="did you mean gold"):

@@ -118,7 +118,7 @@ def test_a_field_has_several_names(name: str, target: str, path: str | None) -> 
 def test_values_are_read_by_what_the_field_holds(
     path: str, given: Any, value: Any
 ) -> None:
-    """Text stays text where the field is text, and is JSON elsewhere."""
+    """Text stays text for a text field, and is read as JSON for other fields."""
     found = parse_constant(path, given)
 
     assert (found, type(found)) == (value, type(value))
@@ -143,7 +143,7 @@ def test_values_of_another_kind_are_refused(path: str, given: Any, words: str) -
 
 
 def test_unknown_fields_suggest_the_nearest() -> None:
-    """A field that there is not is told with the nearest, or with all."""
+    """An unknown field is reported with the nearest one, or with all."""
     adapter = adapter_of(FORMATS["nemo-output"])
     with pytest.raises(ConversionError, match="did you mean llm_name"):
         constants_by_path(adapter, {"llm_nam": "x"})

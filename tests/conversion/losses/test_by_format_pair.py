@@ -42,12 +42,12 @@ WHOLES = {"outputs", "outputs.scores"}
 
 
 def pair(source: str, target: str) -> PairLosses:
-    """Return what becomes of one format on its way into another."""
+    """Return what is lost between two formats."""
     return losses_of_pair(FORMATS[source], FORMATS[target])
 
 
 def is_told(note: FieldFate, of: PairLosses) -> bool:
-    """Tell whether the table says what a note on a dropped field says."""
+    """Tell whether the table lists the dropped field of a fate."""
     told = any(
         note.path == each or note.path.startswith(f"{each}.") for each in of.paths
     )
@@ -128,7 +128,7 @@ def test_the_hub_takes_every_field_of_every_format() -> None:
 
 
 def test_answers_are_told_by_what_becomes_of_them() -> None:
-    """Several answers where a row holds one are said to be a row each."""
+    """Several answers are listed as one row each where a row holds one."""
     found = pair("tencent-outputs", "nemo-output")
 
     assert found.changed == ("answers: one row each", "chats: the last question")
@@ -136,7 +136,7 @@ def test_answers_are_told_by_what_becomes_of_them() -> None:
 
 
 def test_one_of_several_references_is_told() -> None:
-    """Several references where a row holds one are said to be the first."""
+    """Several references are listed as cut to the first where a row holds one."""
     assert "references: the first" in pair("harpia", "nemo-output").changed
     assert "references: the first" not in pair("nemo-output", "harpia").changed
 
@@ -171,7 +171,7 @@ def test_fields_below_one_key_are_told_as_one() -> None:
 
 
 def test_a_place_of_several_fields_names_those_that_are_lost() -> None:
-    """A key that holds several fields is told with the fields of it that are lost."""
+    """A key that holds several fields is listed with those of them that are lost."""
     found = pair("tencent-messages", "haystack")
 
     assert "messages (gt)" in found.dropped
@@ -180,7 +180,7 @@ def test_a_place_of_several_fields_names_those_that_are_lost() -> None:
 
 
 def test_what_is_written_only_is_not_lost() -> None:
-    """A field that is never read from a key is not said to be lost by it."""
+    """A field that is never read from a key is not listed as lost."""
     assert pair("tencent-csv", "nemo-input").dropped == ("system", "other keys")
 
 

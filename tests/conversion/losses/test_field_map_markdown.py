@@ -24,7 +24,7 @@ def rows_of(format_: str) -> list[list[str]]:
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    """Return what came of `formats` with `arguments`."""
+    """Return the result of `formats` with `arguments`."""
     return subprocess.run(  # noqa: S603 - the command is ours
         [sys.executable, "-m", "harpia_formats", "formats", *arguments],
         capture_output=True,
@@ -59,7 +59,7 @@ def test_an_id_that_must_be_there_is_the_number_of_the_record() -> None:
 
 
 def test_a_row_tells_how_a_value_becomes_the_other() -> None:
-    """A row has what its codec does, and the note on the field."""
+    """A line has the description of the codec, and the note on the field."""
     found = {each[0]: each[3] for each in rows_of("harpia")}
 
     assert found["`actual-output`"] == "null becomes empty text; a list for several"
