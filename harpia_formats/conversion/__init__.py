@@ -1,1 +1,1 @@
-"""From records to files of another format."""
+"""Convert files to another format, and report what is lost."""
