@@ -36,12 +36,12 @@ if TYPE_CHECKING:  # only conversions load the adapters' types
 
 #: The ids of the versions of each family of formats, the default first.
 FAMILIES: dict[str, tuple[str, ...]] = {}
-for _each in harpia_converters.FORMATS:
-    if _each.family:
-        FAMILIES[_each.family] = (*FAMILIES.get(_each.family, ()), _each.id)
+for _format in harpia_converters.FORMATS:
+    if _format.family:
+        FAMILIES[_format.family] = (*FAMILIES.get(_format.family, ()), _format.id)
 
 
-class UnknownFormat(Exception):  # noqa: N818 - reads as what happened
+class UnknownFormat(Exception):  # noqa: N818 - part of the public API by this name
     """An unknown format id; has the id, the known ids and the kind of format."""
 
     def __init__(self, asked: str, names: tuple[str, ...] = (), kind: str = "") -> None:
@@ -63,7 +63,7 @@ class UnknownFormat(Exception):  # noqa: N818 - reads as what happened
 @cache
 def all_formats() -> dict[str, Format]:
     """Return every built-in format by its id, in the order of their table."""
-    return {each.id: each for each in harpia_converters.FORMATS}
+    return {format_.id: format_ for format_ in harpia_converters.FORMATS}
 
 
 def formats_named(name: str) -> tuple[Format, ...]:
@@ -74,11 +74,11 @@ def formats_named(name: str) -> tuple[Format, ...]:
     formats = all_formats()
     if name in formats:
         return (formats[name],)
-    known_as = [each for each in formats.values() if name in each.aliases]
-    if known_as:
-        return tuple(known_as)
+    named = [format_ for format_ in formats.values() if name in format_.aliases]
+    if named:
+        return tuple(named)
     if name in FAMILIES:
-        return tuple(formats[each] for each in FAMILIES[name])
+        return tuple(formats[member] for member in FAMILIES[name])
     found = _plugin_format(name)
     if found is None:
         raise UnknownFormat(name)
@@ -117,23 +117,26 @@ def installed_formats() -> dict[str, Format]:
 
 @cache
 def _plugin_format(name: str) -> Format | None:
+    """Return the format that plug-ins call `name`; raises `PluginError`."""
     return plugin_format(name, _names_taken())
 
 
 def _names_taken() -> set[str]:
     """Return the ids, aliases and families of the built-in formats."""
-    aliases = (alias for each in all_formats().values() for alias in each.aliases)
-    return {*FAMILIES, *all_formats(), *aliases}
+    formats = all_formats()
+    aliases = (name for format_ in formats.values() for name in format_.aliases)
+    return {*FAMILIES, *formats, *aliases}
 
 
 def readable_formats() -> dict[str, Format]:
     """Return the built-in formats that are read as records, by their ids."""
-    return {each.id: each for each in all_formats().values() if each.adapter}
+    return {key: format_ for key, format_ in all_formats().items() if format_.adapter}
 
 
 def writable_formats() -> dict[str, Format]:
     """Return the built-in formats that records are written to, by their ids."""
-    return {key: each for key, each in readable_formats().items() if not each.read_only}
+    readable = readable_formats()
+    return {key: format_ for key, format_ in readable.items() if not format_.read_only}
 
 
 def adapter_of(format_: Format) -> "FormatAdapter":
@@ -154,8 +157,8 @@ def definitions_in(document: Any) -> dict[str, dict[str, Any]]:
     that cannot be followed.
     """
     found: dict[str, dict[str, Any]] = {}
-    for each in harpia_converters.DEFINITIONS:
-        found |= imported(each)(document)
+    for reader in harpia_converters.DEFINITIONS:
+        found |= imported(reader)(document)
     return found
 
 
@@ -172,14 +175,16 @@ def vendor_profile(name: str) -> "MetricProfile":
 
 def result_formats() -> dict[str, str]:
     """Return the import path `module:name` of each result format, by its id."""
-    return {each.id: each.results for each in all_formats().values() if each.results}
+    formats = all_formats()
+    return {key: one.results for key, one in formats.items() if one.results}
 
 
 def result_format_named(name: str) -> "ResultFormat":
     """Return the result format with this id or family; raises `UnknownFormat`."""
     found = result_formats()
     # The first version of a family is written, as in a conversion.
-    first = next((each for each in FAMILIES.get(name, ()) if each in found), name)
+    members = FAMILIES.get(name, ())
+    first = next((member for member in members if member in found), name)
     if first not in found:
         raise UnknownFormat(name, tuple(found), "of results ")
     results: ResultFormat = imported(found[first])
@@ -189,8 +194,8 @@ def result_format_named(name: str) -> "ResultFormat":
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every built-in rule by its code, those of vendors last."""
-    ours = (text, table, schema, shape, across, loss, scoring)
-    tables = (*(each.RULES for each in ours), harpia_converters.RULES)
+    modules = (text, table, schema, shape, across, loss, scoring)
+    tables = (*(module.RULES for module in modules), harpia_converters.RULES)
     return {rule.code: rule for table in tables for rule in table}
 
 
@@ -215,18 +220,18 @@ def rules_of(codes: Collection[str]) -> dict[str, Rule]:
 def rules_for(
     formats: Iterable[Format] = (), asked: Iterable[str] = ()
 ) -> dict[str, Rule]:
-    """Return the rules that a run needs over `formats`, with the rules `asked` for.
+    """Return the rules for files in `formats`, and those that the user asks for.
 
     They are the built-in ones, and those of plug-ins if one of `formats` or a code,
     prefix or name in `asked` is not built in. Raises `PluginError` for a plug-in that
     cannot be used.
     """
     built_in = all_rules()
-    if any(each.id not in all_formats() for each in formats):
+    if any(format_.id not in all_formats() for format_ in formats):
         return installed_rules()
     try:
-        for each in asked:
-            rules_matching(each, built_in)
+        for name in asked:
+            rules_matching(name, built_in)
     except UnknownRule:
         return installed_rules()
     return built_in
@@ -234,4 +239,5 @@ def rules_for(
 
 @cache
 def _plugin_rules() -> dict[str, Rule]:
+    """Return the rules of plug-ins by their codes; raises `PluginError`."""
     return plugin_rules(all_rules().values())

@@ -60,7 +60,7 @@ def plugin_named(group: str, name: str, kind: type[Kind]) -> Kind | None:
     if not found:
         return None
     if len(found) > 1:
-        others = " and ".join(package_of(each) for each in found[1:])
+        others = " and ".join(package_of(entry) for entry in found[1:])
         reason = f"{others} has an entry point of the same name"
         raise plugin_error(group, name, reason)
     try:
@@ -99,7 +99,7 @@ def packaged_schema(identifier: str) -> bytes:
 
 @cache
 def _entry_points(group: str) -> "dict[str, tuple[EntryPoint, ...]]":
-    """Return the entry points in `group` by their names, mostly one for each."""
+    """Return the entry points in `group` by name, several where packages clash."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - 50 ms, for plug-ins only
 
     found: dict[str, tuple[EntryPoint, ...]] = {}

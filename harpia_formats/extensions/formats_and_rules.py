@@ -1,4 +1,4 @@
-"""Load formats and rules of plug-ins, and check that they can stand beside ours."""
+"""Load the formats and rules of plug-ins, and check that they clash with no other."""
 
 import re
 from collections.abc import Collection
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # most commands convert nothing
 
 
 def plugin_format(name: str, built_in: Collection[str]) -> Format | None:
-    """Return the format that plug-ins call `name`, None if they call none so.
+    """Return the format of the plug-in `name`, None if there is no such plug-in.
 
     Raises `PluginError` if it cannot be used, or if its id or an alias is one of the
     names `built_in`.
@@ -53,7 +53,8 @@ def _why_no_schema(format_: Format) -> str:
     """Return why a schema of a plug-in's format cannot be read, "" if all can."""
     import msgspec  # noqa: PLC0415 - built-in formats need no such check
 
-    schemas = [each for one in format_.dialects for each in (one.schema, one.strict)]
+    schemas = [dialect.schema for dialect in format_.dialects]
+    schemas += [dialect.strict for dialect in format_.dialects]
     for schema in schemas:
         if ":" not in schema:
             continue
@@ -74,7 +75,7 @@ def plugin_adapter(format_: Format) -> "FormatAdapter":
 
     try:
         adapter = imported(format_.adapter)
-    except Exception as error:  # noqa: BLE001 - others' code may raise anything
+    except Exception as error:  # noqa: BLE001 - code of another package may raise anything
         reason = f"{format_.adapter} raises {type(error).__name__}: {error}"
     else:
         if not isinstance(adapter, FormatAdapter):
@@ -84,7 +85,7 @@ def plugin_adapter(format_: Format) -> "FormatAdapter":
         else:
             return adapter
     names = (format_.id, *format_.aliases)
-    name = next(each for each in names if each in plugin_names(FORMATS))
+    name = next(name for name in names if name in plugin_names(FORMATS))
     raise plugin_error(FORMATS, name, reason)
 
 
@@ -97,12 +98,12 @@ def imported(place: str) -> Any:
 def plugin_rules(built_in: Collection[Rule]) -> dict[str, Rule]:
     """Return the rules of all plug-ins by their codes.
 
-    The entry point of a plug-in is called as its codes begin: with two capital letters
-    or more. Raises `PluginError` if one cannot be used, or if two rules have the same
+    The name of an entry point is the two or more capital letters that its codes begin
+    with. Raises `PluginError` if one cannot be used, or if two rules have the same
     code or name, those `built_in` included.
     """
     found: dict[str, Rule] = {}
-    names = {each.name for each in built_in}
+    names = {rule.name for rule in built_in}
     for letters in plugin_names(RULES):
         for rule in plugin_named(RULES, letters, tuple) or ():
             reason = _why_no_rule(rule, letters, names)

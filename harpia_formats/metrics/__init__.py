@@ -23,8 +23,8 @@ from harpia_formats.text.spelling import nearest
 
 #: Every built-in metric by its name.
 METRICS: dict[str, Metric] = {
-    each.name: each
-    for each in (
+    metric.name: metric
+    for metric in (
         exact_match.METRIC,
         accuracy.METRIC,
         token_f1.METRIC,

@@ -8,8 +8,8 @@ __all__ = ["REPORTERS", "Options", "Reporter", "UnknownReporter", "reporter_name
 
 #: Every built-in reporter by its name, in the order in which the help lists them.
 REPORTERS: dict[str, Reporter] = {
-    each.name: each
-    for each in (
+    reporter.name: reporter
+    for reporter in (
         full.REPORTER,
         concise.REPORTER,
         json_report.REPORTER,

@@ -1,0 +1,55 @@
+"""A format that can be read and not written, in the tables of losses."""
+
+from dataclasses import replace
+
+import pytest
+
+from harpia_formats.conversion.losses import by_format_pair, field_map_markdown
+from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.registry import adapter_of, readable_formats, writable_formats
+
+WRITABLE = writable_formats()
+NEMO = WRITABLE["nemo-output"]
+READ_ONLY = replace(NEMO, id="read-only", read_only=True)
+ADAPTER = replace(adapter_of(NEMO), write=None)
+
+
+@pytest.fixture(autouse=True)
+def _with_read_only_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add the format to those that are read."""
+    for module in (by_format_pair, field_map_markdown):
+        monkeypatch.setattr(
+            module,
+            "readable_formats",
+            lambda: {**readable_formats(), READ_ONLY.id: READ_ONLY},
+        )
+        monkeypatch.setattr(
+            module,
+            "adapter_of",
+            lambda format_: ADAPTER if format_ is READ_ONLY else adapter_of(format_),
+        )
+
+
+def test_pairs_have_it_as_a_source_only() -> None:
+    """The table of pairs has a pair into every written format, and none into it."""
+    pairs = list(by_format_pair.all_pairs())
+
+    assert [pair.target for pair in pairs if pair.source == READ_ONLY.id] == [*WRITABLE]
+    assert READ_ONLY.id not in {pair.target for pair in pairs}
+
+
+def test_mapping_page_says_that_it_is_not_written() -> None:
+    """The mapping page has its table, and that rows are only read."""
+    sentence = "- Rows can be read, but not written."
+    page = field_map_markdown.mapping_page()
+
+    assert sentence in page
+    assert sentence in field_map_markdown.mapping_table(READ_ONLY)
+    assert sentence not in field_map_markdown.mapping_table(NEMO)
+
+
+def test_no_row_is_made_by_its_adapter() -> None:
+    """An adapter without `write` refuses to be used for rows."""
+    with pytest.raises(TypeError, match="read and not written"):
+        RecordMapper(ADAPTER, Choices())
