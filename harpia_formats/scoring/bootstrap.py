@@ -130,7 +130,10 @@ class PoissonBootstrap:
         if self._sums is None or self.count < LEAST:
             return [None] * names
         columns = zip(*self.replicated(scores), strict=True)
-        return [limits_of(_known(each), level) for each in columns]
+        return [
+            limits_of([value for value in column if value is not None], level)
+            for column in columns
+        ]
 
     def replicated(self, scores: Scores) -> Iterator[tuple[float | None, ...]]:
         """Yield the scores of every replicate; nothing without numpy."""
@@ -266,10 +269,6 @@ def _sum_of(one: Any, other: Any) -> Any:
     if one is None or other is None:
         return one if other is None else other
     return one + other
-
-
-def _known(values: Iterable[float | None]) -> list[float]:
-    return [each for each in values if each is not None]
 
 
 @lru_cache(maxsize=4)

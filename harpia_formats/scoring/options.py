@@ -84,6 +84,6 @@ class ScoreOptions:
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ScoreError("jobs must not be negative, nor max_row_bytes below 1")
         if self.engine is not None or self.executor is not None:
-            from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs have none
+            from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs use no engine
 
             check_engine(self.engine, self.executor)

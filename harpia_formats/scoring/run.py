@@ -253,8 +253,8 @@ class Scoring:
 
 def _first_problem(document: bytes, format_id: str) -> Problem | None:
     """Return the first problem of `document` in a format, None if it is valid."""
-    from harpia_formats.validation.options import Options  # noqa: PLC0415 - for some results only
-    from harpia_formats.validation.run import Validation  # noqa: PLC0415 - for some results only
+    from harpia_formats.validation.options import Options  # noqa: PLC0415 - only some result formats need it
+    from harpia_formats.validation.run import Validation  # noqa: PLC0415 - only some result formats need it
 
     run = Validation([document], Options(format=format_id, jobs=1))
     problems = list(run)

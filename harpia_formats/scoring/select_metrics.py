@@ -162,8 +162,11 @@ def select_metrics(
         measured.append(ComputedMetric(given, measure))
     _check_parameters(unused, measured)
     _check_names(measured)
+    if not measured and not unknown:
+        raise ScoreError("no metrics are requested; name some with --metrics")
     if not measured:
-        raise ScoreError(_no_metric_message(unknown))
+        reasons = "; ".join(unknown.values())
+        raise ScoreError(f"no metric is left to compute: {reasons}")
     notes = tuple(f"{name} is left out: {why}" for name, why in unknown.items())
     return SelectedMetrics(tuple(measured), tuple(unknown), notes)
 
@@ -219,9 +222,3 @@ def _check_names(measured: Iterable[ComputedMetric]) -> None:
             if (each.request.label, name) in seen:
                 raise ScoreError(f"{name} of {each.request.label} is asked for twice")
             seen.add((each.request.label, name))
-
-
-def _no_metric_message(unknown: Mapping[str, str]) -> str:
-    if not unknown:
-        return "no metrics are requested; name some with --metrics"
-    return f"no metric is left to compute: {'; '.join(unknown.values())}"

@@ -49,7 +49,7 @@ def _arguments_in(document: Any, component: str | None) -> dict[str, Any]:
         raise DefinitionError("a definition must be an object")
     if component is None and is_plain(document):
         return arguments_in(document)
-    from harpia_formats.registry import definitions_in  # noqa: PLC0415 - vendors' forms only
+    from harpia_formats.registry import definitions_in  # noqa: PLC0415 - only vendors' forms need it
 
     try:
         found = definitions_in(document)

@@ -1,5 +1,6 @@
 """The output fields of a judge: their names, and the values that they may have."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +43,8 @@ class OutputField:
     def value_description(self) -> str:
         """The allowed values in words, for the prompt and for messages."""
         if self.choices:
-            return f"one of {_joined(self.choices)}"
+            texts = (json.dumps(choice, ensure_ascii=False) for choice in self.choices)
+            return f"one of {', '.join(texts)}"
         kind = self.kind or "number"
         noun = f"{_articles.get(kind, 'a')} {kind}"
         if self.minimum is not None and self.maximum is not None:
@@ -151,9 +153,3 @@ def _is_number(value: Any) -> bool:
 def _same(one: Any, other: Any) -> bool:
     """Tell whether two values are equal in JSON, in which true is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
-
-
-def _joined(values: tuple[Any, ...]) -> str:
-    import json  # noqa: PLC0415 - only typed outputs need it
-
-    return ", ".join(json.dumps(each, ensure_ascii=False) for each in values)

@@ -66,15 +66,12 @@ def _binding_of(name: str, given: Mapping[str, str]) -> Binding:
         return Binding(name, (name,))
     known = (*DEFAULTS, *_closed)
     near = nearest(name, known)
-    hint = f", such as --bind {name}={_first_path(near)}" if near else ""
+    path = DEFAULTS.get(near, (near,))[0]
+    hint = f", such as --bind {name}={path}" if near else ""
     raise JudgeError(
         f"the input {name!r} is not bound to a field: give --bind {name}=PATH"
         f"{hint} (known without it: {', '.join(DEFAULTS)})"
     )
-
-
-def _first_path(name: str) -> str:
-    return DEFAULTS.get(name, (name,))[0]
 
 
 def _check_path(name: str, path: str) -> None:

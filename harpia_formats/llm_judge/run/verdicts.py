@@ -187,7 +187,9 @@ def _start_row(
     # A request that is no longer pending has put its reply into the cache.
     known = run.cache.get(key)
     if known is not None:
-        verdict = _verdict_from(row, _reply_of(known), run, cached=True)
+        text, meta = known.get("text"), known.get("meta", {})
+        reply = Reply(text, meta, known.get("attempts", 1))
+        verdict = _verdict_from(row, reply, run, cached=True)
         if verdict.status == OK or not run.ask_again or key in under_way.again:
             return row, verdict, False
         under_way.again.add(key)
@@ -204,10 +206,6 @@ def _request(run: RunConfig, prompt: str, key: bytes) -> Reply:
         kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}
         run.cache.put(key, kept)
     return reply
-
-
-def _reply_of(known: Mapping[str, Any]) -> Reply:
-    return Reply(known.get("text"), known.get("meta", {}), known.get("attempts", 1))
 
 
 def _finish_row(pending: _Pending, run: RunConfig) -> Verdict:
