@@ -15,7 +15,7 @@ from harpia_formats.conversion.containers.csv_table import CsvWriter
 from harpia_formats.conversion.containers.lines import LineWriter
 from harpia_formats.conversion.containers.row_writer import RowWriter, WriteBytes
 from harpia_formats.conversion.options import ContainerKind, Output
-from harpia_formats.io.compressing import suffix_of
+from harpia_formats.io.compressed_output import suffix_of
 from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.reader import error_reason
 from harpia_formats.io.sink import Sink, SinkError, StreamSink

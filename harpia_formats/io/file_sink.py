@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from harpia_formats.io.compressing import compressing_stream
+from harpia_formats.io.compressed_output import compressing_stream
 from harpia_formats.io.reader import error_reason
 from harpia_formats.io.sink import SinkError
 

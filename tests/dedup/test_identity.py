@@ -47,9 +47,9 @@ RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 def lane_that_knows(schema: dict[str, Any], value: Any) -> TypedDecoder:
     """Return a decoder that declares the keys of a record."""
-    survey = UnknownKeys()
-    survey.take(schema, value)
-    return typed_decoder_of(schema, survey.extras)
+    unknown = UnknownKeys()
+    unknown.take(schema, value)
+    return typed_decoder_of(schema, unknown.extras)
 
 
 def of_value(value: Any, *, by_text: bool = False) -> list[str]:

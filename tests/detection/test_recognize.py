@@ -30,7 +30,7 @@ def records_of(format_: Format) -> list[Any]:
     return [msgspec.json.decode(each) for each in text.splitlines()]
 
 
-def head_of(rows: list[Any], layout: Layout = Layout.LINES) -> Sample:
+def sample_of(rows: list[Any], layout: Layout = Layout.LINES) -> Sample:
     """Return the sample of a file that begins with these rows."""
     return Sample(layout, tuple(rows))
 
@@ -38,7 +38,7 @@ def head_of(rows: list[Any], layout: Layout = Layout.LINES) -> Sample:
 def document(identifier: str, name: str) -> Sample:
     """Return the sample of a fixture that is one object."""
     text = (FIXTURES / identifier / "valid" / name).read_bytes()
-    return head_of([msgspec.json.decode(text)], Layout.OBJECT)
+    return sample_of([msgspec.json.decode(text)], Layout.OBJECT)
 
 
 def codes_of(found: Recognition) -> list[str]:
@@ -63,7 +63,7 @@ def test_values_are_the_rows_that_parse() -> None:
 @pytest.mark.parametrize("formats", [FAMILY, ALL])
 def test_first_version_is_taken_without_a_word(formats: tuple[Format, ...]) -> None:
     """The first format of a family needs no note."""
-    found = recognize(head_of(records_of(SEED)), formats)
+    found = recognize(sample_of(records_of(SEED)), formats)
 
     assert found.variant == FormatVariant(SEED, SEED.dialects[0])
     assert found.choice is not None
@@ -73,20 +73,23 @@ def test_first_version_is_taken_without_a_word(formats: tuple[Format, ...]) -> N
 @pytest.mark.parametrize("shape", [TAG, CURRENT], ids=lambda each: each.id)
 def test_other_versions_are_taken_and_told(shape: Format) -> None:
     """Another version is chosen, and the note says by what evidence."""
-    found = recognize(head_of(records_of(shape)), ALL)
-    (saying,) = found.notes
+    found = recognize(sample_of(records_of(shape)), ALL)
+    (note,) = found.notes
 
     assert found.variant == FormatVariant(shape, shape.dialects[0])
-    assert saying.code == "S202"
-    assert saying.message.startswith(f"validated as {shape.id}: ")
-    assert " records have " in saying.message
+    assert note.code == "S202"
+    assert note.message.startswith(f"validated as {shape.id}: ")
+    assert " records have " in note.message
 
 
 def test_another_format_of_a_vendor_is_no_other_version() -> None:
     """The variant of NeMo with outputs is reported only if `nemo` was asked for."""
     lines = (FIXTURES / "nemo-output" / "valid" / "answers.jsonl").read_bytes()
-    head = head_of([msgspec.json.decode(each) for each in lines.splitlines()])
-    plain, asked = recognize(head, ALL), recognize(head, formats_named("nemo"), "nemo")
+    sample = sample_of([msgspec.json.decode(each) for each in lines.splitlines()])
+    plain, asked = (
+        recognize(sample, ALL),
+        recognize(sample, formats_named("nemo"), "nemo"),
+    )
 
     assert plain.variant is not None
     assert plain.variant == asked.variant
@@ -96,23 +99,23 @@ def test_another_format_of_a_vendor_is_no_other_version() -> None:
 
 def test_dialect_that_is_not_documented_is_told() -> None:
     """A dialect that the vendor does not document is chosen with a note."""
-    head = document("harpia", "instancias.json")
-    found = recognize(head, ALL)
-    (saying,) = found.notes
+    sample = document("harpia", "instancias.json")
+    found = recognize(sample, ALL)
+    (note,) = found.notes
 
     assert found.variant is not None
     assert found.variant.name == "harpia (instancias)"
-    assert (saying.code, saying.message.split(":")[0]) == (
+    assert (note.code, note.message.split(":")[0]) == (
         "S202",
         "validated as harpia (instancias)",
     )
-    assert "--strict" in saying.help
+    assert "--strict" in note.help
 
 
 def test_strict_refuses_what_is_not_documented() -> None:
     """With `--strict`, a dialect that is not documented has another shape."""
-    head = document("harpia", "instancias.json")
-    found = require_documented(recognize(head, ALL), head)
+    sample = document("harpia", "instancias.json")
+    found = require_documented(recognize(sample, ALL), sample)
 
     assert found.variant == default_variant(all_formats()["harpia"], Layout.OBJECT)
     assert codes_of(found) == ["S201"]
@@ -121,48 +124,46 @@ def test_strict_refuses_what_is_not_documented() -> None:
 
 def test_strict_leaves_what_is_documented() -> None:
     """`--strict` changes nothing for a documented or an unknown format."""
-    for head in (head_of(records_of(CURRENT)), head_of([{}])):
-        found = recognize(head, ALL)
+    for sample in (sample_of(records_of(CURRENT)), sample_of([{}])):
+        found = recognize(sample, ALL)
 
-        assert require_documented(found, head) is found
+        assert require_documented(found, sample) is found
 
 
 def test_ambiguous_records_are_told() -> None:
     """If all records match another format as well, a note names both."""
     scores: dict[str, Any] = {"groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}
-    found = recognize(head_of([records_of(SEED)[0] | scores], Layout.ONE_LINE), ALL)
-    (saying,) = found.notes
+    found = recognize(sample_of([records_of(SEED)[0] | scores], Layout.ONE_LINE), ALL)
+    (note,) = found.notes
 
     assert found.variant == FormatVariant(SEED, SEED.dialects[0])
-    assert saying.code == "S204"
-    assert saying.message == (
-        "may be eee@0.2.0 or nemo-results; validated as eee@0.2.0"
-    )
+    assert note.code == "S204"
+    assert note.message == ("may be eee@0.2.0 or nemo-results; validated as eee@0.2.0")
 
 
 def test_nothing_is_said_of_no_rows() -> None:
     """If no row is JSON, there is no format and no note."""
-    assert recognize(head_of([]), FAMILY) == Recognition()
-    assert recognize_as([SEED], head_of([]), FAMILY, SEED.id) == taken(SEED)
+    assert recognize(sample_of([]), FAMILY) == Recognition()
+    assert recognize_as([SEED], sample_of([]), FAMILY, SEED.id) == taken(SEED)
 
 
 def test_unknown_records_are_told_what_they_lack() -> None:
     """The note on an unknown format names the nearest formats and missing keys."""
-    found = recognize(head_of([{"input": {}, "evaluation": {}}, {}]), ALL)
-    (saying,) = found.notes
-    names = saying.message.removeprefix("no known format; the nearest are ").split(", ")
+    found = recognize(sample_of([{"input": {}, "evaluation": {}}, {}]), ALL)
+    (note,) = found.notes
+    names = note.message.removeprefix("no known format; the nearest are ").split(", ")
 
-    assert (found.variant, saying.code) == (None, "S301")
+    assert (found.variant, note.code) == (None, "S301")
     assert len(names) == 3
     assert "eee@0.2.0" in names
-    assert "eee@0.2.0 lacks schema_version, evaluation_id, " in saying.help
-    assert all(f"{each} lacks " in saying.help for each in names)
-    assert "lacks input" not in saying.help
+    assert "eee@0.2.0 lacks schema_version, evaluation_id, " in note.help
+    assert all(f"{each} lacks " in note.help for each in names)
+    assert "lacks input" not in note.help
 
 
 def test_records_that_are_no_objects_are_near_nothing() -> None:
     """Records that are no objects are near no format."""
-    found = recognize(head_of([[1, 2]]), ALL)
+    found = recognize(sample_of([[1, 2]]), ALL)
 
     assert codes_of(found) == ["S301"]
     assert "not objects" in found.notes[0].message
@@ -171,16 +172,16 @@ def test_records_that_are_no_objects_are_near_nothing() -> None:
 @pytest.mark.parametrize("rows", [[], [{}], [3]])
 def test_asked_format_is_taken_for_anything(rows: list[Any]) -> None:
     """If a format is asked for, unknown records are validated as that."""
-    head = head_of(rows)
+    sample = sample_of(rows)
 
-    assert recognize_as([TAG], head, ALL, TAG.id) == taken(TAG)
-    assert recognize_as(FAMILY, head, ALL, "eee") == taken(SEED)
+    assert recognize_as([TAG], sample, ALL, TAG.id) == taken(TAG)
+    assert recognize_as(FAMILY, sample, ALL, "eee") == taken(SEED)
 
 
 def test_asked_format_is_taken_in_a_dialect_that_the_layout_allows() -> None:
     """An array asked to be a HarpIA input is a list of instances, no document."""
     harpia = all_formats()["harpia"]
-    found = recognize_as([harpia], head_of([{}], Layout.ARRAY), ALL, "harpia")
+    found = recognize_as([harpia], sample_of([{}], Layout.ARRAY), ALL, "harpia")
 
     assert found.variant is not None
     assert found.variant.name == "harpia (instances)"
@@ -190,28 +191,28 @@ def test_asked_format_is_taken_in_a_dialect_that_the_layout_allows() -> None:
 
 def test_family_that_is_asked_for_is_told_apart() -> None:
     """If a family is asked for, its versions are distinguished as without."""
-    head = head_of(records_of(CURRENT))
+    sample = sample_of(records_of(CURRENT))
 
-    assert recognize_as(FAMILY, head, ALL, "eee") == recognize(head, FAMILY, "eee")
+    assert recognize_as(FAMILY, sample, ALL, "eee") == recognize(sample, FAMILY, "eee")
 
 
 def test_other_shape_is_told_once() -> None:
     """A note says if most records are of another version than the one asked for."""
-    found = recognize_as([SEED], head_of(records_of(CURRENT)), ALL, SEED.id)
-    (saying,) = found.notes
+    found = recognize_as([SEED], sample_of(records_of(CURRENT)), ALL, SEED.id)
+    (note,) = found.notes
 
     assert found.variant == FormatVariant(SEED, SEED.dialects[0])
-    assert saying.code == "S201"
-    assert saying.message.startswith("the file is eee@0.3.0, not eee@0.2.0: ")
-    assert "--format eee@0.3.0;" in saying.help
+    assert note.code == "S201"
+    assert note.message.startswith("the file is eee@0.3.0, not eee@0.2.0: ")
+    assert "--format eee@0.3.0;" in note.help
 
 
 def test_other_shape_of_a_head_cut_short_is_not_told() -> None:
     """A document that was not read whole is not called invalid."""
-    head = document("haystack-run", sorted_names("haystack-run")[0])
-    cut = Sample(head.layout, head.rows, whole=False)
+    sample = document("haystack-run", sorted_names("haystack-run")[0])
+    cut = Sample(sample.layout, sample.rows, whole=False)
 
-    assert codes_of(recognize_as([SEED], head, ALL, SEED.id)) == ["S201"]
+    assert codes_of(recognize_as([SEED], sample, ALL, SEED.id)) == ["S201"]
     assert codes_of(recognize_as([SEED], cut, ALL, SEED.id)) == []
 
 
@@ -227,7 +228,7 @@ def test_other_shape_that_is_valid_is_no_matter() -> None:
     rows = [each for each in records_of(SEED) if each["interaction_type"] == "agentic"]
 
     assert rows
-    assert recognize_as([TAG], head_of(rows), ALL, TAG.id) == taken(TAG)
+    assert recognize_as([TAG], sample_of(rows), ALL, TAG.id) == taken(TAG)
 
 
 @pytest.mark.parametrize(("others", "codes"), [(1, []), (2, []), (3, ["S201"])])
@@ -235,4 +236,4 @@ def test_other_shape_needs_more_than_half(others: int, codes: list[str]) -> None
     """If half of the records match another version, there is no note."""
     rows = records_of(CURRENT)[:1] * others + [{}] * 2
 
-    assert codes_of(recognize_as([SEED], head_of(rows), ALL, SEED.id)) == codes
+    assert codes_of(recognize_as([SEED], sample_of(rows), ALL, SEED.id)) == codes

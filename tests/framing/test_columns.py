@@ -38,7 +38,7 @@ SIZES = st.sampled_from([1, 2, 3, 7, 64, 64 * 1024])
 WINDOWS = st.sampled_from([1, 16, 64, 256 * 1024])
 
 
-def slices(
+def frames_of(
     data: bytes,
     depth: int = 1,
     *,
@@ -46,17 +46,17 @@ def slices(
     limit: int = ROW_LIMIT,
     window: int = 256 * 1024,
 ) -> list[Chunk | FramingFault | RowArray | DocumentHeader]:
-    """Return the slices of a document whose arrays at `depth` are all cut."""
+    """Return the frames of a document whose arrays at `depth` are all cut."""
 
     def is_cut(path: Path) -> bool:
         return len(path) == depth
 
     blocks: Iterator[bytes] = (data[at : at + size] for at in range(0, len(data), size))
-    feed = ByteBuffer(blocks)
-    feed.fill(1)
+    buffer = ByteBuffer(blocks)
+    buffer.fill(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(array, "WINDOW", window)
-        return list(document_frames(feed, Cursor(), limit, is_cut, depth))
+        return list(document_frames(buffer, Cursor(), limit, is_cut, depth))
 
 
 def arrays_of(value: Any, depth: int, path: Path = ()) -> list[tuple[Path, list[Any]]]:
@@ -107,7 +107,7 @@ def test_slices_are_what_a_plain_parser_gives(
     """In blocks of any size, all items come in order with places, then the header."""
     data = (json.dumps(document, **spelling) + "\n").encode()
     found: list[tuple[Path, list[Any]]] = []
-    *slices_before, header = slices(data, depth, size=size, window=window)
+    *slices_before, header = frames_of(data, depth, size=size, window=window)
     for each in slices_before:
         if isinstance(each, RowArray):
             found.append((each.path, []))
@@ -137,7 +137,7 @@ def test_broken_documents_are_cut_all_the_same(
     at = draw.draw(st.integers(1, len(data)))
     left = draw.draw(st.integers(0, 3))
     data = data[:at] + draw.draw(st.binary(max_size=2)) + data[at + left :]
-    check_places(data, slices(data, depth, size=size))
+    check_places(data, frames_of(data, depth, size=size))
 
 
 @given(st.text('[]{}",:a1 \n\\', max_size=40).map(lambda text: b"{" + text.encode()))
@@ -147,7 +147,7 @@ def test_broken_documents_are_cut_all_the_same(
 def test_any_object_comes_to_an_end(data: bytes) -> None:
     """For any bytes behind the first brace, cutting ends with places in the file."""
     for size in (1, 1_000):
-        check_places(data, slices(data, size=size))
+        check_places(data, frames_of(data, size=size))
 
 
 def check_places(
@@ -171,8 +171,8 @@ def check_places(
 def test_only_the_arrays_that_are_asked_for_are_cut() -> None:
     """An array that is not cut stays in the header, and so do objects around it."""
     data = b'{"a": [1, 2], "b": {"rows": [3]}, "rows": [4, 5]}'
-    feed = ByteBuffer(iter(()), data)
-    found = list(document_frames(feed, Cursor(), 99, lambda path: path == ("rows",)))
+    buffer = ByteBuffer(iter(()), data)
+    found = list(document_frames(buffer, Cursor(), 99, lambda path: path == ("rows",)))
     member, chunk, header = found
 
     assert member == RowArray(("rows",))
@@ -187,7 +187,7 @@ def test_only_the_arrays_that_are_asked_for_are_cut() -> None:
 )
 def test_array_that_is_not_closed_leaves_no_header(data: bytes) -> None:
     """If the file ends in an array, there is no header."""
-    found = slices(data)
+    found = frames_of(data)
 
     assert found[0] == RowArray(("a",))
     assert not any(isinstance(each, DocumentHeader) for each in found)
@@ -206,7 +206,7 @@ def test_array_that_is_not_closed_leaves_no_header(data: bytes) -> None:
 )
 def test_header_keeps_what_is_broken(data: bytes, text: bytes) -> None:
     """Faults around the arrays are in the header, for the validator to find."""
-    header = slices(data)[-1]
+    header = frames_of(data)[-1]
 
     assert isinstance(header, DocumentHeader)
     assert header.text == text
@@ -216,7 +216,7 @@ def test_header_keeps_what_is_broken(data: bytes, text: bytes) -> None:
 def test_header_beyond_the_limit_is_a_flaw() -> None:
     """A header over the limit is a fault, and the items in it are still cut."""
     data = b'{"x": "%b", "y": "%b", "a": [1, 2], "z": 3}' % (b"x" * 60, b"y" * 60)
-    member, chunk, flaw = slices(data, limit=100, size=10)
+    member, chunk, flaw = frames_of(data, limit=100, size=10)
 
     assert member == RowArray(("a",))
     assert isinstance(chunk, Chunk)
@@ -229,7 +229,7 @@ def test_broken_item_leaves_those_around_it() -> None:
     rows = [b'{"n": %d}' % each for each in range(60)]
     rows[30] = b'{"n": }'
     data = b'{"a": [' + b", ".join(rows) + b'], "b": 1}'
-    *found, header = slices(data, window=64)
+    *found, header = frames_of(data, window=64)
 
     assert [r for each in found if isinstance(each, Chunk) for r in each.rows] == rows
     assert isinstance(header, DocumentHeader)
@@ -239,7 +239,7 @@ def test_broken_item_leaves_those_around_it() -> None:
 def test_item_beyond_the_limit_is_a_flaw() -> None:
     """An item over the limit is a lost record, and those beside it are not."""
     data = b'{"rows": [1, "' + b"x" * 500 + b'", 3], "a": 4}'
-    _, before, flaw, behind, header = slices(data, limit=100, size=16, window=16)
+    _, before, flaw, behind, header = frames_of(data, limit=100, size=16, window=16)
 
     assert flaw == FramingFault("oversize", Cursor(13, 1, 13), 502, record=True)
     assert isinstance(before, Chunk)

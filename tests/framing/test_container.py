@@ -51,9 +51,9 @@ def blocks_of(data: bytes, size: int) -> Iterator[bytes]:
     return (data[at : at + size] for at in range(0, len(data), size))
 
 
-def left_in(opening: OpenedContainer) -> bytes:
+def left_in(opened: OpenedContainer) -> bytes:
     """Return all bytes that are still to be cut."""
-    return opening.buffer.data + b"".join(opening.buffer.blocks)
+    return opened.buffer.data + b"".join(opened.buffer.blocks)
 
 
 @pytest.mark.parametrize(("text", "layout"), BEGINNINGS)
@@ -72,10 +72,10 @@ def test_layout_is_told_from_the_beginning(
 def test_line_beyond_a_window_is_told_apart_later(ending: str) -> None:
     """If the first line does not end within a window, no more is read."""
     text = json.dumps({"a": "x" * 3 * WINDOW}) + ending
-    opening = open_container(blocks_of(text.encode(), 64 * 1024))
+    opened = open_container(blocks_of(text.encode(), 64 * 1024))
 
-    assert opening.layout is Layout.LONG_LINE
-    assert len(opening.buffer.data) < 2 * WINDOW + 64 * 1024
+    assert opened.layout is Layout.LONG_LINE
+    assert len(opened.buffer.data) < 2 * WINDOW + 64 * 1024
 
 
 @pytest.mark.parametrize(
@@ -106,14 +106,14 @@ def test_long_line_is_a_row_or_the_beginning_of_a_document(
 @example(b"\xef\xbb", 1)
 def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
     """For any file, the bytes still to be cut are all of it, from its start."""
-    opening = open_container(blocks_of(data, size))
-    left = left_in(opening)
+    opened = open_container(blocks_of(data, size))
+    left = left_in(opened)
 
-    assert data[opening.start.offset :] == left
-    assert not data[: opening.start.offset].removeprefix(BOM).strip(b" \t\r\n")
-    assert [each.kind for each in opening.faults] == ["bom"] * data.startswith(BOM) + [
+    assert data[opened.start.offset :] == left
+    assert not data[: opened.start.offset].removeprefix(BOM).strip(b" \t\r\n")
+    assert [each.kind for each in opened.faults] == ["bom"] * data.startswith(BOM) + [
         "empty"
-    ] * (opening.layout is Layout.EMPTY)
+    ] * (opened.layout is Layout.EMPTY)
 
 
 @given(
@@ -145,14 +145,14 @@ def test_any_bytes_are_cut_to_the_end(data: bytes, size: int, limit: int) -> Non
 
 def test_white_space_before_a_mark_is_no_mark() -> None:
     """Only at the very beginning of a file is a byte order mark one."""
-    opening = open_container([b"\n" + BOM + b"{}"])
+    opened = open_container([b"\n" + BOM + b"{}"])
 
-    assert (opening.faults, opening.layout) == ([], Layout.TEXT)
+    assert (opened.faults, opened.layout) == ([], Layout.TEXT)
 
 
 def test_nothing_is_cut_from_an_empty_file() -> None:
     """An empty file has no rows, which is a fault when it is opened."""
-    opening = open_container([b"", b"\n"])
+    opened = open_container([b"", b"\n"])
 
-    assert list(frames_of(opening, 100)) == []
-    assert opening.faults == [FramingFault("empty", Cursor())]
+    assert list(frames_of(opened, 100)) == []
+    assert opened.faults == [FramingFault("empty", Cursor())]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats.io import file_sink
-from harpia_formats.io.compressing import suffix_of
+from harpia_formats.io.compressed_output import suffix_of
 from harpia_formats.io.file_sink import FileSink
 from harpia_formats.io.sink import SinkError, StreamSink
 

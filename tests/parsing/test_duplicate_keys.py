@@ -155,11 +155,11 @@ def test_lanes_count_members(name: str, line: bytes) -> None:
     counts = []
     for dialect in all_formats()[name].dialects:
         schema = record_schema(dialect)
-        survey = UnknownKeys()
-        survey.take(schema, json.loads(line))
+        unknown = UnknownKeys()
+        unknown.take(schema, json.loads(line))
         try:
             decoder = typed_decoder_of(
-                schema if isinstance(schema, dict) else {}, survey.extras
+                schema if isinstance(schema, dict) else {}, unknown.extras
             )
         except UnsupportedSchemaError:
             continue

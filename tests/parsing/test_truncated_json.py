@@ -50,9 +50,9 @@ def test_beginning_of_a_document_is_part_of_it(
     """The value of any beginning of a document is part of the document."""
     text = json.dumps(value, **spelling).encode()
     size = data.draw(st.integers(0, len(text)))
-    sketch = parse_truncated(text[:size])
+    value_read = parse_truncated(text[:size])
 
-    assert is_part(sketch, value)
+    assert is_part(value_read, value)
 
 
 @given(st.binary(max_size=40) | st.text('[]{}",:aN1 \n\\', max_size=40).map(str.encode))
@@ -63,9 +63,9 @@ def test_beginning_of_a_document_is_part_of_it(
 @example(b'{"a": 1' + b"0" * 5_000)
 def test_any_bytes_have_a_sketch(data: bytes) -> None:
     """No bytes raise an error."""
-    sketch = parse_truncated(data)
+    value_read = parse_truncated(data)
 
-    assert sketch is None or type(sketch) in {bool, int, float, str, list, dict}
+    assert value_read is None or type(value_read) in {bool, int, float, str, list, dict}
 
 
 @pytest.mark.parametrize(

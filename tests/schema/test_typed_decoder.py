@@ -38,10 +38,10 @@ def records(identifier: str) -> list[Any]:
 
 def learned(identifier: str, *more: Any) -> TypedDecoder:
     """Return the decoder of a format that has seen its fixtures and `more` rows."""
-    schema, survey = built_in_schema(identifier), UnknownKeys()
+    schema, unknown = built_in_schema(identifier), UnknownKeys()
     for each in (*records(identifier), *more):
-        survey.take(schema, each)
-    return typed_decoder_of(schema, survey.extras)
+        unknown.take(schema, each)
+    return typed_decoder_of(schema, unknown.extras)
 
 
 def check_accepted(decoder: TypedDecoder, identifier: str, rows: list[bytes]) -> int:
@@ -184,11 +184,11 @@ def test_learns_unknown_keys() -> None:
         "type": "object",
         "properties": {"a": {"properties": {}, "type": "object"}},
     }
-    survey = UnknownKeys()
+    unknown = UnknownKeys()
 
-    assert survey.take(schema, {"b": 1, "a": {"c": 1}})
-    assert not survey.take(schema, {"b": 2})
-    decoder = typed_decoder_of(schema, survey.extras)
+    assert unknown.take(schema, {"b": 1, "a": {"c": 1}})
+    assert not unknown.take(schema, {"b": 2})
+    decoder = typed_decoder_of(schema, unknown.extras)
 
     assert decoder.accept(b'{"b": [1], "a": {}}') is not None
     assert decoder.accept(b'{"d": 1}') is None
@@ -230,9 +230,9 @@ def test_forbidden_key_is_not_accepted() -> None:
 def test_odd_keys_are_left_to_the_referee() -> None:
     """A key that no field can have as its name is not declared and does no harm."""
     schema = {"type": "object", "properties": {"a": {}}}
-    survey = UnknownKeys()
+    unknown = UnknownKeys()
 
-    assert not survey.take(schema, {"\x00": 1, '"': 2, "\\": 3})
+    assert not unknown.take(schema, {"\x00": 1, '"': 2, "\\": 3})
     with pytest.raises(UnsupportedSchemaError):
         typed_decoder_of({"type": "object", "properties": {'"': {}}})
 
@@ -386,7 +386,7 @@ def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
         "required": ["k"],
         **({"allOf": conditions} if conditions else {}),
     }
-    schema_validator, survey = schema_validator_of(schema), UnknownKeys()
+    schema_validator, unknown = schema_validator_of(schema), UnknownKeys()
     rows = [{"k": key, "n": each} for each in values for key in ("x", "y", "z")]
     rows += [
         {"k": "x"},
@@ -395,9 +395,9 @@ def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
     ]
     for each in rows:
         if schema_validator.is_valid(each):
-            survey.take(schema, each)
+            unknown.take(schema, each)
     try:
-        decoder = typed_decoder_of(schema, survey.extras)
+        decoder = typed_decoder_of(schema, unknown.extras)
     except UnsupportedSchemaError:
         return
 

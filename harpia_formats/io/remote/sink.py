@@ -6,7 +6,7 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import IO, Any, Protocol
 
-from harpia_formats.io.compressing import compressing_stream
+from harpia_formats.io.compressed_output import compressing_stream
 from harpia_formats.io.remote.errors import reason_of
 from harpia_formats.io.remote.file import filesystem_of
 from harpia_formats.io.sink import SinkError

@@ -7,7 +7,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES
-from harpia_formats.io.compressing import suffix_of
+from harpia_formats.io.compressed_output import suffix_of
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run.verdicts import Verdict
