@@ -25,7 +25,9 @@ class ScoreFiller:
 
         Raises `Unconvertible` where a record lacks the answer or the references.
         """
-        outputs = [self._with_scores(record, each, fates) for each in record.outputs]
+        outputs = [
+            self._with_scores(record, output, fates) for output in record.outputs
+        ]
         return replace(record, outputs=outputs)
 
     def _with_scores(self, record: Record, output: Output, fates: FieldFates) -> Output:

@@ -94,7 +94,7 @@ class FateCounts:
         if path in self.carried or not path.startswith(_member_prefixes):
             return path
         if self._members >= MAX_MEMBERS:
-            prefix = next(each for each in _member_prefixes if path.startswith(each))
+            prefix = next(start for start in _member_prefixes if path.startswith(start))
             return f"{prefix}*"
         self._members += 1
         self.carried[path] = 0

@@ -117,7 +117,9 @@ class FieldTable:
 def _leaf_of(given: FieldMapping) -> _Leaf:
     levels = ((_OF_SCORE, _SCORES), (1, _OUTPUTS), (0, ""))
     path, key = given.record_path, given.key_record_path
-    level, start = next(each for each in levels if path.startswith(each[1]))
+    level, start = next(
+        (level, start) for level, start in levels if path.startswith(start)
+    )
     if (given.path[-1] == ANY_KEY) is not bool(key):
         raise ValueError(f"{given.name}: {ANY_KEY!r} and `key_record_path` go together")
     if key and (level != _OF_SCORE or not key.startswith(_SCORES)):

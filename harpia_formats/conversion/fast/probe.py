@@ -41,9 +41,11 @@ class ProbeRow:
             if names in source.discriminators or path in kept:
                 return item
             if isinstance(item, dict):
-                return {key: replaced(each, (*path, key)) for key, each in item.items()}
+                return {
+                    key: replaced(member, (*path, key)) for key, member in item.items()
+                }
             if isinstance(item, list):
-                return [replaced(each, (*path, at)) for at, each in enumerate(item)]
+                return [replaced(member, (*path, at)) for at, member in enumerate(item)]
             unique = _unique_value(item, salt, next(numbers))
             if unique is not item:
                 paths[unique] = path

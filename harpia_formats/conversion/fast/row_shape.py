@@ -104,7 +104,9 @@ class _LookupWriter:
         self, node: Any, place: tuple[str, ...], value: str, *, fixed: bool
     ) -> None:
         record_paths = {
-            each.record_path for each in self.source.fields if each.path == place
+            mapping.record_path
+            for mapping in self.source.fields
+            if mapping.path == place
         }
         if place in self.source.discriminators:
             self._of_rest("{}", place, value)
@@ -148,7 +150,7 @@ class _LookupWriter:
         """Return the types of the members of objects at `place`, by their keys."""
         if place not in self.types:
             fields = msgspec.structs.fields(self.decoder.classes[place])
-            self.types[place] = {each.encode_name: each.type for each in fields}
+            self.types[place] = {field_.encode_name: field_.type for field_ in fields}
         return self.types[place]
 
     def _of_inner(
@@ -169,8 +171,8 @@ class _LookupWriter:
         """Tell whether the items of a list hold fields of a record."""
         size = len(place)
         return (*place, "*") in self.decoder.attributes and any(
-            len(each.path) > size and each.path[:size] == place
-            for each in self.source.fields
+            len(mapping.path) > size and mapping.path[:size] == place
+            for mapping in self.source.fields
         )
 
     def _of_items(
@@ -223,9 +225,9 @@ class _LookupWriter:
     def _model(self, place: tuple[str, ...]) -> str:
         """Return the attribute of the model in an item, "" if items have none."""
         attributes = self.decoder.attributes[*place, "*"]
-        for each in self.source.fields:
-            *owner, key = each.path
-            if each.record_path == "outputs.model" and tuple(owner) == place:
+        for mapping in self.source.fields:
+            *owner, key = mapping.path
+            if mapping.record_path == "outputs.model" and tuple(owner) == place:
                 return attributes.get(key, "")
         return ""
 
@@ -247,8 +249,8 @@ def _may_be_list(node: Any) -> bool:
     if not isinstance(node, dict):
         return False
     kinds = [
-        each.get("type")
-        for each in (node, *node.get("anyOf", ()), *node.get("oneOf", ()))
+        option.get("type")
+        for option in (node, *node.get("anyOf", ()), *node.get("oneOf", ()))
     ]
     return any(
         kind == "array" or (isinstance(kind, list) and "array" in kind)
@@ -262,11 +264,11 @@ def _object_in(node: Any) -> Mapping[str, Any]:
         found: Mapping[str, Any] = node
         return found
     options = node.get("anyOf", node.get("oneOf", ()))
-    return next((each for each in options if "properties" in each), {})
+    return next((option for option in options if "properties" in option), {})
 
 
 def _array_in(node: Any) -> Mapping[str, Any]:
     """Return the part of the schema `node` that is for the items of an array."""
     options = [node, *node.get("anyOf", node.get("oneOf", ()))]
-    items: Any = next((each["items"] for each in options if "items" in each), {})
+    items: Any = next((option["items"] for option in options if "items" in option), {})
     return _object_in(items) if isinstance(items, dict) else {}

@@ -32,7 +32,7 @@ def as_report(report: ConversionReport) -> Report:
     groups: list[Group] = []
     problems: list[Problem] = []
     for file in report.losses:
-        count = next((each for each in counts if each.path == file.path), None)
+        count = next((own for own in counts if own.path == file.path), None)
         for loss, problem in _problems_of(file):
             problems.append(problem)
             groups.append(_group(problem, loss))

@@ -111,7 +111,7 @@ def name_in(names: dict[str, str], path: str) -> str:
             key = path.removeprefix(start)
             # A part of the key may be a field of the record.
             fields = {
-                each.partition(".")[0].partition(" ")[0] for each in names.values()
+                known.partition(".")[0].partition(" ")[0] for known in names.values()
             }
             return f"{key}{_rest}" if key in fields else key
     return path
