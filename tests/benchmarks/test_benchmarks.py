@@ -1,4 +1,4 @@
-"""The benchmark: the rows it generates, and how it measures and judges."""
+"""The benchmark: the rows that it generates, how it measures, and its limits."""
 
 import hashlib
 import importlib.util
@@ -359,7 +359,7 @@ def conversion_results(
         ((1.0, 1.7, 3.0, 1.0), None, ["yes", "yes", "yes", "no"]),
     ],
 )
-def test_judges_the_floors_of_conversions(
+def test_limits_of_conversions_are_checked(
     conversions: ModuleType,
     seconds: tuple[float, ...],
     peak: int | None,

@@ -1,4 +1,4 @@
-"""The benchmark of the metrics: its pairs, its proof, and how it judges."""
+"""The benchmark of the metrics: its pairs, its proof, and its limits."""
 
 import json
 from collections.abc import Callable
@@ -67,7 +67,7 @@ def results(scoring: ModuleType, seconds: float, peak: int | None) -> Any:
         (0.1, None, ["yes", "yes", "no"]),
     ],
 )
-def test_floors_are_judged(
+def test_limits_are_checked(
     scoring: ModuleType, seconds: float, peak: int | None, met: list[str]
 ) -> None:
     """A floor is met up to its limit, and never by what was not measured."""

@@ -62,7 +62,7 @@ def test_the_table_of_bars_says_what_was_not_measured(modules: Modules) -> None:
 
 
 def test_memory_stands_beside_a_time(modules: Modules) -> None:
-    """A line that compares times names the peak memory of both, as far as told."""
+    """A limit of times names the peak memory of both commands, if it is known."""
     bars, measure = modules("harness.bars"), modules("harness.measure")
     one = measure.Measurement("one", (1.0,), 80_000_000)
     other = measure.Measurement("other", (4.0,))
@@ -112,10 +112,10 @@ def results_of(modules: Modules, seconds: float, peak: int, *, every: bool) -> A
         (0.03, 2 * 10**7, 1),
     ],
 )
-def test_judges_every_line(
+def test_every_limit_is_checked(
     modules: Modules, seconds: float, peak: int, missed: int
 ) -> None:
-    """Each line is judged by its own bar, rows a second among them."""
+    """Each measured value is compared with its own limit, also rows a second."""
     results = results_of(modules, seconds, peak, every=True)
     bars = modules("harness.validation_runs").bars_of(results)
 
@@ -123,7 +123,7 @@ def test_judges_every_line(
     assert sum(not each.met for each in bars) == missed
 
 
-def test_a_missing_validator_is_told(modules: Modules) -> None:
+def test_a_missing_validator_is_reported(modules: Modules) -> None:
     """Without EvalEval's validator its line is not met and says what to install."""
     results = results_of(modules, 0.03, 10**7, every=False)
     page = modules("validate").document(results, 2700.0, 3, "python x.py --runs 3")
@@ -140,7 +140,7 @@ def test_a_missing_validator_is_told(modules: Modules) -> None:
     assert "- Command: `python x.py --runs 3`." in page
 
 
-def test_the_command_is_told_without_paths(modules: Modules) -> None:
+def test_the_command_is_shown_without_paths(modules: Modules) -> None:
     """What a page says of its command names no place on a machine."""
     given_ = [*("--runs", "3", "--folder", "/a", "--series"), "--output=/b/c.md"]
     command = modules("validate")
@@ -190,7 +190,7 @@ def test_repeated_rows_have_new_ids(modules: Modules, tmp_path: Path) -> None:
 
 
 def test_a_row_without_an_id_is_not_repeated(modules: Modules, tmp_path: Path) -> None:
-    """Rows that could not be told apart are refused, and so is a file without rows."""
+    """Rows without an id are refused, and so is a file without rows."""
     repeat = modules("data.repeat")
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b'{"id": 1}\n')
@@ -214,7 +214,7 @@ def test_a_repeated_file_is_deleted(modules: Modules, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [source]
 
 
-def test_a_disk_without_room_is_told(modules: Modules, tmp_path: Path) -> None:
+def test_a_disk_without_room_is_an_error(modules: Modules, tmp_path: Path) -> None:
     """Rows for which the disk has no room are refused before any is written."""
     repeat = modules("data.repeat")
     source = tmp_path / "rows.jsonl"
@@ -282,7 +282,7 @@ def test_labels_never_overlap(modules: Modules, heights: list[float]) -> None:
 def test_a_peer_stops_where_memory_does(
     modules: Modules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A peer is left out, and its end is told, where it would take too much memory."""
+    """A peer that would need too much memory is left out, with the reason."""
     series = modules("harness.cost_growth")
     monkeypatch.setattr(series, "memory_in", lambda _: 1_000_000_000)
     grown = series.Growth()
@@ -297,7 +297,7 @@ def test_a_peer_stops_where_memory_does(
 
 
 def test_memory_that_grows_is_not_flat(modules: Modules) -> None:
-    """The memory of all sizes is judged by its spread and by its highest."""
+    """The limits of the memory are on its spread over sizes and on its maximum."""
     flat = modules("harness.memory_growth")
     sizes = {
         each: flat.Size(1, 1, 1.0, peak)
@@ -354,7 +354,7 @@ def test_a_run_ends_with_its_bars(  # noqa: PLR0913, PLR0917 - what is set and w
     figure: float | None,
     code: int,
 ) -> None:
-    """A run prints the bars last, and fails if one is missed, unless told not to."""
+    """A run prints the limits last; a missed one fails it without --report-only."""
     command = modules("validate")
     bar = modules("harness.bars").Bar("a / b", 0.2, figure)
     monkeypatch.setitem(command.PARTS, "memory", lambda *_: ("the text", [bar]))

@@ -99,7 +99,7 @@ def test_batches_give_what_single_records_give(folder: Path) -> None:
 
 
 def test_nothing_is_downloaded(folder: Path, tmp_path: Path) -> None:
-    """A folder without a model is told, and so is a layer that there is not."""
+    """A folder without a model is an error, and so is a layer that does not exist."""
     with pytest.raises(MetricError, match="nothing is downloaded"):
         measure_of("bertscore", {"model": str(tmp_path)})
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))

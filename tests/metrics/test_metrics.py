@@ -216,12 +216,12 @@ def test_signatures_hold_what_was_chosen(
 def test_what_cannot_be_computed_is_refused(
     name: str, parameters: dict[str, Any], told: str
 ) -> None:
-    """A wrong name or value is told with what would be right, before work starts."""
+    """A wrong name or value is an error that names the allowed ones."""
     with pytest.raises(MetricError, match=told):
         measure_of(name, parameters)
 
 
-def test_a_missing_extra_is_told_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package a metric says what to install."""
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
@@ -378,6 +378,6 @@ def test_nothing_to_compare_is_no_score(record: Record, cure: str) -> None:
 
 
 def test_an_unknown_metric_is_refused() -> None:
-    """A metric that there is not is told with those that there are."""
+    """The error for an unknown metric lists the known ones."""
     with pytest.raises(ConversionError, match=r"'bleu' \(known: em, f1\)"):
         score_filler("bleu")

@@ -381,7 +381,7 @@ def test_full_says_which_file_is_folded() -> None:
 
 
 def test_full_ends_with_statistics_and_summary() -> None:
-    """Counts of each rule, then what each file came to, each set apart."""
+    """The counts of each rule and of each file follow in sections of their own."""
     report = grouped(replace(GROUP, count=1))
 
     assert written("full", [PROBLEM], report, Options(statistics=True)) == (
@@ -607,7 +607,7 @@ def test_summary_of_several_files() -> None:
 
 
 def test_summary_of_nothing() -> None:
-    """No files are said as such."""
+    """A run without files says so."""
     assert summary_lines(EMPTY) == ["0 files, no records"]
 
 

@@ -30,7 +30,7 @@ FLAGS = {"--assert-formats": "assert_formats"}
 
 
 def options_of(rule: Rule, folder: Path) -> dict[str, Any]:
-    """Return the options that the examples of `rule` are judged with."""
+    """Return the options with which the examples of `rule` are validated."""
     by = rule.validated_as
     options: dict[str, Any] = {"format" if isinstance(by, str) else "schema": by}
     if by in ("", "eee"):  # recognised among all
@@ -192,7 +192,7 @@ def test_lint_adds_the_others() -> None:
 
 
 def test_selection_leaves_a_rule() -> None:
-    """To select rules and ignore them all again is a mistake, and said as one."""
+    """Selecting rules and ignoring all of them is an error."""
     with pytest.raises(NoRuleLeft, match="all are ignored by condition"):
         selected_rules(RULES, ["C101"], ["condition"])
 
@@ -205,7 +205,7 @@ def test_selection_refuses_unknown_rules(select: list[str], ignore: list[str]) -
 
 
 def test_ignored_rule_is_silent() -> None:
-    """A finding of a rule that is ignored is neither told nor counted."""
+    """A problem of an ignored rule is neither reported nor counted."""
     report = validate(b'{"a": 1, "a": 2}', schema=True, ignore=("duplicate-key",))
 
     assert report.ok

@@ -165,7 +165,7 @@ def test_a_system_does_not_differ_from_itself() -> None:
     assert compare_paired(rows, rows, mean) == [Comparison(0, 0, 0, 1.0)]
 
 
-def test_a_better_system_is_told() -> None:
+def test_a_better_system_has_a_small_p_value() -> None:
     """A difference on every record is certain, the sign being that of the first."""
     (found,) = compare_paired(scored(80, shift=0.1), scored(80), mean)
 
@@ -179,7 +179,7 @@ def texts(count: int, wrong: float, seed: int) -> tuple[list[str], list[str]]:
     """Return answers, a share of whose words are wrong, and their references."""
     chance = random.Random(seed)  # noqa: S311 - a seed, not secrecy
     voices = [str(each) for each in range(40)]
-    sentences = random.Random(0)  # noqa: S311 - likewise
+    sentences = random.Random(0)  # noqa: S311 - a seeded sample, not a secret
     references = [sentences.choices(voices, k=12) for _ in range(count)]
     answers = [
         [chance.choice(voices) if chance.random() < wrong else each for each in line]

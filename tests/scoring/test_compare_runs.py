@@ -89,7 +89,7 @@ def test_what_only_one_side_has_is_counted() -> None:
 
 
 def test_models_of_one_file_are_compared() -> None:
-    """Two models that answered in one file are told apart by their names."""
+    """Answers of two models in one file are paired by the names of the models."""
     rows = [
         one | {"outputs": one["outputs"] + other["outputs"]}
         for one, other in zip(system(0.9, "a"), system(0.4, "b"), strict=True)
@@ -102,8 +102,8 @@ def test_models_of_one_file_are_compared() -> None:
     assert [found.first, found.second] == pytest.approx([0.9, 0.4])
 
 
-def test_chats_are_told_apart_by_all_that_is_said() -> None:
-    """Chats that end alike are paired by what was said before."""
+def test_chats_are_paired_by_all_messages() -> None:
+    """Chats with the same last message are paired by their earlier messages."""
 
     def chats(answers: list[str]) -> list[dict[str, Any]]:
         return [
@@ -191,7 +191,7 @@ def stored(signature: str | None, share: float) -> bytes:
 
 
 def compared(first: bytes, second: bytes, *, force: bool = False) -> StoredReport:
-    """Return what the comparison of stored scores came to."""
+    """Return the report of a comparison of stored scores."""
     run = StoredComparison([first], [second], ScoreOptions(), force=force)
     assert list(run) == []
     return run.report()

@@ -57,7 +57,7 @@ def test_scores_are_those_of_the_metric_core() -> None:
         assert scores[name].count == len(ANSWERS)
 
 
-def test_groups_are_told_apart_by_fields() -> None:
+def test_groups_differ_by_fields() -> None:
     """Each group has the scores that its answers have alone."""
     scores = score(lines_of(ANSWERS), metrics=("f1",), by=("category", "model"))
 
@@ -71,7 +71,7 @@ def test_groups_are_told_apart_by_fields() -> None:
     assert sum(each.answers for each in scores.groups) == len(ANSWERS)
 
 
-def test_what_cannot_be_scored_is_counted_and_told() -> None:
+def test_what_cannot_be_scored_is_counted_and_reported() -> None:
     """No answer, no reference and no number are findings, and never a silent 0."""
     answers = [(None, ["4"], "", "m"), ("4", [], "", "m"), ("four", ["4"], "", "m")]
 
@@ -124,7 +124,7 @@ def test_all_groups_together_are_all_answers(
 
 
 def test_processes_make_no_difference() -> None:
-    """Two processes come to exactly what one comes to."""
+    """Two processes compute exactly the scores of one process."""
     answers = [
         (f"{text} {number % 7}", refs, category, model)
         for number in range(400)
@@ -290,7 +290,7 @@ def test_data_without_answers_is_refused() -> None:
 
 
 def test_rows_that_are_not_valid_end_it() -> None:
-    """A row that is not valid is told, and nothing is scored unless it is left out."""
+    """An invalid row is reported, and nothing is scored unless it is left out."""
     data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n'
 
     broken = score(data, metrics=("em",), from_="record")
@@ -332,7 +332,7 @@ def test_what_only_results_take_needs_results(options: dict[str, Any]) -> None:
 
 
 def test_rows_that_are_left_out_are_counted_aloud() -> None:
-    """What was left out because it is not valid is said with its number."""
+    """A note has the number of invalid rows that were left out."""
     data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n' * 12
 
     scores = score(data, metrics=("em",), from_="record", skip_invalid=True)
