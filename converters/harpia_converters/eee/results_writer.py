@@ -157,7 +157,7 @@ class _Samples:
             self.columns, scores, self.settings, self.sample_format.version
         )
         document = aggregate_of(run, self._results(scores), context)
-        self.beside(_indented(document))
+        self.beside(msgspec.json.format(encode(document), indent=2) + b"\n")
 
     def _results(self, scores: Scores) -> dict[str, tuple[MetricScore, ...]]:
         """Return the scores of each evaluation by its name."""
@@ -170,10 +170,6 @@ class _Samples:
     def drop(self) -> None:
         """Remove the temporary files of the ids."""
         self.consistency.drop()
-
-
-def _indented(document: Row) -> bytes:
-    return msgspec.json.format(encode(document), indent=2) + b"\n"
 
 
 def _writer(files: Files, run: ResultRun, sample_format: _SampleFormat) -> _Samples:

@@ -53,7 +53,8 @@ def _write_turn(place: int, turn: Turn, version: Version) -> Any:
     own: Turn = {} if _number in turn else {_number: place}
     is_altered = False
     for key, value in turn.items():
-        known = _mended(key, value, version)
+        mend = _menders.get(key)
+        known = value if mend is None else mend(value, version)
         if key == _number and not (is_count(value) and not _is_place(value, place)):
             known, is_altered = place, True
         is_altered |= known is not value
@@ -62,12 +63,6 @@ def _write_turn(place: int, turn: Turn, version: Version) -> Any:
     if "role" not in own:
         own["role"], is_altered = "", True
     return ChangedValue(own, "") if is_altered else own
-
-
-def _mended(key: str, value: Any, version: Version) -> Any:
-    """Return a valid value for `key` of a turn: `value` itself if it is valid."""
-    mend = _menders.get(key)
-    return value if mend is None else mend(value, version)
 
 
 def _role(value: Any, version: Version) -> Any:  # noqa: ARG001 - the signature of `_menders`

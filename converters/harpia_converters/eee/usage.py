@@ -24,11 +24,14 @@ def write_usage(usage: dict[str, Any]) -> Any:
     for key in _counts:
         if not is_count(usage.get(key)):
             return ChangedValue(UNSET, f"left out: it has no count of {key}")
-    return _without(usage, [key for key in _more_counts if not _may_be(usage, key)])
-
-
-def _may_be(usage: dict[str, Any], key: str) -> bool:
-    return usage.get(key) is None or is_count(usage[key])
+    return _without(
+        usage,
+        [
+            key
+            for key in _more_counts
+            if usage.get(key) is not None and not is_count(usage[key])
+        ],
+    )
 
 
 def _without(members: dict[str, Any], keys: list[str]) -> Any:

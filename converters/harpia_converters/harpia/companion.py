@@ -27,13 +27,14 @@ def output_remarks(
     """
     name = key or metric_of(item)
     named = [metric for metric in metrics if metric.id == name]
-    alike = [metric for metric in named if _has_parameters(metric, item)]
+    parameters = item.get("parameters", {})
+    equal = [metric for metric in named if same(metric.parameters, parameters)]
     path: Path = () if key else (key_in(item, METRIC),)
     if name and not named:
         yield _unknown(path)
-    elif any(metric.enabled for metric in alike):
+    elif any(metric.enabled for metric in equal):
         return
-    elif alike or (named and not any(metric.enabled for metric in named)):
+    elif equal or (named and not any(metric.enabled for metric in named)):
         yield _disabled(path)
     elif named:
         yield _other_parameters(("parameters",) if "parameters" in item else ())
@@ -91,10 +92,6 @@ def _shown(metric: str) -> str:
     from harpia_formats.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
 
     return short_json(metric)
-
-
-def _has_parameters(metric: Metric, item: Mapping[str, Any]) -> bool:
-    return same(metric.parameters, item.get("parameters", {}))
 
 
 def _unknown(path: Path) -> Remark:

@@ -49,6 +49,7 @@ def _is_metric(item: Any) -> bool:
 
 
 def _is_switch(value: Any) -> bool:
+    """Tell whether `value` is a boolean, or the text of one."""
     return type(value) is bool or value in ("true", "false")
 
 

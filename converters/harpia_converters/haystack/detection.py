@@ -133,7 +133,9 @@ def results_below_sign(value: Mapping[str, Any]) -> str:
 def columns_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` has one list for each input, or ""."""
     is_other = value.keys() & _other_containers or definition_sign(value)
-    if is_other or _is_record(value) or _is_of_harpia(value):
+    if is_other or _is_record(value):
+        return ""
+    if any(key.casefold() in _harpia_lists for key in value):
         return ""
     lists = [key for key, items in value.items() if isinstance(items, list)]
     known = [f"`{name}`" for name in lists if name in _columns]
@@ -146,11 +148,11 @@ def columns_sign(value: Mapping[str, Any]) -> str:
     if known:
         return joined(known, len(known))
     # An array of objects holds records of another format, and not a column.
-    return "" if any(_has_objects(value[each]) for each in lists) else _in_all
-
-
-def _has_objects(items: list[Any]) -> bool:
-    return bool(items) and all(isinstance(item, Mapping) for item in items)
+    has_records = any(
+        bool(value[key]) and all(isinstance(item, Mapping) for item in value[key])
+        for key in lists
+    )
+    return "" if has_records else _in_all
 
 
 def columns_below_sign(value: Mapping[str, Any]) -> str:
@@ -196,11 +198,6 @@ def _is_of_others(value: Mapping[str, Any]) -> bool:
     is_eee = {"interaction_type", "answer_attribution"} <= value.keys()
     is_nemo = any(isinstance(value.get(key), Mapping) for key in ("tasks", "groups"))
     return is_eee or is_nemo or bool(value.keys() & _foreign_keys)
-
-
-def _is_of_harpia(value: Mapping[str, Any]) -> bool:
-    """Tell whether `value` has the key of one of HarpIA's lists, in any case."""
-    return any(key.casefold() in _harpia_lists for key in value)
 
 
 def _is_of_metric(item: Mapping[str, Any]) -> bool:

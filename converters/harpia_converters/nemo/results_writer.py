@@ -55,7 +55,10 @@ def document_of(scores: Scores, names: Mapping[str, str]) -> dict[str, Any]:
         document["groups"] = {task: {**whole, **groups}}
     else:
         document |= {"tasks": {task: whole}, **groups}
-    ours: dict[str, Any] = {"signatures": _signatures_of(scores.total)}
+    signatures = {
+        f"{score.metric}.{score.name}": score.signature for score in scores.total.scores
+    }
+    ours: dict[str, Any] = {"signatures": signatures}
     notes = [*scores.said, *_left_out(scores)]
     if notes:
         ours["notes"] = notes
@@ -108,10 +111,6 @@ def _groups_of(groups: Iterable[Group]) -> dict[str, Any]:
             node = level.setdefault(f"{field}={value}", {})
         node |= _metrics_of(group)
     return tree
-
-
-def _signatures_of(group: Group) -> dict[str, str]:
-    return {f"{score.metric}.{score.name}": score.signature for score in group.scores}
 
 
 def _left_out(scores: Scores) -> Iterable[str]:

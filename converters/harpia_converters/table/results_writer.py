@@ -46,7 +46,11 @@ class _Rows:
             record = with_constants(record, self.constants, FieldFates(), turns=False)
         (output,) = record.outputs
         ids = zip(_id_columns, (record.id, output.model, record.category), strict=True)
-        row = {name: _text(value) for name, value in ids if value is not UNSET}
+        row = {
+            name: value if type(value) is str else json_of(value)
+            for name, value in ids
+            if value is not UNSET
+        }
         for column, score in zip(self.columns, values_of(scored), strict=True):
             if score is not None:
                 row[column.label] = json_of(score)
@@ -59,10 +63,6 @@ class _Rows:
     def drop(self) -> None:
         """Remove the temporary file of the rows."""
         self.table.discard()
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else json_of(value)
 
 
 def _writer(files: Files, run: ResultRun) -> _Rows:

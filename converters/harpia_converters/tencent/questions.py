@@ -63,16 +63,13 @@ def _record_text_fate(name: str, record: Record, back: Row, fates: FieldFates) -
         fates.defaulted(name, "of the messages")
     elif theirs is not UNSET:
         fates.changed(name, "that of the messages")
-    elif _is_message(mine, _roles[name], back["messages"]):
+    elif any(
+        message["role"] == _roles[name] and message["content"] == mine
+        for message in back["messages"]
+    ):
         fates.merged(name, f"a message of the {_roles[name]}")
     else:
         fates.dropped(name, "the messages are used instead")
-
-
-def _is_message(text: str, role: str, messages: list[Row]) -> bool:
-    return any(
-        message["role"] == role and message["content"] == text for message in messages
-    )
 
 
 def _record_messages_fate(

@@ -20,7 +20,9 @@ _most_others = 3
 
 def sign_of(row: Mapping[str, Any], answers: str) -> str:
     """Return by which columns `row` is of a table, references in `answers`, or ""."""
-    if answers != ("answer" if _has_alias(row) else "response"):
+    if answers != (
+        "answer" if "answer" in row and "response" not in row else "response"
+    ):
         return ""
     if _of_answers & row.keys():
         return ""
@@ -28,10 +30,6 @@ def sign_of(row: Mapping[str, Any], answers: str) -> str:
     if len(known) < _minimum or len(row) > len(known) + _most_others:
         return ""
     return f"{', '.join(known[:-1])} and {known[-1]}"
-
-
-def _has_alias(row: Mapping[str, Any]) -> bool:
-    return "answer" in row and "response" not in row
 
 
 def remarks_of(row: Any, answers: str) -> Iterator[Remark]:
