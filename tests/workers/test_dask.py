@@ -1,4 +1,4 @@
-"""A cluster of Dask on this machine tells and writes the same, whoever dies."""
+"""A Dask cluster on this machine gives the same results, whichever worker dies."""
 
 import gzip
 import json
@@ -96,7 +96,7 @@ def mortal() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have ranges of a few rows each, and wait for nobody long."""
+    """Make ranges of a few rows each, and time-outs short."""
     monkeypatch.setattr(module, "WAITING", 30)
     monkeypatch.setattr(sharding, "REMOTE_RANGE_BYTES", 60_000)
     monkeypatch.setattr(sharding, "MIN_FILE_BYTES", 1)
@@ -136,7 +136,7 @@ FAULTY = rows(40) + b"nope\n\n" + rows(1) + rows(20, model_id=1) + rows(60)
 
 
 def told(*inputs: Any, **options: Any) -> Any:
-    """Return all that a validation tells, as a reporter writes it, and all counts."""
+    """Return the report of a validation, as a reporter writes it, and all counts."""
     run = Validation(list(inputs), Options(**options))
     parts: list[str] = []
     REPORTERS["json"].write(run, run.report, parts.append, Wishes(statistics=True))
@@ -230,7 +230,7 @@ def test_a_cluster_tells_the_same(cluster: str, tmp_path: Path, name: str) -> No
 def test_a_cluster_judges_many_small_files(
     cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Small files are judged by workers a batch at a time, and tell the same."""
+    """Small files are validated by workers in batches, with the same results."""
     monkeypatch.setattr(batches, "SMALL_FAR", 1_000_000)
     monkeypatch.setattr(batches, "BATCH", 300_000)
     monkeypatch.setattr(batches, "WORTH", 0)
@@ -365,7 +365,7 @@ def test_workers_with_another_version_are_told(
 
 
 def test_no_scheduler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody answers is said soon."""
+    """A scheduler that does not answer is an error after a short time."""
     monkeypatch.setattr(module, "CONNECTING", 0.5)
     with (
         pytest.raises(EngineError, match="no scheduler answered"),
@@ -394,7 +394,7 @@ def test_a_killed_worker_is_survived(mortal: Any, tmp_path: Path, work: str) -> 
 
 @pytest.mark.long
 def test_rows_that_kill_workers_are_judged_alone(tmp_path: Path) -> None:
-    """A range that kills every worker is judged by a process of this machine."""
+    """A range that kills every worker is validated by a process of this machine."""
     source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
     script.write_text(DEADLY, encoding="utf-8")
     source.write_bytes(with_deadly(rows(60), 400))

@@ -96,7 +96,7 @@ class Dead(Executor):
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have ranges of a few rows each, for whoever works."""
+    """Make ranges of a few rows each."""
     monkeypatch.setattr(sharding, "REMOTE_RANGE_BYTES", 20_000)
     monkeypatch.setattr(sharding, "MIN_FILE_BYTES", 1)
     monkeypatch.setattr(sharding, "SAMPLE_BYTES", 40_000)
@@ -109,7 +109,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 4))
 def test_results_come_in_order(works: list[int], width: int) -> None:
-    """Results are those of the work one after the other, whoever is done first."""
+    """Results are in the order of the tasks, whichever ends first."""
     with ThreadPoolExecutor(width) as pool, WorkerPool(width, pool) as found:
         results = list(map_ordered(found, doubled, 0.001, works))
 
@@ -144,7 +144,7 @@ def test_lost_work_is_done_alone() -> None:
 def test_work_that_is_lost_twice_is_handed_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What kills whoever does it comes back undone, all else done and in order."""
+    """A task that kills its worker has no result; all others do, in order."""
     monkeypatch.setattr(worker_pool, "process_pool", lambda _: Dead())
     with WorkerPool(2, Bad({3: KilledWorker("x")})) as found:
         results = list(map_ordered(found, add, 1, range(6)))
@@ -175,7 +175,7 @@ def test_nothing_is_handed_out_where_it_is_hopeless(
 def test_a_cluster_that_cannot_work_is_a_sentence(
     error: Exception, reason: str
 ) -> None:
-    """Where nobody is left, or nobody could ever work, the run ends with a sentence."""
+    """Without workers, or with none that can work, the run ends with one sentence."""
     with WorkerPool(2, Bad({3: error})) as found, pytest.raises(EngineError) as failed:
         list(map_ordered(found, doubled, 0, range(5)))
 
@@ -183,7 +183,7 @@ def test_a_cluster_that_cannot_work_is_a_sentence(
 
 
 def test_work_that_ends_early_is_done_before_the_reason() -> None:
-    """Where the next piece cannot be told, those before it are delivered first."""
+    """An error of the items is raised after the results before it."""
 
     def works() -> Iterator[int]:
         yield from range(3)
@@ -312,7 +312,7 @@ def test_workers_that_see_another_file_are_told_before_work(
 
 
 def test_a_file_is_known_by_its_size_and_beginning(tmp_path: Path) -> None:
-    """Another size, another beginning and no file at all are told apart."""
+    """Another size, another beginning and a missing file are different reasons."""
     path = tmp_path / "x"
     path.write_bytes(b"abc")
     fingerprint = fingerprint_of(path)
@@ -360,7 +360,7 @@ def test_remote_ranges_are_whole_lines_and_leave_nothing_out(
 def test_remote_ranges_are_read_where_they_are_worked_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each range of a remote file is one request, and all comes to the same."""
+    """Each range of a remote file is one request, and the results are the same."""
     fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
     data = rows(30) + b"nope\n" + rows(3)
     source = tmp_path / "runs.jsonl"
@@ -435,13 +435,13 @@ def test_scores_do_not_depend_on_who_measures() -> None:
     "name", ["dask://", "dask://host", "dask://host:99999", "dask://host:abc"]
 )
 def test_an_address_without_a_port_is_refused_at_once(name: str) -> None:
-    """An engine that nobody can connect to is told before anything is read."""
+    """An engine that cannot be connected to is an error before anything is read."""
     with pytest.raises(EngineError, match="is not the address of a scheduler"):
         check_engine(name, None)
 
 
 def test_secrets_in_what_an_executor_says_are_not_shown() -> None:
-    """What an executor raises is told without the secrets in addresses."""
+    """Errors of an executor are shown without the secrets in addresses."""
 
     class Telling(Executor):
         def submit(self, *_: Any, **__: Any) -> Any:
@@ -455,7 +455,7 @@ def test_secrets_in_what_an_executor_says_are_not_shown() -> None:
 
 
 def test_a_file_for_rows_is_used_again_by_one_alone(tmp_path: Path) -> None:
-    """A file that was given back goes to the first who asks, and to nobody else."""
+    """A file that was given back is claimed by one process only."""
     first = claim_file(str(tmp_path))
     assert first is not None
     first.write_bytes(b"rows")

@@ -78,7 +78,7 @@ def test_heavy_items_do_not_wait_together(numbers: list[int]) -> None:
 
 
 def test_work_that_a_cluster_lost_is_done_here() -> None:
-    """Where somebody else's executor fails, a process of our own does the work."""
+    """If the caller's executor fails, a process of our own runs the task."""
     with WorkerPool(1, Lazy(broken=True)) as pool:
         tickets = [pool.submit((add, (each, 1))) for each in range(3)]
 

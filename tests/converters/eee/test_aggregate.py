@@ -1,4 +1,4 @@
-"""EvalEval aggregates: two shapes that judge as upstream's, and how they are told."""
+"""EvalEval aggregates: their two versions, and how they are detected."""
 
 import json
 import os
@@ -75,13 +75,13 @@ def real_aggregates() -> dict[str, Any]:
 
 
 def shapes_of(document: Any) -> list[str]:
-    """Return the shapes that an object is taken for."""
+    """Return the versions that an object is taken for."""
     signs = {each.schema: each.sniff(document) for each in aggregate.FORMAT.dialects}
     return [each.removeprefix("eee-aggregate@") for each, sign in signs.items() if sign]
 
 
 def start_documents(shape: str) -> list[Any]:
-    """Return what mutants start from: full, small and real aggregates of a shape."""
+    """Return what mutants start from: full, small and real aggregates of a version."""
     invented = [json.loads(each.read_bytes()) for each in sorted(VALID.glob("*.json"))]
     assert invented
     real = [
@@ -179,7 +179,7 @@ def test_constraints_are_upstreams(shape: str) -> None:
 
 @needs_corpus
 def test_real_aggregates_are_valid_in_their_shape_only() -> None:
-    """The files of February have the old shape, those of August the new one."""
+    """The files of February have the old version, those of August the new one."""
     referees = {each: schema_validator_of(schema_of(each)) for each in UPSTREAM}
     aggregates = real_aggregates()
 
@@ -198,7 +198,7 @@ def test_real_aggregates_are_valid_in_their_shape_only() -> None:
     "path", sorted(VALID.glob("*.json")), ids=lambda each: each.stem
 )
 def test_fixture_is_valid_in_the_shape_it_is_taken_for(path: Path) -> None:
-    """Each good file is told to have one shape, and is valid in it."""
+    """Each valid file is detected as one version, and is valid in it."""
     document = json.loads(path.read_bytes())
 
     (shape,) = shapes_of(document)
@@ -218,7 +218,7 @@ def keys_of(node: Any) -> Iterator[str]:
 
 
 def test_full_documents_have_every_key() -> None:
-    """What the mutants start from holds each key that the schema of its shape names."""
+    """The bases of the mutants hold each key that the schema of their version names."""
     for shape, document in FULL.items():
         text = json.dumps(document, ensure_ascii=False)
         assert not [
@@ -254,7 +254,7 @@ def without(document: Any, *keys: str) -> Any:
     ],
 )
 def test_new_shape_is_told_by_its_keys(document: Any, sign: str) -> None:
-    """A key that only the new shape has tells it, whichever is left."""
+    """A key that only the new version has detects it, whichever is left."""
     new, old = aggregate.FORMAT.dialects
 
     assert (new.sniff(document), old.sniff(document)) == (sign, "")
@@ -276,13 +276,13 @@ def test_new_shape_is_told_by_its_keys(document: Any, sign: str) -> None:
     ],
 )
 def test_label_decides_where_no_key_does(label: Any, shape: str) -> None:
-    """Without a key of the new shape, a label above 0.2.0 tells it, and no other."""
+    """Without a key of the new version, only a label above 0.2.0 detects it."""
     assert shapes_of(FULL["0.2.0"] | {"schema_version": label}) == [shape]
 
 
 @pytest.mark.parametrize("label", ["0.2.0", "0.1.0", "0.3.0"])
 def test_key_outweighs_the_label(label: str) -> None:
-    """An aggregate with `eval_library` has the new shape, whatever its label."""
+    """An aggregate with `eval_library` has the new version, whatever its label."""
     assert shapes_of(FULL["0.3.0"] | {"schema_version": label}) == ["0.3.0"]
 
 
@@ -305,7 +305,7 @@ def test_other_objects_are_no_aggregate(value: Any) -> None:
 
 @given(near_documents)
 def test_any_object_has_one_shape_at_most(document: Any) -> None:
-    """Telling the shape never fails, and never takes an object for both."""
+    """Detecting the version never fails, and never takes an object for both."""
     signs = [each.sniff(document) for each in aggregate.FORMAT.dialects]
 
     assert len(list(filter(None, signs))) <= 1
@@ -326,7 +326,7 @@ def test_silent_score_type_is_explained() -> None:
 
 
 def test_dialects_are_documents() -> None:
-    """The current shape comes first and unnamed, the old one has a name."""
+    """The current version comes first and unnamed, the old one has a name."""
     new, old = aggregate.FORMAT.dialects
 
     assert (new.name, old.name) == ("", "0.2.0")

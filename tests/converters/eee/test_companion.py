@@ -65,7 +65,7 @@ any_json = st.recursive(
 
 
 def codes_of(row: dict[str, Any]) -> list[str]:
-    """Return what is said of `row` beside the aggregate above."""
+    """Return the remarks on `row` beside the aggregate above."""
     return [each.code for each in row_remarks(EXPECTED, row)]
 
 
@@ -122,7 +122,7 @@ def test_silent_aggregate_expects_nothing() -> None:
 def test_rows_are_compared_with_the_aggregate(
     row: dict[str, Any], codes: list[str]
 ) -> None:
-    """What a row says otherwise than its aggregate is said, what it omits is not."""
+    """A key that differs from the aggregate gets a remark, a missing key does not."""
     assert codes_of(row) == codes
 
 

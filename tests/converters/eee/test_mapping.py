@@ -1,4 +1,4 @@
-"""The three EvalEval shapes as records, and records as rows of them."""
+"""The three EvalEval versions as records, and records as rows of them."""
 
 import json
 import os
@@ -45,7 +45,7 @@ needs_corpus = pytest.mark.skipif(
 
 
 def adapter(shape: str) -> FormatAdapter:
-    """Return how rows of a shape and records become each other."""
+    """Return how rows of a version and records become each other."""
     return adapter_of(readable_formats()[shape])
 
 
@@ -61,7 +61,7 @@ def lines_of(path: Path) -> list[Any]:
 
 
 def fixtures(shape: str) -> list[Any]:
-    """Return the rows of all valid fixtures of a shape."""
+    """Return the rows of all valid fixtures of a version."""
     rows = []
     for path in sorted((ROOT / "fixtures" / shape / "valid").iterdir()):
         if path.suffix == ".jsonl":
@@ -73,19 +73,19 @@ def fixtures(shape: str) -> list[Any]:
 
 
 def valid_in(shape: str, rows: Iterator[Any]) -> Iterator[Any]:
-    """Yield those of `rows` that are valid in a shape."""
+    """Yield those of `rows` that are valid in a version."""
     schema = record_schema(readable_formats()[shape].dialects[0])
     yield from filter(schema_validator_of(schema).is_valid, rows)
 
 
 def valid_mutants(shape: str, seed: int, count: int) -> list[Any]:
-    """Return mutants of the fixtures of a shape that are valid in it."""
+    """Return mutants of the fixtures of a version that are valid in it."""
     drawn = islice(mutants(fixtures(shape), seed), count)
     return list(valid_in(shape, drawn))
 
 
 def real_rows(shape: str) -> list[Any]:
-    """Return every real row that is valid in a shape."""
+    """Return every real row that is valid in a version."""
     folder = CORPORA / "eee"
     paths = [*folder.glob("valid-*.jsonl"), *folder.glob("samples/*_samples.jsonl")]
     rows = (row for path in sorted(paths) for row in lines_of(path))
@@ -110,14 +110,14 @@ def as_written(row: Row, shape: str) -> Row:
 
 
 def is_labelled(row: Row, shape: str) -> bool:
-    """Tell whether the version label of a row is one of its shape."""
+    """Tell whether the version label of a row is one of its version."""
     label = str(row["schema_version"]).removeprefix("instance_level_eval_")
     later = {"0.2.1", "0.2.2", "0.2.3", "0.3.0"}
     return label in (later if shape == CURRENT else {"0.2.0"})
 
 
 def changes_on_the_way(row: Row, shape: str) -> list[str]:
-    """Return what differs in a row that was read and written again, and the notes."""
+    """Return the differences of a row that was read and written, and its losses."""
     fates = FieldFates()
     back = adapter(shape).writer(adapter(shape).read(row), fates)
     expected = as_written(row, shape)
@@ -135,7 +135,7 @@ def changes_on_the_way(row: Row, shape: str) -> list[str]:
 
 
 def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]:
-    """Return the paths that differ without a note, or are noted without a difference.
+    """Return the paths that differ without a loss, or have a loss but do not differ.
 
     That the row is valid is a part of it.
     """
@@ -149,12 +149,12 @@ def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]
 
 
 def covers(note: str, path: str) -> bool:
-    """Tell whether a note on one path speaks of another."""
+    """Tell whether a loss at one path includes another path."""
     return path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
 
 
 def record_with(*, turns: Any = UNSET, **fields: Any) -> Record:
-    """Return a record that every shape can hold, but for `fields` of its output."""
+    """Return a record that every version can hold, but for `fields` of its output."""
     output = {"model": "org/m", "scores": [SCORE], "attribution": [], **fields}
     if turns is UNSET:
         output = {"text": "4", "interaction_type": "single_turn", **output}
@@ -163,7 +163,7 @@ def record_with(*, turns: Any = UNSET, **fields: Any) -> Record:
 
 
 def written(shape: str, record: Record) -> tuple[Row, list[tuple[Fate, str]]]:
-    """Return the row of a record, and the notes on it."""
+    """Return the row of a record, and its recorded losses."""
     fates = FieldFates()
     row = adapter(shape).writer(record, fates)
     return row, [(each.fate, each.path) for each in fates.entries]
@@ -171,7 +171,7 @@ def written(shape: str, record: Record) -> tuple[Row, list[tuple[Fate, str]]]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_rows_come_back(shape: str) -> None:
-    """A row that is read and written in its shape is the same, without any note."""
+    """A row that is read and written in its version is the same, without any loss."""
     broken = [changes_on_the_way(each, shape) for each in fixtures(shape)]
 
     assert [each for each in broken if each] == []
@@ -180,7 +180,7 @@ def test_rows_come_back(shape: str) -> None:
 @needs_corpus
 @pytest.mark.parametrize("shape", SHAPES)
 def test_real_rows_come_back(shape: str) -> None:
-    """A real row that is read and written in its shape is the same, without notes."""
+    """A real row that is read and written in its version is the same, without loss."""
     rows = [each for each in real_rows(shape) if is_labelled(each, shape)]
     broken = [changes_on_the_way(each, shape) for each in rows]
 
@@ -216,7 +216,7 @@ def test_keys_of_a_row_are_in_documented_order(shape: str) -> None:
 @pytest.mark.parametrize("source", SHAPES)
 @pytest.mark.parametrize("choices", [FIRST, LIST])
 def test_shapes_become_each_other(source: str, target: str, choices: Choices) -> None:
-    """Between shapes, what differs is what was noted, for odd rows as well."""
+    """Between versions, each difference is a recorded loss, for odd rows as well."""
     if target == SEED and choices is LIST:
         choices = FIRST
     broken: list[set[str]] = []
@@ -233,7 +233,7 @@ def test_shapes_become_each_other(source: str, target: str, choices: Choices) ->
 @needs_corpus
 @pytest.mark.parametrize(("source", "target"), [(SEED, CURRENT), (CURRENT, SEED)])
 def test_real_rows_become_each_other(source: str, target: str) -> None:
-    """Real rows of one shape as rows of another differ exactly where noted."""
+    """Real rows written in another version differ exactly where a loss is recorded."""
     rows = real_rows(source)
     broken = [law_broken(target, adapter(source).read(each)) for each in rows]
 
@@ -244,7 +244,7 @@ def test_real_rows_become_each_other(source: str, target: str) -> None:
 @pytest.mark.parametrize("target", SHAPES)
 @pytest.mark.parametrize("source", SHAPES)
 def test_kept_rows_come_back(source: str, target: str) -> None:
-    """With --keep-extra a row comes back whole from another shape."""
+    """With --keep-extra a row comes back whole from another version."""
     choices = Choices(responses=Responses.FIRST, keep_extra=True)
     lost = []
     for row in fixtures(source):
@@ -330,7 +330,7 @@ ODD = st.builds(
 @settings(suppress_health_check=list(HealthCheck))
 @given(record=ODD)
 def test_odd_records_are_mended_with_notes(shape: str, record: Record) -> None:
-    """A record with what no row may have becomes a valid row, with a note each."""
+    """A record with values that no row may have becomes a valid row, with losses."""
     assert law_broken(shape, record) == set()
 
 
@@ -344,7 +344,7 @@ def test_odd_records_are_mended_with_notes(shape: str, record: Record) -> None:
 def test_odd_answers_are_listed_with_notes(
     shape: str, records: list[Record], texts: list[Any], reasonings: list[Any]
 ) -> None:
-    """Several answers become one row, and what only the first can have is noted."""
+    """Several answers become one row; what only the first can have is a loss."""
     outputs = [
         replace(each.outputs[0], text=text, reasoning=reasoning)
         for each, text, reasoning in zip(records, texts, reasonings, strict=False)
@@ -423,7 +423,7 @@ def test_values_of_the_closed_shape_become_text() -> None:
     ],
 )
 def test_a_source_names_a_turn_of_the_record(in_row: str, in_record: str) -> None:
-    """A source is said of the turns of the record, and any other text stays apart."""
+    """A source names the turns of the record, and any other text is unchanged."""
     step = {
         "turn_idx": 0,
         "source": in_row,
@@ -552,7 +552,7 @@ def test_a_score_is_a_number_in_the_closed_shape(
 def test_a_label_stays_where_it_is_one_of_the_shape(
     shape: str, label: str, expected: str
 ) -> None:
-    """A version label that was kept is written again only in its own shape."""
+    """A version label that was kept is written again only in its own version."""
     record = replace(record_with(), extra={"eee": {"schema_version": label}})
     row, fates = written(shape, record)
     path = "extra.eee.schema_version"
@@ -563,7 +563,7 @@ def test_a_label_stays_where_it_is_one_of_the_shape(
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_own_label_is_not_kept(shape: str) -> None:
-    """The label that every row of a shape gets says nothing of a record."""
+    """The default label of a version is not kept in a record."""
     row, _ = written(shape, record_with())
 
     assert row["schema_version"] == LABELS[shape]
@@ -571,7 +571,7 @@ def test_the_own_label_is_not_kept(shape: str) -> None:
 
 
 def test_null_turns_are_the_same_in_all_shapes() -> None:
-    """That turns are null is kept by one name, whatever a shape calls them."""
+    """Null turns are kept at one key, whatever the key of turns in the version."""
     row, _ = written(SEED, record_with())
     record = adapter(SEED).read({**row, "interactions": None})
     current, fates = written(CURRENT, record)
@@ -582,7 +582,7 @@ def test_null_turns_are_the_same_in_all_shapes() -> None:
 
 
 def test_unknown_keys_have_no_place_in_a_closed_root() -> None:
-    """Keys that 0.3.0 refuses are dropped with a note, those below the root stay."""
+    """Keys that 0.3.0 refuses are dropped as losses; those below the root stay."""
     kept = {"unknown": 1, "input": {"x": 1}, "evaluation_result_id": None}
     row, fates = written(CURRENT, replace(record_with(), extra={"eee": kept}))
 
@@ -626,7 +626,7 @@ def test_hashes_are_those_of_known_samples(letter: str) -> None:
 
 
 def test_a_hash_tells_its_recipe() -> None:
-    """A recipe is told by what it gives; of one reference, C and D give the same."""
+    """A recipe is recognised by its hash; for one reference, C and D have the same."""
     told = [
         recipe_of(HASHES[letter][place], *asked)
         for letter in HASHES
@@ -651,7 +651,7 @@ def two_references(digest: str) -> Record:
 def test_a_hash_is_renewed_where_references_are_left_behind(
     digest: str, recipe: str
 ) -> None:
-    """A hash of references that a row does not have is worked out again, and noted."""
+    """A hash of references that a row does not have is computed again, as a loss."""
     made = RecordMapper(adapter(SEED), FIRST).map(two_references(digest))
     (row,) = made.rows
     raw, references = ASKED[1]

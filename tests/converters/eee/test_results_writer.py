@@ -322,7 +322,7 @@ def test_names_that_hide_the_aggregate_are_refused(name: str, tmp_path: Path) ->
 
 
 def test_standard_output_has_no_place_for_an_aggregate() -> None:
-    """Without a file there is no folder for the aggregate, and that is said."""
+    """Without an output file there is no folder for the aggregate: an error."""
     with pytest.raises(ScoreError, match="--output"):
         score(records(), to="eee@0.2.0", constants=SET)
 
@@ -397,7 +397,7 @@ def test_several_answers_of_a_record_are_numbered(tmp_path: Path) -> None:
 
 
 def test_equal_ids_are_refused(tmp_path: Path) -> None:
-    """Rows that could not be told apart are not written, and the cure works."""
+    """Rows with equal ids are not written, and the suggested fix works."""
     row = {
         "id": "1",
         "prompt": "2+2",
@@ -485,7 +485,7 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
 def test_time_is_that_of_the_environment_or_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no id tells the time, SOURCE_DATE_EPOCH does, and the clock else."""
+    """Without a time in the id it is SOURCE_DATE_EPOCH, else the clock."""
     constants = SET | {"evaluation_id": "mine"}
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "77")
     _, fixed = written(records(), "eee@0.3.0", tmp_path, constants=constants)
@@ -497,7 +497,7 @@ def test_time_is_that_of_the_environment_or_now(
 
 
 def test_record_that_lacks_something_is_named(tmp_path: Path) -> None:
-    """A record without what a row must have is named with the cure."""
+    """A record without a required field is named, with the fix."""
     row = {"id": "a", "references": ["4"], "outputs": [{"model": "m", "text": "4"}]}
 
     with pytest.raises(ScoreError, match=r"record 1: .* --set input\.raw=VALUE"):

@@ -1,4 +1,4 @@
-"""The three EvalEval schemas: the user's own, and two that must judge as upstream's."""
+"""The three EvalEval schemas: the user's own, and two that agree with upstream's."""
 
 import json
 import os
@@ -210,7 +210,7 @@ def test_users_schema_is_what_upstream_published() -> None:
 @needs_corpus
 @pytest.mark.parametrize("group", GROUPS)
 def test_real_records_are_judged_as_known(group: str) -> None:
-    """Each group of real records has the known number of valid ones in each shape."""
+    """Each group of real records has the known number of valid ones in each version."""
     names = sorted(GROUPS, key=len, reverse=True)
     rows = [
         row
@@ -300,13 +300,13 @@ def test_full_records_are_valid(shape: str) -> None:
 
 @pytest.mark.parametrize("path", NULLS)
 def test_null_is_accepted_exactly_where_documented(path: str) -> None:
-    """An optional field may be null in the shapes that say so, and in no other."""
+    """An optional field may be null in the versions that say so, and in no other."""
     assert {each for each in UPSTREAM if accepts_null(each, path)} == NULLS[path]
 
 
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_null_table_is_complete(shape: str) -> None:
-    """Every optional field of every shape is in the table of nulls."""
+    """Every optional field of every version is in the table of nulls."""
     optional = {path for path, required in fields_of(schema_of(shape)) if not required}
 
     assert optional <= NULLS.keys()

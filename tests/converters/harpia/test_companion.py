@@ -168,7 +168,7 @@ def test_comparison_never_raises(header: dict[str, Any], item: dict[str, Any]) -
 
 
 def test_remarks_on_files_as_a_whole() -> None:
-    """What is said of a whole file names the metric, whatever its name holds."""
+    """A remark on a whole file names the metric, with any characters in its name."""
     remarks = (companion.missing_remark('a"b\n'), companion.repeated_remark('a"b\n'))
 
     assert [each.code for each in remarks] == ["H201", "H206"]

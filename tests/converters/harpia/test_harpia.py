@@ -1,4 +1,4 @@
-"""How HarpIA's files are told, and that the examples of its rules show them."""
+"""How HarpIA's files are detected, and the examples of its rules."""
 
 import json
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ def spelt(row: Mapping[str, Any], mark: str) -> dict[str, Any]:
 
 
 def told(value: Any) -> dict[tuple[str, str], str]:
-    """Return the sign by which `value` is told, by format and dialect."""
+    """Return the keys by which `value` is detected, by format and dialect."""
     signs = {
         (format_.id, each.name): each.sniff(value)
         for format_ in FORMATS.values()
@@ -76,7 +76,7 @@ def told(value: Any) -> dict[tuple[str, str], str]:
     ],
 )
 def test_input_is_told_by_its_sign(row: Any, dialect: str, sign: str) -> None:
-    """An input is told in one dialect only, also where its values are wrong."""
+    """An input is detected in one dialect only, also where its values are wrong."""
     assert told(row) == {("harpia", dialect): sign}
 
 
@@ -103,7 +103,7 @@ def test_input_is_told_by_its_sign(row: Any, dialect: str, sign: str) -> None:
 def test_results_are_told_by_their_sign(
     value: Any, format_: str, dialect: str, sign: str | None
 ) -> None:
-    """An output or a log is told as nothing else, also where a key is missing."""
+    """An output or a log is detected as nothing else, also where a key is missing."""
     found = told(value)
 
     assert list(found) == [(format_, dialect)]

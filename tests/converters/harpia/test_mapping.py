@@ -77,14 +77,14 @@ def documented(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the instance that a record becomes, and what was noted of each path."""
+    """Return the instance that a record becomes, and the losses of each path."""
     fates = FieldFates()
     row = LAB_INPUT.writer(record, fates)
     return row, {each.path: each.how for each in fates.entries}
 
 
 def comes_back(row: dict[str, Any]) -> bool:
-    """Tell whether an instance is the same again, and nothing is said of it."""
+    """Tell whether an instance comes back the same, without any loss."""
     again, noted = written(LAB_INPUT.read(row))
     return same(again, documented(row)) and noted == {}
 
@@ -192,7 +192,7 @@ def test_answers_as_a_list() -> None:
 def test_what_is_written_of_answers(
     outputs: list[Output], row: dict[str, Any], noted: set[str]
 ) -> None:
-    """What becomes of an answer without a text, or with a place, is noted."""
+    """An answer without a text, and an index that is not written, are losses."""
     found, said = written(Record(id="1", prompt="q", outputs=outputs))
 
     assert found == {"id": "1", "input": "q"} | row
@@ -223,7 +223,7 @@ def test_what_an_instance_must_have(record: Record, help_: str) -> None:
 
 @given(record=records(), kept=KEPT)
 def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> None:
-    """Whatever is kept beside the fields, a difference is noted and the row valid."""
+    """Whatever the extra members, a difference is a loss, and the row is valid."""
     answers = [
         replace(each, text="x" if each.text is UNSET else each.text)
         for each in record.outputs or [Output()]
@@ -242,7 +242,7 @@ def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> 
 def test_what_differs_was_noted(
     record: Record, kept: dict[str, Any], named: dict[str, Any]
 ) -> None:
-    """A field differs if and only if that was noted, also in lists of answers."""
+    """A field differs if and only if its loss is recorded, also in lists of answers."""
     changes = {"model": UNSET, "turns": UNSET, "extra": {"harpia": named}}
     outputs = [replace(each, **changes) for each in record.outputs]
     record = replace(filled(record), outputs=outputs, extra={"harpia": kept})
@@ -276,7 +276,7 @@ def test_metrics_in_every_spelling(key: str) -> None:
 
 
 def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
-    """Return what is written of a header, and the paths that are noted."""
+    """Return what is written of a header, and the paths of recorded losses."""
     fates = FieldFates()
     assert LAB_INPUT.write_header is not None
     row = LAB_INPUT.write_header(header, fates)
@@ -318,7 +318,7 @@ def test_what_is_no_list_of_metrics_is_kept(metrics: Any) -> None:
 
 
 def test_header_of_others() -> None:
-    """Metrics without an id, other vendors' keys and taken keys are noted."""
+    """Metrics without an id, other vendors' keys and taken keys are losses."""
     header = Header(
         metrics=[BLEU, "chrF"],
         extra={
@@ -339,7 +339,7 @@ def test_header_of_others() -> None:
 
 
 def test_metrics_are_not_written_twice() -> None:
-    """A kept list that would be read as the metrics is left out, and noted."""
+    """A kept list that would be read as the metrics is left out as a loss."""
     header = Header(extra={"harpia": {"metric": [BLEU]}})
 
     assert header_written(header) == ({}, ["header.extra.harpia.metric"])

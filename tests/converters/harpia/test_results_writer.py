@@ -106,7 +106,7 @@ def log_of(data: Any, **options: Any) -> list[Any]:
 def problems_of(
     data: bytes, to: str, folder: Path, beside: bytes | Path | None = None
 ) -> list[str]:
-    """Return what is said of an output or a log, against its input if there is one."""
+    """Return the remarks on an output or a log, against its input if there is one."""
     options: dict[str, Any] = {"format": f"harpia-{to}", "strict": True, "lint": True}
     if beside is not None:
         path = beside if isinstance(beside, Path) else folder / "input.json"
@@ -311,7 +311,7 @@ def test_one_metric_with_two_sets_of_parameters(tmp_path: Path) -> None:
 
 
 def test_parameters_that_the_user_changes(tmp_path: Path) -> None:
-    """A changed parameter of HarpIA's is told as it was computed, others are not."""
+    """An overridden parameter of HarpIA is written as computed, others are not."""
     data = input_of([bleu(smoothing_function="method1")], PAIRS["pt"])
     new = {"smoothing_function": "method2", "references": "clip"}
     changed = {f"BLEU-NLTK.{name}": each for name, each in new.items()}

@@ -1,4 +1,4 @@
-"""What is said of HarpIA's files that their schemas allow."""
+"""Remarks on HarpIA's files that their schemas allow."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -85,7 +85,7 @@ def remarks_by(dialect: Dialect, value: Any) -> list[Remark]:
     ],
 )
 def test_remarks_on_an_instance(fields: Any, expected: Any) -> None:
-    """What is tolerated in an instance is said, at the field; no answer is wrong."""
+    """Tolerated values in an instance get remarks; a missing answer is an error."""
     assert codes_of(lab_input.remarks(changed(INSTANCE, fields))) == expected
 
 
@@ -126,7 +126,7 @@ def test_both_fields_may_be_spelt_otherwise() -> None:
     ],
 )
 def test_remarks_on_a_metric(metric: Any, expected: Any) -> None:
-    """What is tolerated in a metric of an input is said, at its place."""
+    """What is tolerated in a metric of an input gets a remark, at its place."""
     document = {"instances": [], "metrics": [metric]}
 
     assert codes_of(header_checks.header_remarks(document)) == expected
@@ -134,7 +134,7 @@ def test_remarks_on_a_metric(metric: Any, expected: Any) -> None:
 
 @pytest.mark.parametrize("key", ["Metrics", "metric", "metricas", "MÉTRICAS"])
 def test_metrics_under_another_name_are_not_passed_over(key: str) -> None:
-    """A list of metrics that nobody would read is said to be so."""
+    """A list of metrics under an unknown key gets a remark."""
     found = list(header_checks.header_remarks({"instances": [], key: [METRIC]}))
 
     assert [(each.code, each.path, each.at_key) for each in found] == [
@@ -178,7 +178,7 @@ def test_doubts_about_metrics(name: str, parameters: Any, expected: list[str]) -
     ],
 )
 def test_remarks_on_an_output(fields: Any, expected: Any) -> None:
-    """What is tolerated in a metric's output is said; without a metric it is wrong."""
+    """Tolerated keys in an output get remarks; a missing metric is an error."""
     assert codes_of(output.remarks(changed(ITEM, fields))) == expected
 
 
@@ -204,7 +204,7 @@ def test_remarks_on_outputs_by_metric() -> None:
     ],
 )
 def test_remarks_on_a_log(key: str, expected: Any) -> None:
-    """A line of a log says its metric under `id`, or it is said where it does."""
+    """A line of a log that names its metric at another key than `id` gets a remark."""
     row = {key if each == "id" else each: value for each, value in ROW.items()}
 
     assert codes_of(log.remarks(row)) == expected

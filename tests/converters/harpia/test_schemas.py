@@ -107,7 +107,7 @@ def is_allowed(value: Any, schema: dict[str, Any]) -> bool:
     ],
 )
 def test_instance(changes: Any, tolerant: bool, strict: bool) -> None:
-    """An instance is judged by what the pages say, and by what is tolerated.
+    """An instance is validated strictly by the pages, and with what is tolerated.
 
     That it has an answer under any spelling is a rule's to say.
     """
@@ -141,7 +141,7 @@ def test_instance(changes: Any, tolerant: bool, strict: bool) -> None:
     ],
 )
 def test_metric(changes: Any, tolerant: bool, strict: bool) -> None:
-    """A metric of an input is judged in the same two ways."""
+    """A metric of an input is validated in the same two ways."""
     document = {"instances": [INSTANCE], "metrics": [changed(METRIC, changes)]}
     found = [
         is_allowed(document, schema_of(each)) for each in ("harpia", "harpia-strict")
@@ -210,7 +210,7 @@ def test_portuguese_document(document: Any, verdict: bool) -> None:
     ],
 )
 def test_output(changes: Any, tolerant: bool, strict: bool) -> None:
-    """An output is judged in the same two ways; that it has no name is a rule's."""
+    """An output is validated in the same two ways; a rule finds a missing name."""
     item = changed(ITEM, changes)
     found = [
         is_allowed(item, record_schema(each, "results"))
@@ -231,7 +231,7 @@ def test_output(changes: Any, tolerant: bool, strict: bool) -> None:
     ],
 )
 def test_output_by_metric(changes: Any, tolerant: bool, strict: bool) -> None:
-    """Under its metric's name an output is judged likewise, and needs no id."""
+    """An output under its metric's name is validated in the same way, without an id."""
     document = {"BLEU": changed(ITEM, changes)}
     found = [
         is_allowed(document, schema_of(each))
@@ -258,7 +258,7 @@ def test_output_by_metric(changes: Any, tolerant: bool, strict: bool) -> None:
     ],
 )
 def test_log(changes: Any, tolerant: bool, strict: bool) -> None:
-    """A line of a log is judged in the same two ways."""
+    """A line of a log is validated in the same two ways."""
     row = changed(ROW, changes)
     found = [
         is_allowed(row, schema_of(each)) for each in ("harpia-log", "harpia-log-strict")

@@ -58,7 +58,7 @@ class Generator:
         return {"replies": [message]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what tells it apart in a cache."""
+        """Return what identifies it in a cache."""
         return {"type": "tests.Generator", "init_parameters": {}}
 
 
@@ -281,7 +281,7 @@ def test_inputs_that_do_not_fit_are_refused(kind: Any, inputs: dict[str, Any]) -
 
 @BOTH
 def test_a_row_has_its_result(kind: Any) -> None:
-    """A result is what the model replied; where nobody says more, meta is None."""
+    """A result is what the model replied; without further data, meta is None."""
     evaluator = made(kind)
 
     assert evaluator.run(predicted_answers=["a"]) == {

@@ -1,4 +1,4 @@
-"""What Haystack's documents are told by, and that nothing makes it fail."""
+"""Detection of Haystack's documents, which never fails."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -74,7 +74,7 @@ def told(value: Mapping[str, Any]) -> list[tuple[str, str]]:
 def test_each_dialect_is_told(
     value: dict[str, Any], key: tuple[str, str], sign: str
 ) -> None:
-    """Each dialect is told by its own sign, and no other one tells it too."""
+    """Each dialect is detected by its own keys, and by no other dialect's."""
     assert told(value) == [key]
     assert sign in DIALECTS[key].sniff(value)
 
@@ -137,7 +137,7 @@ def test_what_is_broken_is_told_as_what_it_was_meant_to_be(
     ],
 )
 def test_what_is_of_others_is_left_alone(value: dict[str, Any]) -> None:
-    """Documents and rows of others, and what tells nothing, are not Haystack's."""
+    """Documents and rows of others are not detected as Haystack's."""
     assert told(value) == []
 
 
@@ -154,7 +154,7 @@ def test_any_object_is_told_at_most_once(value: dict[str, Any]) -> None:
 @settings(max_examples=200, deadline=None)
 @given(value=JSON)
 def test_remarks_never_fail(value: Any) -> None:
-    """No value, of whatever type, makes what is said of it fail."""
+    """The checks do not fail for a value of any type."""
     for each in DIALECTS.values():
         assert each.remarks is not None
         assert all(isinstance(one.message, str) for one in each.remarks(value))

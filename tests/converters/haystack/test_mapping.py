@@ -47,14 +47,14 @@ def rows_in(path: Path) -> list[dict[str, Any]]:
 
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the row that a record becomes, and what was noted of each path."""
+    """Return the row that a record becomes, and the recorded losses of each path."""
     fates = FieldFates()
     row = COLUMNS.writer(record, fates)
     return row, {each.path: each.how for each in fates.entries}
 
 
 def comes_back(row: dict[str, Any]) -> bool:
-    """Tell whether a row is the same again, and nothing is said of it.
+    """Tell whether a row comes back the same, without any loss.
 
     Of well-known columns null is left to whoever puts rows together.
     """
@@ -171,7 +171,7 @@ def test_null_among_items_is_absent() -> None:
 
 
 def test_columns_of_other_vendors_answers() -> None:
-    """A record from elsewhere gets the columns in their order."""
+    """A record from another vendor gets the columns in their order."""
     record = Record(
         id="1",
         prompt="q",
@@ -195,7 +195,7 @@ def test_columns_of_other_vendors_answers() -> None:
     ],
 )
 def test_what_has_no_item_is_noted(record: Record, noted: set[str]) -> None:
-    """What is known to be nothing gets no item, and that is noted."""
+    """Null and empty values get no item, and that is recorded as a loss."""
     row, said = written(record)
 
     assert row == {"questions": "q"}
@@ -227,7 +227,7 @@ def test_any_row_comes_back(row: dict[str, Any]) -> None:
 def test_what_differs_was_noted(
     record: Record, kept: dict[str, Any], named: dict[str, Any]
 ) -> None:
-    """A field differs if and only if that was noted, whatever was kept."""
+    """A field differs if and only if a loss of it is recorded, whatever was kept."""
     changes = {"turns": UNSET, "extra": {"haystack": named}}
     outputs = [replace(each, **changes) for each in record.outputs]
     record = replace(filled(record), outputs=outputs, extra={"haystack": kept})
@@ -271,7 +271,7 @@ def restored_from(row: dict[str, Any]) -> Record:
 
 
 def header_written(header: Header) -> tuple[dict[str, Any], list[str]]:
-    """Return what is written of a header, and the paths that are noted."""
+    """Return what is written of a header, and the paths of recorded losses."""
     fates = FieldFates()
     assert COLUMNS.write_header is not None
     row = COLUMNS.write_header(header, fates)
@@ -289,7 +289,7 @@ def test_component_comes_back() -> None:
 
 
 def test_header_of_others() -> None:
-    """What is no component's name has no place around columns, which is noted."""
+    """Only the component's name is written beside the columns; the rest is a loss."""
     header = Header(extra={"haystack": {"component": 1, "a": 2}, "harpia": {"b": 3}})
     paths = ["haystack.component", "haystack.a", "harpia.b"]
 

@@ -1,4 +1,4 @@
-"""What is said of Haystack's documents that their schemas allow."""
+"""Remarks on Haystack's documents that their schemas allow."""
 
 import json
 from typing import Any
@@ -30,12 +30,12 @@ BUILDER = {"type": "haystack.PromptBuilder", "init_parameters": {"template": "{{
 
 
 def said(format_: str, value: Any, dialect: str = "") -> list[tuple[str, Any]]:
-    """Return the codes and the paths of what is said of `value`."""
+    """Return the codes and the paths of the remarks on `value`."""
     return [(each.code, each.path) for each in remarks_of(format_, value, dialect)]
 
 
 def remarks_of(format_: str, value: Any, dialect: str = "") -> list[Remark]:
-    """Return what is said of `value`."""
+    """Return the remarks on `value`."""
     remarks = DIALECTS[format_, dialect].remarks
     assert remarks is not None
     return list(remarks(value))
@@ -52,7 +52,7 @@ def test_example_of_a_rule_breaks_it_alone(rule: Any) -> None:
 
 
 def in_parts(format_: str, value: Any) -> list[tuple[str, Any]]:
-    """Return what is said of a document, of columns item by item."""
+    """Return the remarks on a document, of columns item by item."""
     if format_ != "haystack":
         return said(format_, value)
     items = [{key: item} for key, column in value.items() for item in column]
@@ -61,7 +61,7 @@ def in_parts(format_: str, value: Any) -> list[tuple[str, Any]]:
 
 
 def lengths_of(items: dict[tuple[str | int, ...], int]) -> list[tuple[str, Any]]:
-    """Return what is said of the lengths of columns."""
+    """Return the remarks on the lengths of columns."""
     return [(each.code, each.path) for each in columns.lengths(items)]
 
 
@@ -87,7 +87,7 @@ def test_codes_and_names_are_of_haystack() -> None:
 def test_columns_of_another_length_are_named(
     items: dict[tuple[str | int, ...], int], paths: list[Any]
 ) -> None:
-    """What differs from most columns of its component is said, and nothing else."""
+    """A column gets a remark if its length differs from most of its component."""
     assert lengths_of(items) == [("K101", each) for each in paths]
 
 
@@ -108,7 +108,7 @@ def test_columns_of_another_length_are_named(
 def test_items_of_well_known_columns_are_looked_at(
     row: dict[str, Any], paths: list[Any]
 ) -> None:
-    """An item that is not what evaluators expect is said, at its place."""
+    """An item that is not what evaluators expect gets a remark, at its place."""
     assert said("haystack", row) == [("K102", each) for each in paths]
 
 
@@ -130,7 +130,7 @@ def test_items_of_well_known_columns_are_looked_at(
 def test_results_that_do_not_belong_together_are_said(
     value: dict[str, Any], expected: list[Any]
 ) -> None:
-    """Lengths and keys that differ are said, also under a component's name."""
+    """Lengths and keys that differ get remarks, also under a component's name."""
     below = [(code, ("juiz", *path)) for code, path in expected]
 
     assert said("haystack-results", value) == expected
@@ -152,7 +152,7 @@ def test_results_that_do_not_belong_together_are_said(
 def test_a_run_is_held_to_what_haystack_refuses(
     inputs: dict[str, Any], scores: dict[str, Any], expected: list[Any]
 ) -> None:
-    """Lengths are compared with what most inputs have, and doubts are said."""
+    """Lengths are compared with what most inputs have, and doubts get remarks."""
     metrics = {
         name: {"score": 1, "individual_scores": each} for name, each in scores.items()
     }
@@ -197,7 +197,7 @@ def test_names_that_jinja_fails_on_are_errors(
     ],
 )
 def test_templates_in_text_are_said(*, text: str, is_said: bool) -> None:
-    """What Jinja reads is said wherever it stands, unless it is a declared input."""
+    """Templates of Jinja get remarks at any depth, except declared inputs."""
     example = {"inputs": {"responses": [text]}, "outputs": {"score": {text: 1}}}
     document = {**DEFINITION, "instructions": text, "examples": [example]}
     places = {
@@ -226,7 +226,7 @@ def test_templates_in_text_are_said(*, text: str, is_said: bool) -> None:
     ],
 )
 def test_types_that_are_not_lists_are_said(*, kind: str, is_list: bool) -> None:
-    """A type that is no list type is said, with how to write it."""
+    """A type that is no list type gets a remark, with how to write it."""
     document = {**DEFINITION, "inputs": [["responses", kind]]}
     expected = [] if is_list else [("K305", ("inputs", 0, 1))]
 
@@ -254,7 +254,7 @@ def test_types_that_are_not_lists_are_said(*, kind: str, is_list: bool) -> None:
 def test_declarations_are_looked_at_wherever_they_are(
     change: dict[str, Any], expected: list[Any]
 ) -> None:
-    """What is doubtful is said of a definition, and of the same inside of others."""
+    """A doubtful definition gets the same remarks by itself and inside of others."""
     document = {**DEFINITION, **change}
     dumped = {"type": LLM, "init_parameters": document}
 
@@ -279,7 +279,7 @@ def test_other_evaluators_are_left_alone() -> None:
 
 
 def test_names_are_shown_short() -> None:
-    """Long names and long lists of names are cut, and it is said how many are left."""
+    """Long names and long lists are cut, with the number of names left out."""
     assert quoted("ç" * 50) == f'"{"ç" * 40}…"'
     assert listed("abcdef") == '"a", "b", "c", "d" and 2 more'
     assert listed(["a"]) == '"a"'

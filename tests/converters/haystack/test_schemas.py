@@ -134,7 +134,7 @@ def test_evaluators_share_their_definition(suffix: str) -> None:
 @pytest.mark.parametrize("suffix", ["", "-strict"])
 @pytest.mark.parametrize("id_", ["haystack", "haystack-results"])
 def test_components_are_held_to_the_same(id_: str, suffix: str) -> None:
-    """What stands under a component's name is judged as it is by itself."""
+    """What stands under a component's name is validated as it is by itself."""
     alone = schema_of(f"{id_}{suffix}")
     inner = schema_of(f"{id_}-component{suffix}")["additionalProperties"]
 
@@ -262,7 +262,7 @@ def test_runs(change: dict[str, Any], expected: tuple[bool, bool]) -> None:
     ],
 )
 def test_definitions(change: dict[str, Any], expected: tuple[bool, bool]) -> None:
-    """A definition is judged the same wherever it stands."""
+    """A definition is validated the same wherever it stands."""
     definition = changed(DEFINITION, change)
     dumped = {"type": LLM, "init_parameters": definition}
 

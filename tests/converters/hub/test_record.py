@@ -1,4 +1,4 @@
-"""The hub's record as JSON: its schema, its decoder, and how it is told."""
+"""The hub's record as JSON: its schema, its decoder, and how it is detected."""
 
 import json
 from itertools import islice
@@ -197,7 +197,7 @@ def test_lane_accepts_full_records_and_no_bad_mutant() -> None:
     ],
 )
 def test_record_is_told_by_outputs_and_what_was_asked(row: Any, sign: str) -> None:
-    """A list of outputs beside what was asked tells a record, unless EvalEval's."""
+    """A list of outputs beside a question is a record, unless it is EvalEval's."""
     assert SNIFF(row) == sign
 
 

@@ -61,7 +61,7 @@ ANYTHING = st.recursive(
 
 
 def checker(schema: str) -> Callable[[Any], bool]:
-    """Return what tells whether the schema called `schema` allows a document."""
+    """Return a function that tells whether `schema` allows a document."""
     text = (ROOT / "schemas" / "nemo" / f"{schema}.schema.json").read_bytes()
     return jsonschema_rs.Draft7Validator(json.loads(text), offline=True).is_valid
 
@@ -120,7 +120,7 @@ def scores(metric: str, **values: Any) -> dict[str, Any]:
 def test_document_is_told_by_its_tree(
     document: dict[str, Any], dialect: str, sign: str
 ) -> None:
-    """A document, also a broken one, is told as one dialect, and by what."""
+    """A document, also a broken one, is detected as one dialect, by known keys."""
     assert told(document) == {dialect: sign}
 
 
@@ -189,7 +189,7 @@ def remark_table() -> Iterator[Any]:
 def test_doubts_are_remarked_at_their_place(
     dialect: str, document: Any, expected: list[Any]
 ) -> None:
-    """What is tolerated or doubtful is said, and is not valid where it is strict."""
+    """Tolerated or doubtful values get remarks, and are not valid if strict."""
     found = remarks_on(DIALECTS[dialect], document)
     places = ["/".join(map(str, each.path)) for each in found]
 
@@ -260,7 +260,7 @@ def test_documents_are_judged_as_the_client_types_them(
 
 @pytest.mark.parametrize("dialect", GOOD)
 def test_what_is_strictly_valid_has_no_remarks(dialect: str) -> None:
-    """A mutant that is strictly valid is valid, and nothing is said of it."""
+    """A mutant that is strictly valid is valid, and has no remark."""
     rule = DIALECTS[dialect]
     allowed, strict = checker(rule.schema), checker(rule.strict)
     fixtures = sorted((ROOT / "fixtures").glob("nemo-[rc]*/valid/*.json"))
@@ -279,7 +279,7 @@ def test_what_is_strictly_valid_has_no_remarks(dialect: str) -> None:
 
 
 def test_no_mutant_looks_like_two_dialects() -> None:
-    """A document is told as one dialect at most, whatever became of it."""
+    """A document is detected as one dialect at most, also if it is mutated."""
     for each in islice(mutants(list(GOOD.values()), 7), 3_000):
         assert not isinstance(each, dict) or len(told(each)) <= 1, each
 

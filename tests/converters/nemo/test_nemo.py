@@ -51,7 +51,7 @@ def is_valid(schema: str, row: Any) -> bool:
 
 
 def checker(schema: str) -> Callable[[Any], bool]:
-    """Return what tells the same of many rows."""
+    """Return the function that does the same for many rows."""
     path = ROOT / "schemas" / "nemo" / f"{schema}.schema.json"
     return jsonschema.Draft7Validator(json.loads(path.read_bytes())).is_valid
 
@@ -104,7 +104,7 @@ def without(row: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 def test_record_is_told_by_its_keys(
     row: dict[str, Any], dialect: str, sign: str
 ) -> None:
-    """A record, also a broken one, is told as one dialect, and by which keys."""
+    """A record, also a broken one, is detected as one dialect, and by which keys."""
     assert told(row) == {dialect: sign}
 
 
@@ -163,7 +163,7 @@ def remark_table() -> Iterator[Any]:
 def test_tolerated_deviations_are_remarked(
     dialect: str, row: dict[str, Any], expected: list[Any]
 ) -> None:
-    """What is tolerated is said, at its place, and is not valid where it is strict."""
+    """Tolerated values get a remark at their place, and are not valid if strict."""
     found = remarks_on(DIALECTS[dialect], row)
 
     assert [(each.code, each.path) for each in found] == expected
@@ -173,7 +173,7 @@ def test_tolerated_deviations_are_remarked(
 
 
 def test_an_unknown_key_is_named_with_the_known_ones() -> None:
-    """A misspelt key is told as it is, and the help says which keys there are."""
+    """A misspelt key is quoted in the message, and the help lists the known keys."""
     (category, misspelt) = questions.remarks(QUESTION | {"categroy": "a\nb"})
 
     assert category.help == 'add "category": ""'
@@ -233,7 +233,7 @@ def test_strict_allows_exactly_what_needs_no_remark(dialect: str) -> None:
 
 
 def test_no_mutant_looks_like_two_dialects() -> None:
-    """A record is told as one dialect at most, whatever became of it."""
+    """A record is detected as one dialect at most, also if it is mutated."""
     for each in islice(mutants(list(GOOD.values()), 7), 3_000):
         assert not isinstance(each, dict) or len(told(each)) <= 1, each
 

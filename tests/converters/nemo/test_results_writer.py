@@ -119,7 +119,7 @@ def asked(
 
 
 def problems_of(data: bytes, *, strict: bool = True) -> list[str]:
-    """Return the codes of all that is said of results."""
+    """Return the codes of all remarks on results."""
     report = validate(data, format="nemo-results", strict=strict, lint=True)
     return [each.code for each in report.problems]
 
@@ -205,7 +205,7 @@ def test_number_checks(
 
 
 def test_unverified_definitions_say_so() -> None:
-    """What nobody knows of NVIDIA's service is told in the signature."""
+    """The signature says which definitions NVIDIA has not published."""
     scores = score(lines_of(("a", ["a"])), profile="nemo", replicates=0)
     names = [
         each.name
@@ -270,7 +270,7 @@ def test_configuration_in_a_file() -> None:
     ],
 )
 def test_unknown_metric_of_a_configuration(name: str, kind: str) -> None:
-    """An unknown metric ends the run before work, or is left out, which is told."""
+    """An unknown metric ends the run before work, or is left out, which is reported."""
     path = CONFIGURATIONS / name
 
     with pytest.raises(ScoreError, match=f"{kind} is no metric of similarity_metrics"):
@@ -620,7 +620,7 @@ def test_a_score_without_a_value_is_left_out(pair: Any) -> None:
 
 
 def test_percentages_do_not_pass_for_shares() -> None:
-    """A score from 0 to 100 under the name of a share is refused, with the cure."""
+    """A score from 0 to 100 under the name of a share is refused, with the fix."""
     with pytest.raises(ScoreError, match=r"--param f1\.scale=0-1"):
         written(ANSWERS, profile="squad")
     cured = {"f1.scale": "0-1", "em.scale": "0-1"}

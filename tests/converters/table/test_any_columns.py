@@ -17,13 +17,13 @@ SCHEMA = built_in_schema("csv")
 
 @given(st.dictionaries(st.text(), st.text(), min_size=1))
 def test_any_columns_are_a_table(row: dict[str, str]) -> None:
-    """A row of text under any column names is told and valid."""
+    """A row of text under any column names is detected and valid."""
     assert any_columns.sign_of(row)
     assert Draft7Validator(SCHEMA).is_valid(row)
 
 
 def test_no_columns_are_no_table() -> None:
-    """A row without a column is neither told nor valid."""
+    """A row without a column is neither detected nor valid."""
     assert any_columns.sign_of({}) == ""
     assert not Draft7Validator(SCHEMA).is_valid({})
 

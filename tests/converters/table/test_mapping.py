@@ -45,7 +45,7 @@ def rows_in(path: Path) -> list[dict[str, str]]:
 
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the row that a record becomes, and what was noted of each path."""
+    """Return the row that a record becomes, and the recorded losses of each path."""
     fates = FieldFates()
     row = TABLE.writer(record, fates)
     return row, {each.path: each.how for each in fates.entries}
@@ -186,7 +186,7 @@ def test_what_is_no_score_is_kept(text: str) -> None:
     ],
 )
 def test_what_is_written(record: Record, row: dict[str, str], noted: set[str]) -> None:
-    """Null, numbers for text and what no cell can hold are noted."""
+    """Null, numbers for text and what no cell can hold are recorded as losses."""
     found, said = written(record)
 
     assert found == row
@@ -226,7 +226,7 @@ def test_any_row_comes_back(row: dict[str, str]) -> None:
 def test_what_differs_was_noted(
     record: Record, kept: dict[str, Any], others: dict[str, Any]
 ) -> None:
-    """A field differs if and only if that was noted, whatever was kept."""
+    """A field differs if and only if a loss of it is recorded, whatever was kept."""
     # A score that says nothing is no difference, however many of them there are.
     assume(not any(Score() in (each.scores or []) for each in record.outputs))
     record = replace(filled(record), extra={**others, "csv": kept})

@@ -70,7 +70,7 @@ def rows_in(path: Path) -> list[Row]:
 def written(
     record: Record, adapter: FormatAdapter
 ) -> tuple[Row, list[tuple[str, str]]]:
-    """Return the row for `record` and the notes on it, as their fates and paths."""
+    """Return the row for `record` and its recorded losses, as their fates and paths."""
     fates = FieldFates()
     row = adapter.writer(record, fates)
     return row, [(each.fate.name.lower(), each.path) for each in fates.entries]
@@ -314,7 +314,7 @@ def test_blank_system_is_none() -> None:
     ],
 )
 def test_chats_are_written(record: Row, chat: str, fates: list[str]) -> None:
-    """What is asked becomes a chat with the gt behind it, and is noted if altered."""
+    """What is asked becomes a chat with the gt behind it, and a change is recorded."""
     if isinstance(record.get("messages"), str):
         record = {**record, "messages": chat_of(record["messages"])}
     row, said = written(Record(**record), MESSAGES)
@@ -577,7 +577,7 @@ def test_what_is_lacking_is_said(
 
 @pytest.mark.parametrize("adapter", [MESSAGES, OUTPUTS])
 def test_no_reference_is_noted(adapter: FormatAdapter) -> None:
-    """An empty list of references is not written, and that is noted."""
+    """An empty list of references is not written, and that is recorded as a loss."""
     row, said = written(Record(**ASKED, references=[]), adapter)
 
     assert "ref_answer" not in row
@@ -657,7 +657,7 @@ def what_is_held(record: Record, adapter: FormatAdapter) -> Record:
 @pytest.mark.parametrize("name", ADAPTERS)
 @given(record=RECORDS)
 def test_what_differs_is_noted(name: str, record: Record) -> None:
-    """What does not come back of a record like Tencent's is noted, and only that."""
+    """A field of a record does not come back if and only if its loss is recorded."""
     adapter = ADAPTERS[name]
     record = what_is_held(record, adapter)
     row, said = written(record, adapter)

@@ -84,7 +84,7 @@ def test_schema_is_a_draft_07_schema(name: str) -> None:
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_good_rows_are_good_in_every_way(name: str) -> None:
-    """A row as documented is told, is valid, also if strict, and has no remark."""
+    """A row as documented is detected, is valid, also if strict, and has no remark."""
     for each in GOOD[name]:
         assert DIALECTS[name].sniff(each)
         assert allows(name, each)
@@ -209,7 +209,7 @@ def test_strict_refuses_what_is_tolerated(name: str, row: Any) -> None:
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_strict_rows_have_no_remarks(name: str, seed: int) -> None:
-    """A row that is valid if strict is valid anyway, and nothing is said of it."""
+    """A row that is valid if strict is valid anyway, and has no remark."""
     dialect = DIALECTS[name]
     tolerant = Draft7Validator(built_in_schema(name))
     strict = Draft7Validator(built_in_schema(dialect.strict))
@@ -230,7 +230,7 @@ def test_strict_rows_have_no_remarks(name: str, seed: int) -> None:
     ],
 )
 def test_rows_of_the_corpus_are_valid(file: str, name: str, rows: int) -> None:
-    """The small examples of the corpus are told and valid, also if strict."""
+    """The small examples of the corpus are detected and valid, also if strict."""
     lines = (CORPUS / file).read_text().splitlines()
     found = [json.loads(each) for each in lines]
 
@@ -242,7 +242,7 @@ def test_rows_of_the_corpus_are_valid(file: str, name: str, rows: int) -> None:
 
 @needs_corpus
 def test_table_of_the_corpus_is_valid() -> None:
-    """The small table of the corpus is told and valid, also if strict."""
+    """The small table of the corpus is detected and valid, also if strict."""
     with (CORPUS / "tencent_legacy.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
 

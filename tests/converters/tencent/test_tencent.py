@@ -1,4 +1,4 @@
-"""How Tencent's rows are told, and what is said of those that are allowed."""
+"""How Tencent's rows are detected, and remarks on those that are valid."""
 
 import csv
 import io
@@ -44,7 +44,7 @@ NESTED = st.dictionaries(
 
 
 def signs_of(row: Mapping[str, Any], dialects: Iterable[Dialect]) -> dict[str, str]:
-    """Return the sign by which `row` is told, for each schema that it is told for."""
+    """Return the keys by which `row` is detected, for each schema that fits."""
     signs = {each.schema: each.sniff(row) for each in dialects}
     return {schema: sign for schema, sign in signs.items() if sign}
 
@@ -88,7 +88,7 @@ def row_in(data: bytes) -> Any:
     ],
 )
 def test_row_is_told_by_its_sign(row: Any, kind: str, sign: str) -> None:
-    """A row is told by its surest key, also where the value is wrong."""
+    """A row is detected by its most specific key, also if the value is wrong."""
     assert signs_of(row, ROWS) == {kind: sign}
 
 
@@ -128,7 +128,7 @@ def test_row_of_others_is_left_to_them(row: Any) -> None:
     ],
 )
 def test_table_is_told_by_its_columns(header: str, schema: str, sign: str) -> None:
-    """A table is told by two of its columns, in any order and with a few others."""
+    """A table is detected by two of its columns, in any order and with a few others."""
     (found,) = signs_of(dict.fromkeys(header.split(), ""), TABLES).items()
 
     assert found[0] == schema
@@ -147,7 +147,7 @@ def test_table_is_told_by_its_columns(header: str, schema: str, sign: str) -> No
     ],
 )
 def test_other_tables_are_not_taken(header: str) -> None:
-    """A table with one of the columns, or with many others, is somebody else's."""
+    """A table with one of the columns, or with many others, is another format's."""
     assert signs_of(dict.fromkeys(header.split(), ""), TABLES) == {}
 
 
@@ -184,21 +184,21 @@ def test_any_json_can_be_remarked_on(row: Any) -> None:
 )
 @pytest.mark.parametrize("kind", ["tencent-messages", "tencent-outputs"])
 def test_messages_are_remarked_on(row: Any, expected: Any, kind: str) -> None:
-    """Odd roles, a missing question and late system messages are said, in order."""
+    """Odd roles, a missing question and late system messages get remarks, in order."""
     whole = {"messages": row, "model_outputs": [OUTPUT]}
 
     assert remarks_of(whole, kind) == expected
 
 
 def test_question_under_an_unknown_role_is_not_missed() -> None:
-    """Where a role is unknown, that is said, and not that there is no question too."""
+    """An unknown role gets a remark, and no second one that there is no question."""
     row = {"messages": [{"role": "human"}, {"role": "gpt"}]}
 
     assert [code for code, _ in remarks_of(row, "tencent-messages")] == ["T101"] * 2
 
 
 def test_outputs_are_remarked_on() -> None:
-    """An empty list of outputs is said, and so is each further entry of a model."""
+    """An empty list of outputs gets a remark, and so does a second entry of a model."""
     other = {"model_name": "heron-7b", "responses": []}
     empty = {"messages": [QUESTION], "model_outputs": []}
     twice = {"messages": [QUESTION], "model_outputs": [OUTPUT, other, OUTPUT, OUTPUT]}
@@ -212,7 +212,7 @@ def test_outputs_are_remarked_on() -> None:
 
 @pytest.mark.parametrize(("dialect", "answers"), [(0, "response"), (1, "answer")])
 def test_columns_are_remarked_on(dialect: int, answers: str) -> None:
-    """A missing system column is said of the row, another column at its key."""
+    """A missing system column gets a remark at the row, another column at its key."""
     full = dict.fromkeys(("system", "prompt", answers), "")
     own = FORMATS["tencent-csv"].dialects[dialect]
     with_id = {"id": "1", "prompt": "", answers: ""}
