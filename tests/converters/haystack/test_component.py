@@ -17,13 +17,13 @@ os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 haystack = pytest.importorskip("haystack", reason="the extra haystack is not installed")
 
 from haystack import Pipeline  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - only if it is installed
-from haystack.components.evaluators import (  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - likewise
+from haystack.components.evaluators import (  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - after the skip
     LLMEvaluator as Theirs,
 )
-from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - likewise
+from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - after the skip
 
-from harpia_converters.haystack.component import LLMEvaluator as Ours  # noqa: E402 - likewise
-from harpia_formats.llm_judge import LLMJudge  # noqa: E402 - likewise
+from harpia_converters.haystack.component import LLMEvaluator as Ours  # noqa: E402 - after the skip
+from harpia_formats.llm_judge import LLMJudge  # noqa: E402 - after the skip
 
 BOTH = pytest.mark.parametrize("kind", [Ours, Theirs], ids=["ours", "theirs"])
 EXAMPLE = {"inputs": {"predicted_answers": "Olá"}, "outputs": {"score": 1}}
