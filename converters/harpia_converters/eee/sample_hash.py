@@ -47,13 +47,13 @@ RECIPES: dict[str, Recipe] = {
     "D": all_joined,
 }
 #: The recipes that need a reference.
-_of_first = frozenset({"B", "C"})
+_first_reference_recipes = frozenset({"B", "C"})
 
 
 def recipe_of(digest: str, raw: str, references: list[str]) -> str:
     """Return the letter of the recipe that gives `digest`, or "" if none does."""
     for letter, recipe in RECIPES.items():
-        if (references or letter not in _of_first) and recipe(
+        if (references or letter not in _first_reference_recipes) and recipe(
             raw, references
         ) == digest:
             return letter

@@ -129,7 +129,9 @@ def _expected(header: Mapping[str, Any]) -> _Metrics:
     return metrics_of(header) if {"metrics", "metricas"} & header.keys() else None
 
 
-def _of_output(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]:
+def _output_record_remarks(
+    metrics: _Metrics, record: Mapping[str, Any]
+) -> Iterator[Remark]:
     """Yield the remarks on a record of an output: of one metric, or of all by name."""
     if metrics is None:
         return
@@ -143,7 +145,9 @@ def _of_output(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]
                 yield Remark(remark.code, path, remark.message, remark.help)
 
 
-def _of_log(metrics: _Metrics, record: Mapping[str, Any]) -> Iterator[Remark]:
+def _log_record_remarks(
+    metrics: _Metrics, record: Mapping[str, Any]
+) -> Iterator[Remark]:
     if metrics is not None:
         yield from output_remarks(metrics, record)
 
@@ -169,7 +173,7 @@ def _nothing(metrics: _Metrics, seen: FileSummary) -> Iterator[Remark]:  # noqa:
 OUTPUT = Companion(
     format="harpia",
     expect=_expected,
-    remarks=_of_output,
+    remarks=_output_record_remarks,
     closing=_closing,
     names=_names,
     counts_names=True,
@@ -179,7 +183,7 @@ OUTPUT = Companion(
 LOG = Companion(
     format="harpia",
     expect=_expected,
-    remarks=_of_log,
+    remarks=_log_record_remarks,
     closing=_nothing,
     refers_by=INSTANCE,
     no_such_record=unknown_instance_remark,

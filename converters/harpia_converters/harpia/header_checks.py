@@ -31,12 +31,12 @@ def header_remarks(document: Any) -> Iterator[Remark]:
     for index, metric in enumerate(metrics if isinstance(metrics, list) else ()):
         if isinstance(metric, Mapping):
             path: Path = ("metrics", index)
-            yield from _on_enable(metric, path)
-            yield from on_parameters(metric, path)
-            yield from _on_names(metric, path)
+            yield from _check_enable(metric, path)
+            yield from parameter_remarks(metric, path)
+            yield from _check_names(metric, path)
 
 
-def on_parameters(owner: Mapping[str, Any], path: Path) -> Iterator[Remark]:
+def parameter_remarks(owner: Mapping[str, Any], path: Path) -> Iterator[Remark]:
     """Yield a remark if the `parameters` of `owner`, at `path`, are no object."""
     if "parameters" not in owner:
         yield Remark(
@@ -64,7 +64,7 @@ def _other_name(key: str) -> Remark:
     )
 
 
-def _on_enable(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
+def _check_enable(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
     """Yield a remark if `enable` is not there, or not a boolean."""
     key = "enable" if "enable" in metric else "enabled"
     if key not in metric:
@@ -86,7 +86,7 @@ def _on_enable(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
         )
 
 
-def _on_names(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
+def _check_names(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
     """Yield remarks on an unknown metric id and on unknown names of parameters."""
     words = re.findall("[a-z]+", str(metric.get("id", "")).casefold())
     if "bleu" in words:

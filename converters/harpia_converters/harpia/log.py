@@ -6,17 +6,17 @@ from typing import Any
 
 from harpia_converters.harpia import companion
 from harpia_converters.harpia.detection import LOG, sign_of
-from harpia_converters.harpia.header_checks import on_parameters
+from harpia_converters.harpia.header_checks import parameter_remarks
 from harpia_converters.harpia.keys import VENDOR
-from harpia_converters.harpia.output import on_metric_key
+from harpia_converters.harpia.output import metric_key_remarks
 from harpia_formats.model.format import Dialect, Format, Remark
 
 
 def remarks(row: Any) -> Iterator[Remark]:
     """Yield remarks on a line of the log (H107, H122, H123)."""
     if isinstance(row, Mapping):
-        yield from on_metric_key(row)
-        yield from on_parameters(row, ())
+        yield from metric_key_remarks(row)
+        yield from parameter_remarks(row, ())
 
 
 FORMAT = Format(

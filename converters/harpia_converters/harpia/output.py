@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_converters.harpia import companion
 from harpia_converters.harpia.detection import KEYED, OUTPUT, WRAPPED, sign_of
-from harpia_converters.harpia.header_checks import on_parameters
+from harpia_converters.harpia.header_checks import parameter_remarks
 from harpia_converters.harpia.keys import METRIC, TIME, VENDOR, key_in
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
@@ -17,20 +17,20 @@ TIME_KEY, METRIC_KEY, NO_METRIC = "H121", "H122", "H123"
 def remarks(item: Any) -> Iterator[Remark]:
     """Yield remarks on the output of one metric (H107, H121-H123)."""
     if isinstance(item, Mapping):
-        yield from on_metric_key(item)
-        yield from on_parameters(item, ())
-        yield from _on_time(item, ())
+        yield from metric_key_remarks(item)
+        yield from parameter_remarks(item, ())
+        yield from _check_time(item, ())
 
 
 def keyed_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on outputs that stand under the names of their metrics."""
     for key, output in document.items() if isinstance(document, Mapping) else ():
         if isinstance(output, Mapping):
-            yield from on_parameters(output, (key,))
-            yield from _on_time(output, (key,))
+            yield from parameter_remarks(output, (key,))
+            yield from _check_time(output, (key,))
 
 
-def on_metric_key(item: Mapping[str, Any]) -> Iterator[Remark]:
+def metric_key_remarks(item: Mapping[str, Any]) -> Iterator[Remark]:
     """Yield a remark if `item` has no `id` of its metric, or has it at another key."""
     key = key_in(item, METRIC)
     if not key:
@@ -45,7 +45,7 @@ def on_metric_key(item: Mapping[str, Any]) -> Iterator[Remark]:
         )
 
 
-def _on_time(item: Mapping[str, Any], path: Path) -> Iterator[Remark]:
+def _check_time(item: Mapping[str, Any], path: Path) -> Iterator[Remark]:
     key = key_in(item, TIME)
     if not key:
         yield Remark(

@@ -57,12 +57,12 @@ def remarks(row: Any) -> Iterator[Remark]:
         if column in TEXT_COLUMNS and not isinstance(item, str):
             yield _unexpected((column,), item, "text")
         elif column in CONTEXT_COLUMNS:
-            yield from _of_contexts(column, item)
+            yield from _check_contexts(column, item)
         elif column in DOCUMENT_COLUMNS and not isinstance(item, list):
             yield _unexpected((column,), item, "a list of documents")
 
 
-def _of_contexts(column: str, item: Any) -> Iterator[Remark]:
+def _check_contexts(column: str, item: Any) -> Iterator[Remark]:
     if not isinstance(item, list):
         yield _unexpected((column,), item, "a list of texts")
         return

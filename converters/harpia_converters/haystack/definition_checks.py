@@ -28,25 +28,25 @@ def remarks(document: Any) -> Iterator[Remark]:
         for number, output in enumerate(list_in(parts.get("outputs")))
         if isinstance(output, str)
     ]
-    yield from _of_nothing(parts)
-    yield from _of_names(inputs)
-    yield from _of_types(parts)
-    yield from _of_repeated(inputs)
-    yield from _of_repeated(outputs)
+    yield from _check_declared(parts)
+    yield from _check_input_names(inputs)
+    yield from _check_input_types(parts)
+    yield from _check_repeated(inputs)
+    yield from _check_repeated(outputs)
     input_names = {name for _, name in inputs}
-    yield from _of_examples(parts, input_names, {name for _, name in outputs})
-    yield from _of_templates(parts, input_names)
-    yield from _of_old(parts)
+    yield from _check_examples(parts, input_names, {name for _, name in outputs})
+    yield from _check_templates(parts, input_names)
+    yield from _check_old_parameters(parts)
 
 
-def _of_nothing(parts: Mapping[str, Any]) -> Iterator[Remark]:
+def _check_declared(parts: Mapping[str, Any]) -> Iterator[Remark]:
     for key, why in (("inputs", "a run fails"), ("outputs", "every reply is accepted")):
         if parts.get(key) == []:
             help_ = f"declare at least one: Haystack accepts none, but {why}"
             yield Remark("K304", (key,), f"no {key} are declared", help_)
 
 
-def _of_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
+def _check_input_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
     for path, name in inputs:
         # `not` is the only identifier that is no variable in Jinja.
         if not name.isidentifier() or name == "not":
@@ -55,7 +55,7 @@ def _of_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
             yield Remark("K301", path, message, help_)
 
 
-def _of_types(parts: Mapping[str, Any]) -> Iterator[Remark]:
+def _check_input_types(parts: Mapping[str, Any]) -> Iterator[Remark]:
     for number, declared in enumerate(list_in(parts.get("inputs"))):
         kind = declared[1] if isinstance(declared, list) and declared[1:] else None
         if isinstance(kind, str) and not _list_type.fullmatch(kind):
@@ -64,7 +64,7 @@ def _of_types(parts: Mapping[str, Any]) -> Iterator[Remark]:
             yield Remark("K305", ("inputs", number, 1), message, help_)
 
 
-def _of_repeated(names: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
+def _check_repeated(names: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
     known = set()
     for path, name in names:
         if name in known:
@@ -73,7 +73,7 @@ def _of_repeated(names: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
         known.add(name)
 
 
-def _of_examples(
+def _check_examples(
     parts: Mapping[str, Any], inputs: set[str], outputs: set[str]
 ) -> Iterator[Remark]:
     """Yield a remark for each example whose keys differ from the declared names."""
@@ -90,7 +90,7 @@ def _of_examples(
             yield Remark("K306", ("examples", number, key), message, help_)
 
 
-def _of_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Remark]:
+def _check_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Remark]:
     """Yield a remark for each text that Jinja reads as a template."""
     for path, text, at_key in _texts(parts):
         found = (
@@ -124,7 +124,7 @@ def _texts(parts: Mapping[str, Any]) -> Iterator[tuple[Path, str, bool]]:
             pending += [((*path, key), item) for key, item in value.items()][::-1]
 
 
-def _of_old(parts: Mapping[str, Any]) -> Iterator[Remark]:
+def _check_old_parameters(parts: Mapping[str, Any]) -> Iterator[Remark]:
     for key in _old:
         if key in parts:
             message = f"Haystack has no parameter {key} since 2.20"

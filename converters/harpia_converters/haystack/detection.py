@@ -56,7 +56,7 @@ _in_all = "an array in every member"
 def definition_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` is the definition of an LLMEvaluator, or ""."""
     present = [key for key in _declared if key in value]
-    if _is_of_others(value) or "init_parameters" in value:
+    if _is_foreign(value) or "init_parameters" in value:
         return ""
     if "instructions" in value:
         return f"`instructions` and `{present[0]}`" if present else ""
@@ -100,7 +100,7 @@ def pipeline_sign(value: Mapping[str, Any]) -> str:
 
 def run_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` is an EvaluationRunResult, or ""."""
-    if _is_of_others(value) or value.keys() & {"init_parameters", "instructions"}:
+    if _is_foreign(value) or value.keys() & {"init_parameters", "instructions"}:
         return ""
     if "run_name" in value and value.keys() & {"inputs", "results"}:
         return "`run_name`"
@@ -111,7 +111,7 @@ def run_sign(value: Mapping[str, Any]) -> str:
 def results_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` is what an evaluator returned, or ""."""
     is_other = run_sign(value) or definition_sign(value) or dumped_sign(value)
-    if is_other or _is_of_others(value):
+    if is_other or _is_foreign(value):
         return ""
     if "individual_scores" in value:
         return "`individual_scores`"
@@ -119,7 +119,7 @@ def results_sign(value: Mapping[str, Any]) -> str:
     if not isinstance(results, list):
         return ""
     objects = [result for result in results if isinstance(result, Mapping)]
-    if any(map(_is_of_metric, objects)):
+    if any(map(_is_harpia_metric, objects)):
         return ""
     alike = bool(objects) or None in results
     return "`results`" if alike or not results else ""
@@ -193,13 +193,13 @@ def _is_record(value: Mapping[str, Any]) -> bool:
     return bool(beside) and isinstance(value.get("outputs"), list)
 
 
-def _is_of_others(value: Mapping[str, Any]) -> bool:
+def _is_foreign(value: Mapping[str, Any]) -> bool:
     """Tell whether `value` has a key by which another vendor's data is detected."""
     is_eee = {"interaction_type", "answer_attribution"} <= value.keys()
     is_nemo = any(isinstance(value.get(key), Mapping) for key in ("tasks", "groups"))
     return is_eee or is_nemo or bool(value.keys() & _foreign_keys)
 
 
-def _is_of_metric(item: Mapping[str, Any]) -> bool:
+def _is_harpia_metric(item: Mapping[str, Any]) -> bool:
     """Tell whether `item` is the result of one metric in a file of HarpIA."""
     return sum(not spellings.isdisjoint(item) for spellings in _harpia_results) > 1

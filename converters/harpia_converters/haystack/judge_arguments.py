@@ -15,7 +15,7 @@ _ours = (
     "instructions inputs outputs examples progress_bar raise_on_failure api_key_env"
 ).split()
 #: Generation parameters of the default generator, which a given one does not have.
-_of_default = ("response_format", "seed")
+_default_generation = ("response_format", "seed")
 
 
 def definitions_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -30,18 +30,18 @@ def definitions_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _parameters_in(
     document: Mapping[str, Any],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    own = _of_component(document)
+    own = _evaluator_parameters(document)
     if own is not None:
         yield "", own
         return
     below = document.get("components", document)
     for name, component in object_in(below).items():
-        found = _of_component(object_in(component))
+        found = _evaluator_parameters(object_in(component))
         if found is not None:
             yield name, found
 
 
-def _of_component(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _evaluator_parameters(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the parameters of an LLMEvaluator, dumped or not; None for others."""
     if "init_parameters" in value:
         is_judge = str(value.get("type")).rpartition(".")[2] == "LLMEvaluator"
@@ -65,14 +65,14 @@ def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
         )
     generator = parameters.get("chat_generator")
     if generator is not None:
-        found |= _of_generator(object_in(generator))
+        found |= _generator_arguments(object_in(generator))
     elif parameters.get("api_params") is not None:
         found["api_params"] = parameters["api_params"]
     names = _variables(parameters.get("api_key")) or found.get("api_key_env")
     return found | ({"api_key_env": names} if names else {})
 
 
-def _of_generator(generator: Mapping[str, Any]) -> dict[str, Any]:
+def _generator_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments for an evaluator that has a chat generator."""
     kind = str(generator.get("type")).rpartition(".")[2]
     if kind != "OpenAIChatGenerator":
@@ -90,7 +90,10 @@ def _of_generator(generator: Mapping[str, Any]) -> dict[str, Any]:
     params = {key: given[key] for key in _accepted if given.get(key) is not None}
     # Haystack sends only what such a generator asks for, without the defaults.
     own = params.get("generation_kwargs", {})
-    params["generation_kwargs"] = {**dict.fromkeys(_of_default), **object_in(own)}
+    params["generation_kwargs"] = {
+        **dict.fromkeys(_default_generation),
+        **object_in(own),
+    }
     names = _variables(given.get("api_key"))
     return {"api_params": params} | ({"api_key_env": names} if names else {})
 

@@ -52,11 +52,11 @@ def _answered(column: str, note: str) -> FieldMapping:
     return FieldMapping((column,), "outputs.text", NOTHING_FOR_NULL, note=note)
 
 
-_of_predicted = _answered(_predicted, "unless `responses` is text as well")
-_of_responses = _answered(_responses, "if the file had it there")
-_in_predicted = FieldTable(_vendor, (*_question_fields, _of_predicted))
-_in_responses = FieldTable(_vendor, (*_question_fields, _of_responses))
-_fields = (*_question_fields, _of_predicted, _of_responses)
+_predicted_field = _answered(_predicted, "unless `responses` is text as well")
+_responses_field = _answered(_responses, "if the file had it there")
+_predicted_table = FieldTable(_vendor, (*_question_fields, _predicted_field))
+_responses_table = FieldTable(_vendor, (*_question_fields, _responses_field))
+_fields = (*_question_fields, _predicted_field, _responses_field)
 #: Columns in which null only means that other rows have an item there.
 _known = frozenset({EXTRAS_KEY, *(mapping.name for mapping in _fields)})
 
@@ -68,15 +68,15 @@ def _read(row: Row) -> Record:
         if value is not None or key not in _known
     }
     if not there:
-        return _of_nulls(row)
+        return _record_of_nulls(row)
     if type(there.get(_responses)) is not str:
-        return _in_predicted.read(there)
-    record = _in_responses.read(there)
+        return _predicted_table.read(there)
+    record = _responses_table.read(there)
     named = {_vendor: {_column: _responses}}
     return replace(record, outputs=[replace(record.outputs[0], extra=named)])
 
 
-def _of_nulls(row: Row) -> Record:
+def _record_of_nulls(row: Row) -> Record:
     """Return the record of a row that has only nulls, which are kept in its extra."""
     nulls = {key: None for key in sorted(row) if key != EXTRAS_KEY}
     return Record(extra={_vendor: nulls}) if nulls else Record()
@@ -90,7 +90,7 @@ def _kept_of(owner: Record | Output | Header) -> Row:
 def _write(record: Record, fates: FieldFates) -> Row:
     answer = record.outputs[0] if record.outputs else None
     named = {} if answer is None else _kept_of(answer)
-    table = _in_responses if named.get(_column) == _responses else _in_predicted
+    table = _responses_table if named.get(_column) == _responses else _predicted_table
     row = table.write(replace(record, extra=UNSET), fates)
     if answer is not None and answer.text is UNSET:
         fates.dropped("outputs", "without a text")

@@ -19,15 +19,15 @@ from harpia_formats.model.format import Container, Dialect, Format, Remark
 def remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on parts of results that do not match (K401-K404)."""
     parts = object_in(document)
-    yield from _of_meta(parts)
-    yield from _of_scores(parts)
+    yield from _check_meta(parts)
+    yield from _check_scores(parts)
     rows = enumerate(list_in(parts.get("results")))
     results = {number: result for number, result in rows if isinstance(result, Mapping)}
-    yield from _of_keys(results)
-    yield from _of_statements(results)
+    yield from _check_keys(results)
+    yield from _check_statements(results)
 
 
-def _of_meta(parts: Mapping[str, Any]) -> Iterator[Remark]:
+def _check_meta(parts: Mapping[str, Any]) -> Iterator[Remark]:
     meta, results = parts.get("meta"), list_in(parts.get("results"))
     if isinstance(meta, list) and len(meta) != len(results):
         message = (
@@ -38,7 +38,7 @@ def _of_meta(parts: Mapping[str, Any]) -> Iterator[Remark]:
         yield Remark("K401", ("meta",), message, help_)
 
 
-def _of_scores(parts: Mapping[str, Any]) -> Iterator[Remark]:
+def _check_scores(parts: Mapping[str, Any]) -> Iterator[Remark]:
     scores, results = parts.get("individual_scores"), parts.get("results")
     both = isinstance(scores, list) and isinstance(results, list)
     if both and len(list_in(scores)) != len(list_in(results)):
@@ -50,7 +50,7 @@ def _of_scores(parts: Mapping[str, Any]) -> Iterator[Remark]:
         yield Remark("K404", ("individual_scores",), message, help_)
 
 
-def _of_keys(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
+def _check_keys(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
     """Yield a remark for each result that has other keys than most (K402)."""
     if not results:
         return
@@ -65,7 +65,7 @@ def _of_keys(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
             yield Remark("K402", ("results", number), message, help_)
 
 
-def _of_statements(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
+def _check_statements(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
     """Yield a remark for each result without one score per statement (K403)."""
     for number, result in results.items():
         statements, scores = result.get("statements"), result.get("statement_scores")

@@ -16,7 +16,7 @@ _results = (
     b'"individual_scores": [0.5, 1.0]}\n'
 )
 
-_of_columns = (
+_column_rules = (
     Rule(
         "K101",
         "unequal-columns",
@@ -42,7 +42,7 @@ _of_columns = (
         "haystack",
     ),
 )
-_of_runs = (
+_run_rules = (
     Rule(
         "K201",
         "unequal-inputs",
@@ -88,7 +88,7 @@ _of_runs = (
         "haystack-run",
     ),
 )
-_of_results = (
+_result_rules = (
     Rule(
         "K401",
         "unmatched-meta",
@@ -135,4 +135,4 @@ _of_results = (
     ),
 )
 
-RULES = (*_of_columns, *_of_runs, *DEFINITION_RULES, *_of_results)
+RULES = (*_column_rules, *_run_rules, *DEFINITION_RULES, *_result_rules)

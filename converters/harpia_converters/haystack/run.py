@@ -18,18 +18,18 @@ def remarks(document: Any) -> Iterator[Remark]:
         for name, column in inputs.items()
         if isinstance(column, list | str)
     }
-    yield from _of_texts(inputs)
+    yield from _check_text_inputs(inputs)
     if lengths:
         usual = first_of_usual_length(lengths)
-        yield from _of_lengths(lengths, usual)
-        yield from _of_scores(results, lengths[usual], usual)
+        yield from _check_lengths(lengths, usual)
+        yield from _check_scores(results, lengths[usual], usual)
     for metric in filter(inputs.__contains__, results):
         message = f"the metric {quoted(metric)} is named like an input"
         help_ = "rename it: in a detailed report its scores overwrite the input"
         yield Remark("K203", ("results", metric), message, help_, at_key=True)
 
 
-def _of_texts(inputs: Mapping[str, Any]) -> Iterator[Remark]:
+def _check_text_inputs(inputs: Mapping[str, Any]) -> Iterator[Remark]:
     for name, column in inputs.items():
         if isinstance(column, str):
             message = f"the input {quoted(name)} is a text and not a list"
@@ -37,7 +37,7 @@ def _of_texts(inputs: Mapping[str, Any]) -> Iterator[Remark]:
             yield Remark("K204", ("inputs", name), message, help_)
 
 
-def _of_lengths(lengths: Mapping[str, int], usual: str) -> Iterator[Remark]:
+def _check_lengths(lengths: Mapping[str, int], usual: str) -> Iterator[Remark]:
     for name, length in lengths.items():
         if length != lengths[usual]:
             message = (
@@ -48,7 +48,9 @@ def _of_lengths(lengths: Mapping[str, int], usual: str) -> Iterator[Remark]:
             yield Remark("K201", ("inputs", name), message, help_)
 
 
-def _of_scores(results: Mapping[str, Any], wanted: int, usual: str) -> Iterator[Remark]:
+def _check_scores(
+    results: Mapping[str, Any], wanted: int, usual: str
+) -> Iterator[Remark]:
     for name, result in results.items():
         scores = object_in(result).get("individual_scores")
         if isinstance(scores, list) and len(scores) != wanted:

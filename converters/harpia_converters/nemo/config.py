@@ -21,7 +21,9 @@ STOPS = 4
 
 _bodies = ("tasks", "params", "groups", "target")
 #: Keys of records; a document with any of them is no configuration.
-_of_records = frozenset("prompt input messages outputs model_outputs instances".split())
+_record_keys = frozenset(
+    "prompt input messages outputs model_outputs instances".split()
+)
 
 
 def sniff(document: Mapping[str, Any], *, listed: bool) -> str:
@@ -30,7 +32,7 @@ def sniff(document: Mapping[str, Any], *, listed: bool) -> str:
     `listed` selects the dialect: tasks in a list, or tasks by name.
     """
     tasks = document.get("tasks")
-    if isinstance(tasks, list) != listed or _of_records & document.keys():
+    if isinstance(tasks, list) != listed or _record_keys & document.keys():
         return ""
     if results.sniff(document):
         return ""

@@ -15,7 +15,7 @@ from harpia_formats.model.metric_profile import (
 from harpia_formats.text.describe import short_json
 
 #: Keys beside the type of a metric, by which one of the open SDK is recognised.
-_of_sdk = frozenset({"reference", "references", "candidate", "left_template"})
+_sdk_keys = frozenset({"reference", "references", "candidate", "left_template"})
 _nothing = "no task of the configuration names a metric"
 
 
@@ -51,7 +51,7 @@ def configured_metrics(
         definitions = other
         if is_similarity or is_older:
             definitions = SIMILARITY
-        elif "params" not in metric and _of_sdk & metric.keys():
+        elif "params" not in metric and _sdk_keys & metric.keys():
             definitions = SDK
         requests += requests_for(key, metric, definitions)
     if not requests:
@@ -73,7 +73,7 @@ def _tasks_in(document: Mapping[str, Any]) -> Iterator[_Task]:
         yield _Task("", document["metrics"])
     elif isinstance(document.get("metric"), Mapping):
         yield _Task("", [document["metric"]])
-    elif _of_sdk & document.keys():
+    elif _sdk_keys & document.keys():
         yield _Task("", [document])
 
 

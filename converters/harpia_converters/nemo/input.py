@@ -12,9 +12,9 @@ from harpia_converters.nemo.row_checks import (
 from harpia_formats.model.format import Dialect, Format, Remark
 
 #: Keys of answers; a row with any of them is no question.
-_of_answers = frozenset({"input", "response", "actual_response", "llm_name"})
+_answer_keys = frozenset({"input", "response", "actual_response", "llm_name"})
 #: Keys of the hub's records; a row with any of them is detected by ideal_response only.
-_of_records = frozenset({"references", "gt", "header", "system"})
+_record_keys = frozenset({"references", "gt", "header", "system"})
 #: Keys by which a question is detected, the most specific first.
 _signs = (
     ("prompt", "ideal_response"),
@@ -26,9 +26,9 @@ _signs = (
 
 def sniff(row: Mapping[str, Any]) -> str:
     """Return by which keys `row` is a question, or ""."""
-    if _of_answers & row.keys():
+    if _answer_keys & row.keys():
         return ""
-    if "ideal_response" not in row and _of_records & row.keys():
+    if "ideal_response" not in row and _record_keys & row.keys():
         return ""
     return next(filter(None, (sign_of(row, *keys) for keys in _signs)), "")
 

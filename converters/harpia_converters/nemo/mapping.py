@@ -48,14 +48,14 @@ _output = FieldTable(
 
 def _nested(row: Row) -> Row:
     """Return a row of the dialect flat as a documented one, its question in `input`."""
-    question = {name: row[name] for name in _of_question if name in row}
+    question = {name: row[name] for name in _question_keys if name in row}
     rest = {key: value for key, value in row.items() if key not in question}
     if "actual_response" in rest:
         rest["response"] = rest.pop("actual_response")
     return {"input": question, **rest}
 
 
-_of_question = ("prompt", "ideal_response", "category", "source")
+_question_keys = ("prompt", "ideal_response", "category", "source")
 
 
 def _renamed(row: Row) -> Row:

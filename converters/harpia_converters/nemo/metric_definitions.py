@@ -21,8 +21,8 @@ UNVERIFIED = "unverified"
 _first = {"references": "first"}
 _squad = {"normalisation": "squad", **_first}
 _sacrebleu = {"tokenizer": "13a", "smoothing": "exp"}
-_of_sentences = {**_sacrebleu, "effective_order": True}
-_of_corpus = {**_sacrebleu, "effective_order": False}
+_sentence_bleu = {**_sacrebleu, "effective_order": True}
+_corpus_bleu = {**_sacrebleu, "effective_order": False}
 _rouge_names = {
     "rouge1": "rouge_1_score",
     "rouge2": "rouge_2_score",
@@ -44,14 +44,14 @@ _string_check = (MetricRequest("string-check", {"operation": "equals", **_first}
 _number_check = (MetricRequest("number-check", {"operation": "==", **_first}),)
 _sentence = MetricRequest(
     "sentence-bleu",
-    {**_of_sentences, "references": "all", "scale": "0-100"},
+    {**_sentence_bleu, "references": "all", "scale": "0-100"},
     key="bleu",
     names=("sentence",),
 )
 
 
 def _corpus(name: str, references: str) -> MetricRequest:
-    parameters = {**_of_corpus, "references": references}
+    parameters = {**_corpus_bleu, "references": references}
     return MetricRequest("bleu", parameters, key="bleu", names=(name,))
 
 
@@ -67,7 +67,7 @@ SIMILARITY = MetricDefinitions(
         "bleu": (
             MetricRequest(
                 "sentence-bleu",
-                {**_of_sentences, **_first, "scale": "0-1"},
+                {**_sentence_bleu, **_first, "scale": "0-1"},
                 key="bleu",
                 names=("bleu_score",),
                 note=UNVERIFIED,

@@ -10,7 +10,7 @@ from harpia_formats.text.describe import short_json
 REFERENCE, ANSWER = "the reference", "the answer"
 
 #: Fields of an item of the data set, with or without `item.` before them.
-_of_item = {
+_item_fields = {
     "reference": REFERENCE,
     "references": REFERENCE,
     "ideal_response": REFERENCE,
@@ -20,12 +20,12 @@ _of_item = {
     "output": ANSWER,
 }
 #: Fields of the model's answer, with or without `sample.` before them.
-_of_sample = {"output_text": ANSWER}
+_sample_fields = {"output_text": ANSWER}
 KNOWN = {
-    **{f"item.{name}": meant for name, meant in _of_item.items()},
-    **{f"sample.{name}": meant for name, meant in _of_sample.items()},
-    **_of_item,
-    **_of_sample,
+    **{f"item.{name}": meant for name, meant in _item_fields.items()},
+    **{f"sample.{name}": meant for name, meant in _sample_fields.items()},
+    **_item_fields,
+    **_sample_fields,
 }
 _one_field = re.compile(r"\s*\{\{\s*([A-Za-z_][\w.]*)\s*\}\}\s*")
 

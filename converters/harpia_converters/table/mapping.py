@@ -40,7 +40,7 @@ def _fields(owner: str, **codecs: ValueCodec) -> tuple[FieldMapping, ...]:
     )
 
 
-_of_record = _fields(
+_record_fields = _fields(
     "",
     id=ID,
     prompt=TEXT,
@@ -55,7 +55,7 @@ _of_record = _fields(
     params=JSON,
     metadata=JSON,
 )
-_of_output = (
+_output_fields = (
     *_fields("outputs.", model=TEXT, index=JSON, formatted_prompt=TEXT),
     FieldMapping(("response",), "outputs.text", MAYBE),
     *_fields("outputs.", reasoning=MAYBE, turns=JSON),
@@ -67,7 +67,7 @@ _of_output = (
     *_fields("outputs.", token_usage=JSON, performance=JSON, error=MAYBE),
     FieldMapping(("output_extra",), "outputs.extra", OBJECTS),
 )
-_table = FieldTable(_vendor, (*_of_record, *_of_output))
+_table = FieldTable(_vendor, (*_record_fields, *_output_fields))
 _all = (
     *_table.fields,
     FieldMapping(
@@ -92,7 +92,7 @@ def _read(row: Row) -> Record:
 
 def _write(record: Record, fates: FieldFates) -> Row:
     row = _table.write(replace(record, extra=UNSET), fates)
-    if record.outputs and not any(mapping.name in row for mapping in _of_output):
+    if record.outputs and not any(mapping.name in row for mapping in _output_fields):
         fates.dropped("outputs", "without any field")
     if record.extra is not UNSET:
         _put_back(record.extra, row)

@@ -72,7 +72,7 @@ def _split(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:
     if not record.messages:
         if record.prompt is UNSET:
             raise no_question()
-        return record.system, [_of_user(record.prompt)], []
+        return record.system, [_user_message(record.prompt)], []
     chat = [with_text(message) for message in record.messages]
     done = [EMPTIED] if chat != record.messages else []
     system = record.system
@@ -87,7 +87,7 @@ def _split(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:
     return system, chat, done
 
 
-def _of_user(text: str) -> Row:
+def _user_message(text: str) -> Row:
     return {"role": "user", "content": text}
 
 
@@ -104,7 +104,7 @@ def _last(chat: list[Row], record: Record) -> Row:
     for message in reversed(chat):
         if message["role"] == "user":
             return message
-    return chat[-1] if record.prompt is UNSET else _of_user(record.prompt)
+    return chat[-1] if record.prompt is UNSET else _user_message(record.prompt)
 
 
 def _with_others(turns: list[Row], rest: Row) -> list[Row]:

@@ -11,7 +11,7 @@ from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconv
 from harpia_formats.model.record import Record
 
 #: The fate that the hub records when it makes messages of an output's turns.
-_of_the_turns = FieldFate(Fate.DEFAULTED, "messages", "of the turns")
+_messages_from_turns = FieldFate(Fate.DEFAULTED, "messages", "of the turns")
 #: The keys of a message.
 MESSAGE_KEYS = ("role", "content")
 #: The change made to a message without content.
@@ -82,9 +82,9 @@ def _record_messages_fate(
         fates.changed("messages", "; ".join(done))
     elif not mine:
         fates.dropped("messages", "there are none")
-    elif _of_the_turns in fates.entries:
+    elif _messages_from_turns in fates.entries:
         # The record had no messages, and the row has none.
-        fates.entries.remove(_of_the_turns)
+        fates.entries.remove(_messages_from_turns)
     elif CUT in done:
         fates.changed("messages", CUT)
     else:

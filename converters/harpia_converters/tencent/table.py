@@ -13,7 +13,7 @@ NO_SYSTEM, OTHER_COLUMN = "T104", "T105"
 #: The least known columns by which a table is detected.
 _minimum = 2
 #: Columns of a table of answers, whose `response` is a model's and not expected.
-_of_answers = frozenset({"references", "model"})
+_answer_columns = frozenset({"references", "model"})
 #: The most other columns: many tables of other kinds have a column `prompt`.
 _most_others = 3
 
@@ -24,7 +24,7 @@ def sign_of(row: Mapping[str, Any], answers: str) -> str:
         "answer" if "answer" in row and "response" not in row else "response"
     ):
         return ""
-    if _of_answers & row.keys():
+    if _answer_columns & row.keys():
         return ""
     known = [f"`{column}`" for column in ("system", "prompt", answers) if column in row]
     if len(known) < _minimum or len(row) > len(known) + _most_others:
