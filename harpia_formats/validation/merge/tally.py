@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+import msgspec
+
 from harpia_formats.model.problem import Path, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.rules import Rule
@@ -203,7 +205,7 @@ def placed(findings: Findings, records: int, lines: int) -> Findings:
     """Return findings with so many records and lines of the file before them."""
     if not ((records or lines) and findings.described):
         return findings
-    return replace(
+    return msgspec.structs.replace(
         findings,
         described=tuple(
             tuple((group, _placed(problem, records, lines)) for group, problem in row)

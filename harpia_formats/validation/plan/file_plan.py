@@ -1,6 +1,8 @@
 """The plan of one file: its format, its schema, how it is cut and what is checked."""
 
-from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.recognize import (
@@ -20,14 +22,15 @@ from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.schema.dialect import document_schema
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.plan.run_plan import RunPlan, new_key
-from harpia_formats.workers.same_file import FileFingerprint
+
+if TYPE_CHECKING:  # only for clusters: start-up time
+    from harpia_formats.workers.same_file import FileFingerprint
 
 #: The first characters of rules that need no schema: text, JSON, whole files.
 _rules_without_schema = ("J", "S2", "S3")
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlan:
+class FilePlan(msgspec.Struct, frozen=True):
     """What one file is and how it is validated: plain data, settled once."""
 
     run: RunPlan
@@ -45,9 +48,9 @@ class FilePlan:
     #: Whether records are read but not validated, because the format is not known.
     unvalidated: bool = False
     #: What the file must look like to a worker that reads it; None if not checked.
-    fingerprint: FileFingerprint | None = None
+    fingerprint: "FileFingerprint | None" = None
     #: Identifies the plan in the caches of workers.
-    key: str = field(default_factory=new_key)
+    key: str = msgspec.field(default_factory=new_key)
 
     @property
     def variant(self) -> FormatVariant | None:
@@ -102,9 +105,9 @@ class FilePlan:
         variant = self.variant
         return variant.dialect.container if variant else None
 
-    def seen_as(self, fingerprint: FileFingerprint | None) -> "FilePlan":
+    def seen_as(self, fingerprint: "FileFingerprint | None") -> "FilePlan":
         """Return the plan with what the file must look like to a worker."""
-        return replace(self, fingerprint=fingerprint)
+        return msgspec.structs.replace(self, fingerprint=fingerprint)
 
 
 def plan_file(

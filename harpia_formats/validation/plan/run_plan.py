@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from harpia_formats.model.format import Format
 from harpia_formats.registry import format_of, rules_of
@@ -11,8 +13,7 @@ from harpia_formats.schema.load import Schema
 from harpia_formats.validation.options import Options
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlan:
+class RunPlan(msgspec.Struct, frozen=True):
     """The options, rules, schema and formats of a run; it can be sent to a worker."""
 
     #: Identifies the run in the caches of workers: 1 and true are equal in schemas.

@@ -1,7 +1,8 @@
 """The answers to a unit of work: plain data, which crosses between processes."""
 
 from array import array
-from dataclasses import dataclass, field
+
+import msgspec
 
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.problem import Problem
@@ -10,8 +11,7 @@ from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import GroupKey
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(msgspec.Struct, frozen=True):
     """Problems of some rows: exact counts, and those that may serve as examples."""
 
     errors: int = 0
@@ -26,8 +26,7 @@ class Findings:
         return bool(self.described or self.counted)
 
 
-@dataclass(frozen=True, slots=True)
-class UnitResult:
+class UnitResult(msgspec.Struct, frozen=True):
     """What was found in a unit; its records are numbered from 1."""
 
     records: int = 0
@@ -41,15 +40,14 @@ class UnitResult:
     blanks: int = 0
     first_blank: Cursor | None = None
     #: Digests of the ids of the records, 8 bytes each.
-    digests: "array[int]" = field(default_factory=lambda: array("Q"))
+    digests: "array[int]" = msgspec.field(default_factory=lambda: array("Q"))
     #: Whether nothing more is to be validated, because the first error was found.
     stopped: bool = False
     #: The problems, if they were not collected by the process that asked.
-    findings: Findings = field(default_factory=Findings)
+    findings: Findings = msgspec.field(default_factory=Findings)
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(msgspec.Struct, frozen=True):
     """What was found in a whole file."""
 
     plan: FilePlan
@@ -65,20 +63,17 @@ class FileResult:
     whole: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TooMuch:
+class TooMuch(msgspec.Struct, frozen=True):
     """There are more findings than are worth sending to another process."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileNotSeen:
+class FileNotSeen(msgspec.Struct, frozen=True):
     """The worker cannot read the file, or sees another one."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class InternalFault:
+class InternalFault(msgspec.Struct, frozen=True):
     """An error in harpia-formats itself: its type, message and place in the code."""
 
     error: str
