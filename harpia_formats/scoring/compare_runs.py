@@ -9,7 +9,6 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 
 from msgspec import UNSET
 
@@ -123,6 +122,8 @@ class _SystemAnswers:
 
 def pairing_key(text: str, number: int) -> bytes:
     """Return a digest of an id or prompt and the number of the answer to it."""
+    from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, too slow for --help
+
     key = f"{number}\n{text}".encode("utf-8", "surrogatepass")
     return blake2b(key, digest_size=16).digest()
 

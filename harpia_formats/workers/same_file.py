@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 
 from harpia_formats.io.reader import error_reason
@@ -72,4 +71,6 @@ def has_marker(folder: str, marker: bytes) -> bool:
 
 
 def _digest(head: bytes) -> bytes:
+    from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, too slow for start-up
+
     return blake2b(head, digest_size=16).digest()
