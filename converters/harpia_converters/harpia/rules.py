@@ -22,7 +22,7 @@ _INPUT = (
         Severity.WARNING,
         "The fields of an instance should be spelt actual-output and expected-output.",
         "HarpIA's pages spell them with a hyphen. With an underscore or in camel case "
-        "they are taken for the same fields here; whether HarpIA Lab reads them is not "
+        "they are read as the same fields here; whether HarpIA Lab reads them is not "
         "known.",
         instance(b'"expected_output": ["The bird sings."]', ANSWER),
         instance(b'"expected-output": ["The bird sings."]', ANSWER),
@@ -34,8 +34,8 @@ _INPUT = (
         Severity.NOTE,
         "The answer of the model is one text in the current pages.",
         "One undated page, which looks like an older draft, has a list in "
-        "actual-output; the dated pages of 2025 have a text. No answer of a list is "
-        "dropped.",
+        "actual-output; the dated pages of 2025 have a text. All answers of a list are "
+        "kept.",
         instance(b'"actual-output": ["The bird sings."]'),
         instance(ANSWER),
         "harpia",
@@ -56,8 +56,8 @@ _INPUT = (
         "empty-expected-output",
         Severity.NOTE,
         "A list of acceptable answers holds at least one.",
-        "An empty list is read as if it were not there: metrics that need a reference "
-        "have none.",
+        "An empty list is read like a missing one, so metrics that need a reference "
+        "cannot be computed.",
         instance(b'"expected-output": []', ANSWER),
         instance(ANSWER),
         "harpia",
@@ -81,7 +81,7 @@ _INPUT = (
         "The list of metrics should be called metrics.",
         "The pages speak of a list of metrics and show its key in a figure only, so "
         "the name is our reading. Under a name that is nearly that, such as metric or "
-        "metricas, the list is not judged.",
+        "metricas, the list is not validated.",
         metrics(METRIC + BLEU, b"Metrics"),
         metrics(METRIC + BLEU),
         "harpia",
@@ -103,7 +103,7 @@ _INPUT = (
         Severity.ERROR,
         "An instance must have the answer of the model that is evaluated.",
         "The pages list actual-output among the fields of an instance, and without it "
-        "there is nothing to judge. That it is required is our reading.",
+        "there is nothing to evaluate. That it is required is our reading.",
         instance(b'"expected-output": ["The bird sings."]'),
         instance(b'"expected-output": ["The bird sings."]', ANSWER),
         "harpia",
@@ -178,7 +178,7 @@ _RESULTS = (
         Severity.ERROR,
         "An output or a line of a log must name its metric.",
         "Each object has the identification of its metric, says the page; without it "
-        "nobody can tell what the result is.",
+        "the result belongs to no metric.",
         output(BLEU, TIME),
         GOOD_OUTPUT,
         "harpia-output",

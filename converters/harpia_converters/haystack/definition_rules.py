@@ -51,7 +51,7 @@ DEFINITION_RULES = (
         Severity.WARNING,
         "An evaluator should declare at least one input and one output.",
         "Haystack accepts none. Without inputs a run fails, and without outputs any "
-        "answer of the judge will do.",
+        "reply of the judge is accepted.",
         b'{"instructions": "Is it rude?", "inputs": [["responses", "list[str]"]], '
         b'"outputs": [], "examples": []}\n',
         _definition,

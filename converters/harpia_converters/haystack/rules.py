@@ -36,7 +36,7 @@ _column_rules = (
         "questions, responses, predicted_answers and ground_truth_answers hold texts, "
         "contexts lists of texts, and ground_truth_documents and retrieved_documents "
         "lists of documents. Haystack does not check it: an item of another type "
-        "fails later, or is judged as what it is not.",
+        "fails later, or is judged as text that it is not.",
         b'{"questions": ["2+2?"], "contexts": ["Numbers."]}\n',
         b'{"questions": ["2+2?"], "contexts": [["Numbers."]]}\n',
         "haystack",
@@ -71,7 +71,7 @@ _run_rules = (
         Severity.WARNING,
         "A metric should not be named like an input.",
         "In a detailed report both are columns, and the scores overwrite the input "
-        "without a word. Rename one of them.",
+        "without a warning. Rename one of them.",
         _run.replace(b'"match"', b'"answers"'),
         _run,
         "haystack-run",
@@ -105,8 +105,8 @@ _result_rules = (
         "differing-results",
         Severity.WARNING,
         "The results of one evaluator should have the same keys.",
-        "Haystack asks a judge for the declared outputs and keeps whatever else it "
-        "answers. The results that are named have other keys than most.",
+        "Haystack asks a judge for the declared outputs and keeps every other key of "
+        "its reply. The results listed here have other keys than most.",
         b'{"results": [{"score": 1}, {"score": 0}, {"score": 1, "why": "rude"}]}\n',
         b'{"results": [{"score": 1}, {"score": 0}, {"score": 1}]}\n',
         "haystack-results",

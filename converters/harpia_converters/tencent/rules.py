@@ -19,8 +19,8 @@ RULES = (
         "unknown-role",
         Severity.WARNING,
         "The role of a message should be system, user or assistant.",
-        "Tencent describes these three and says of no other what it does with it: the "
-        "judge's data.question and data.gt are told by the roles user and assistant.",
+        "Tencent describes these three only. The judge's data.question and data.gt are "
+        "taken from the messages with the roles user and assistant.",
         _chat(_question, b'{"role": "bot", "content": "12"}'),
         _chat(_question, b'{"role": "assistant", "content": "12"}'),
         "tencent-messages",
@@ -40,7 +40,7 @@ RULES = (
         "no-outputs",
         Severity.WARNING,
         "A row for Evaluation Only should have outputs of a model.",
-        "The judge scores what is in model_outputs. To have answers made first, leave "
+        "The judge scores what is in model_outputs. To have answers generated, leave "
         "model_outputs out and use Inference and Evaluation.",
         _chat(_question, more=b', "model_outputs": []'),
         _chat(_question, more=b", " + _outputs),
