@@ -16,7 +16,6 @@ from harpia_formats.framing.chunk import (
     FramingFault,
     is_blank,
 )
-from harpia_formats.framing.document import document_rows
 from harpia_formats.framing.limits import ROW_LIMIT, WINDOW
 from harpia_formats.framing.lines import line_rows
 from harpia_formats.framing.next_value import ValueState, read_value
@@ -99,8 +98,11 @@ def frames_of(opened: OpenedContainer, limit: int) -> Frames:
         layout = Layout.OBJECT if _is_document(opened.buffer, limit) else layout
         # All that was read for that would be cut into a single chunk.
         opened.buffer.put_back(WINDOW)
-    rows = document_rows if layout is Layout.OBJECT else line_rows
-    return rows(opened.buffer, opened.start, limit)
+    if layout is Layout.OBJECT:
+        from harpia_formats.framing.document import document_rows  # noqa: PLC0415 - most files are lines
+
+        return document_rows(opened.buffer, opened.start, limit)
+    return line_rows(opened.buffer, opened.start, limit)
 
 
 def _layout_of(buffer: ByteBuffer) -> Layout:
