@@ -1,8 +1,9 @@
 """Validate the units of a planned file in this process, one after the other."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.columns import DocumentHeader, RowArray
@@ -46,8 +47,7 @@ class RowConsumer(Protocol):
         """Take records of a table that were validated."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalValidation:
+class LocalValidation(msgspec.Struct, frozen=True):
     """What validates the units of one file in this process."""
 
     validators: FileValidators

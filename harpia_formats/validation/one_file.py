@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from harpia_formats.detection.file_name import misleading_suffix
 from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
@@ -40,8 +41,7 @@ BLANK_LINES = "J202"
 MISLEADING_NAME = "J203"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFile:
+class OpenFile(msgspec.Struct, frozen=True):
     """A file that is read, its counts, and what reads it once more."""
 
     source: Source
@@ -54,8 +54,7 @@ class OpenFile:
 HandOut = Callable[[LocalValidation, DocumentFrames, OpenFile], Iterator[Findings]]
 
 
-@dataclass(frozen=True, slots=True)
-class FileSettings:
+class FileSettings(msgspec.Struct, frozen=True):
     """How a file is validated, beside the plan of the run."""
 
     #: Returns which problems of the file need no description.

@@ -1,7 +1,8 @@
 """A file that was validated, as its check against a companion file needs it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.columns import DocumentFrames
@@ -18,8 +19,7 @@ from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.result import FileResult
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatedFile:
+class ValidatedFile(msgspec.Struct, frozen=True):
     """A file of a known format that was validated, and its outcomes."""
 
     source: Source

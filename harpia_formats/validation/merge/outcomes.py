@@ -1,13 +1,12 @@
 """Count the outcome of each record of a file: valid, invalid or without a verdict."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.unit.record_numbers import RecordSet
 
 
-@dataclass(slots=True)
-class Outcomes:
+class Outcomes(msgspec.Struct):
     """The outcome of each record of a file; each record is counted once.
 
     A record may be met several times: in each of its columns, or again because of its
@@ -15,8 +14,8 @@ class Outcomes:
     """
 
     count: FileCount
-    invalid: RecordSet = field(default_factory=RecordSet)
-    undetermined: RecordSet = field(default_factory=RecordSet)
+    invalid: RecordSet = msgspec.field(default_factory=RecordSet)
+    undetermined: RecordSet = msgspec.field(default_factory=RecordSet)
 
     def add(self, invalid: bytes, undetermined: bytes, before: int) -> None:
         """Count records, given as bits, that are numbered from `before` on."""

@@ -2,8 +2,9 @@
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.validation.merge.file_merge import FileMerge
@@ -15,8 +16,7 @@ if TYPE_CHECKING:  # imported only if repeated ids are looked for: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedIds:
+class RepeatedIds(msgspec.Struct, frozen=True):
     """The digests of the ids of a file's records, and which ids are repeated."""
 
     ids: "DuplicateIdFinder"

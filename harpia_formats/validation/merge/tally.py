@@ -1,7 +1,7 @@
 """Count the findings of a run exactly, and keep a few of each group as examples."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 
 import msgspec
@@ -17,16 +17,15 @@ from harpia_formats.validation.unit.result import Findings
 GROUP_REST = "/…"
 
 
-@dataclass(slots=True)
-class _FileGroups:
+class _FileGroups(msgspec.Struct):
     """The groups of one file."""
 
     count: FileCount
-    groups: dict[GroupKey, Group] = field(default_factory=dict)
+    groups: dict[GroupKey, Group] = msgspec.field(default_factory=dict)
     #: Groups that have as many examples as are wanted.
-    satisfied: set[GroupKey] = field(default_factory=set)
+    satisfied: set[GroupKey] = msgspec.field(default_factory=set)
     #: Rules whose groups beyond the limit have them.
-    satisfied_rest: set[str] = field(default_factory=set)
+    satisfied_rest: set[str] = msgspec.field(default_factory=set)
 
     def key_of(self, group: GroupKey) -> GroupKey:
         """Return under which group a finding is counted."""
@@ -35,16 +34,15 @@ class _FileGroups:
         return (group[0], GROUP_REST, "")
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(msgspec.Struct):
     """The counts of a whole run."""
 
     #: Examples kept of each group, and in all; 0 is no cap.
     examples: int = 5
     max_problems: int = 1000
-    _files: list[_FileGroups] = field(default_factory=list)
+    _files: list[_FileGroups] = msgspec.field(default_factory=list)
     #: The groups of all files, in the order in which they were found.
-    _groups: list[Group] = field(default_factory=list)
+    _groups: list[Group] = msgspec.field(default_factory=list)
     _kept: int = 0
 
     @property

@@ -1,17 +1,17 @@
 """Numbers of records: which of them a row has, and sets of them."""
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+
+import msgspec
 
 #: The set that holds only record 1, as bits.
 FIRST_RECORD = b"\x02"
 
 
-@dataclass(slots=True)
-class RecordSet:
+class RecordSet(msgspec.Struct):
     """A set of record numbers, counted from 1, that needs a bit for each record."""
 
-    bits: bytearray = field(default_factory=bytearray)
+    bits: bytearray = msgspec.field(default_factory=bytearray)
 
     def __contains__(self, number: int) -> bool:
         place = number >> 3

@@ -1,7 +1,6 @@
 """Validate the rows of a chunk: typed decoder first, schema validator for the rest."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -43,20 +42,19 @@ _decode = msgspec.json.Decoder().decode
 _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
-@dataclass(slots=True)
-class Verdict:
+class Verdict(msgspec.Struct):
     """What the validation of one chunk found."""
 
     records: int = 0
-    blank: list[int] = field(default_factory=list)
-    findings: "list[Finding]" = field(default_factory=list)
+    blank: list[int] = msgspec.field(default_factory=list)
+    findings: "list[Finding]" = msgspec.field(default_factory=list)
     #: The ids of the records that have one, as texts.
-    keys: list[str] = field(default_factory=list)
+    keys: list[str] = msgspec.field(default_factory=list)
     #: All rows decoded, if the typed decoder accepted them at once.
     accepted: list[Any] | None = None
     #: Otherwise each row decoded if the decoder accepted it, else None; empty if the
     #: decoder was replaced while the chunk was validated.
-    values: list[Any] = field(default_factory=list)
+    values: list[Any] = msgspec.field(default_factory=list)
 
 
 class Disagreement(Exception):  # noqa: N818 - reads as what happened
@@ -90,8 +88,7 @@ def _fault_in(number: int, text: bytes) -> "Finding | None":
     return fault_in(number, text)
 
 
-@dataclass(frozen=True, slots=True)
-class RowChecks:
+class RowChecks(msgspec.Struct, frozen=True):
     """What is checked of rows beside their schema."""
 
     #: Returns the vendor's advice on a schema error.

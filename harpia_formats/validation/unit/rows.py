@@ -1,8 +1,10 @@
 """Validate rows that were cut: records of a file, or items of a column."""
 
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from harpia_formats.dedup.digests import digests_of
 from harpia_formats.framing.chunk import Chunk
@@ -21,8 +23,7 @@ NO_VERDICT = frozenset({"V901", "V902"})
 INTERNAL_ERROR = "V902"
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatedRows:
+class ValidatedRows(msgspec.Struct, frozen=True):
     """Rows with what was found in them, for a consumer of valid rows."""
 
     part: RowPart
@@ -50,7 +51,7 @@ def validate_rows(
         chunk, active, stopped = _until_first_error(chunk, active, collector)
         if stopped:
             blank = [row for row in verdict.blank if row < len(chunk)]
-            verdict = replace(
+            verdict = msgspec.structs.replace(
                 verdict, records=len(chunk) - len(blank), blank=blank, values=[]
             )
     if validators.plan.unvalidated:

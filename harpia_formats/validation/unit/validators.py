@@ -1,9 +1,10 @@
 """The validators of a file's parts: its records, its columns and its header."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import msgspec
 
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant, first_match, variants_of
@@ -38,8 +39,7 @@ def _particular() -> tuple[FormatVariant, ...]:
     return tuple(each for each in variants if not each.format.general)
 
 
-@dataclass(slots=True)
-class RowPart:
+class RowPart(msgspec.Struct):
     """The rows of a file at one path, and what validates them."""
 
     validator: RowValidator
