@@ -1,7 +1,7 @@
 """Check files against their companions: other files that say what is in them."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -99,7 +99,7 @@ def _id_of(value: Any, key: str) -> list[str]:
 
 
 def companion_findings(
-    validated: ValidatedFile, other: Other, demand: Demand
+    validated: ValidatedFile, other: Other, demand: Callable[[], Demand]
 ) -> Iterator[Findings]:
     """Yield where a file disagrees with its companion, record by record.
 

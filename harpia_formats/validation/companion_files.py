@@ -1,6 +1,7 @@
 """Find the files of a run that are checked against another file."""
 
 from collections.abc import Iterator
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path, PurePath, PurePosixPath
 from types import TracebackType
@@ -124,7 +125,7 @@ class Pairs:
         """Yield where a file disagrees with its companion, counted with the file."""
         from harpia_formats.validation.companion_checks import companion_findings  # noqa: PLC0415 - only for companions: start-up time
 
-        demand = self._tally.demand(validated.count)
+        demand = partial(self._tally.demand, validated.count)
         for findings in companion_findings(validated, other, demand):
             yield from self._tally.keep(validated.count, findings)
 

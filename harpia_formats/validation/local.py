@@ -1,6 +1,6 @@
 """Validate the units of a planned file in this process, one after the other."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -13,7 +13,6 @@ from harpia_formats.validation.merge.repeated_ids import RepeatedIds
 from harpia_formats.validation.plan.units import (
     Broken,
     CutRows,
-    Demand,
     DocumentRest,
     LocalUnit,
     TableRows,
@@ -52,8 +51,8 @@ class LocalValidation(msgspec.Struct, frozen=True):
 
     validators: FileValidators
     merge: FileMerge
-    #: Returns which problems need no description, as long as none is added.
-    demand: Callable[[], Demand]
+    #: Takes the problems of each unit.
+    collector: Collector
     #: Takes the rows, if they are not only validated.
     consumer: RowConsumer | None = None
     #: Takes the ids of records, if repeated ones are looked for.
@@ -74,22 +73,15 @@ class LocalValidation(msgspec.Struct, frozen=True):
 
     def unit(self, unit: LocalUnit) -> Findings:
         """Validate a unit, add its result, hand on its rows; return its problems."""
-        collector = self.collector()
         if isinstance(unit, CutRows):
-            self._rows(unit, collector)
+            self._rows(unit)
         elif isinstance(unit, TableRows):
-            self._table(unit, collector)
+            self._table(unit)
         elif isinstance(unit, DocumentRest):
-            self._document(unit, collector)
+            self._document(unit)
         else:
-            self._broken(unit, collector)
-        return collector.take()
-
-    def collector(self) -> Collector:
-        """Return a collector of problems of the file."""
-        options = self.validators.options
-        rules, name = self.validators.rules, self.merge.plan.name
-        return Collector(rules, name, options.examples, self.demand())
+            self._broken(unit)
+        return self.collector.take()
 
     def _begin_column(self, path: Path) -> None:
         if self.consumer is not None:
@@ -97,30 +89,30 @@ class LocalValidation(msgspec.Struct, frozen=True):
         if self.merge.plan.has_columns:
             self.merge.begin_column(path)
 
-    def _rows(self, unit: CutRows, collector: Collector) -> None:
-        rows = validate_rows(unit, self.validators, collector)
+    def _rows(self, unit: CutRows) -> None:
+        rows = validate_rows(unit, self.validators, self.collector)
         self.merge.add(rows.result, rows.chunk)
         if self.repeated_ids is not None:
             self.repeated_ids.add_digests(rows.result.digests)
         if self.consumer is not None:
             self.consumer.rows(rows)
 
-    def _table(self, unit: TableRows, collector: Collector) -> None:
+    def _table(self, unit: TableRows) -> None:
         from harpia_formats.validation.unit.table import validate_table  # noqa: PLC0415 - only for tables: start-up time
 
-        rows = validate_table(unit, self.validators, collector)
+        rows = validate_table(unit, self.validators, self.collector)
         self.merge.columns, self.merge.is_usable = rows.columns, rows.is_usable
         self.merge.add(rows.result)
         if self.consumer is not None:
             self.consumer.table(rows)
 
-    def _document(self, unit: DocumentRest, collector: Collector) -> None:
+    def _document(self, unit: DocumentRest) -> None:
         from harpia_formats.validation.unit.document import validate_document  # noqa: PLC0415 - only for documents around records: start-up time
 
         if self.consumer is not None:
             self.consumer.header(unit.header)
-        self.merge.add(validate_document(unit, self.validators, collector))
+        self.merge.add(validate_document(unit, self.validators, self.collector))
 
-    def _broken(self, unit: Broken, collector: Collector) -> None:
+    def _broken(self, unit: Broken) -> None:
         limit = self.validators.options.max_row_bytes
-        self.merge.add(report_broken(unit, collector, limit))
+        self.merge.add(report_broken(unit, self.collector, limit))

@@ -87,7 +87,7 @@ def validate_open(
 
     The caller adds what is yielded to the counts of the file before it asks for more.
     """
-    collector = Collector(run.active_rules(), file.count.path, 0, Demand())
+    collector = Collector(run.active_rules(), file.count.path, 0)
     opening = open_container(file.blocks)
     for fault in opening.faults:
         # A file that could not be read is reported as such, and not as empty.
@@ -105,10 +105,12 @@ def validate_open(
             stack.callback(ids.close)
         elif not settings.has_companion:
             file.blocks.drop_copy()
+        validators = FileValidators(plan)
+        examples = run.options.examples
         local = LocalValidation(
-            FileValidators(plan),
+            validators,
             FileMerge(plan, file.count),
-            settings.demand,
+            Collector(validators.rules, plan.name, examples, settings.demand),
             settings.consumer,
             ids,
         )
@@ -195,7 +197,7 @@ def _closing(
     local: LocalValidation, file: OpenFile, opening: OpenedContainer
 ) -> Findings:
     """Return the problems that are known at the end of the rows."""
-    merge, collector = local.merge, local.collector()
+    merge, collector = local.merge, local.collector
     if merge.first_blank is not None and not _is_headless(merge):
         lines = f"{merge.blanks:,} blank lines are"
         if merge.blanks == 1:
@@ -228,7 +230,7 @@ def _with_repeated_ids(local: LocalValidation, ids: RepeatedIds) -> Iterator[Fin
     merge, options = local.merge, local.validators.options
     if options.fail_fast and merge.stopped:
         return
-    collector = local.collector()
+    collector = local.collector
     for _ in ids.report(merge, collector, local.validators.id_key):
         yield collector.take()
         if options.fail_fast:

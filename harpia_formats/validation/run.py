@@ -33,7 +33,6 @@ from harpia_formats.validation.one_file import (
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel.redone import RedoneUnits
 from harpia_formats.validation.plan.run_plan import run_plan_of
-from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import FIRST_RECORD, RecordSet
 from harpia_formats.validation.unit.result import (
@@ -211,7 +210,7 @@ class Validation:
         Outcomes(count).add(b"", FIRST_RECORD, 0)
         count.records = 1
         rules = self._plan.active_rules()
-        collector = Collector(rules, source.name, 0, Demand())
+        collector = Collector(rules, source.name, 0)
         if isinstance(answer, InternalFault):
             code, help_ = "V902", "please report it as a bug, with the file"
             message = f"harpia-formats failed on the file: {answer.error}"

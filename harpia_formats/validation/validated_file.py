@@ -48,7 +48,7 @@ class ValidatedFile(msgspec.Struct, frozen=True):
         """How files of the format are checked against another file."""
         return self.variant.format.companion
 
-    def collector(self, demand: Demand) -> Collector:
+    def collector(self, demand: Callable[[], Demand]) -> Collector:
         """Return a collector of problems of the file."""
         run = self.plan.run
         return Collector(

@@ -270,7 +270,7 @@ class _HandedOut:
                 records += frame.record
         merge.add(unvalidated(records))
         merge.has_gaps = True
-        collector = self.local.collector()
+        collector = self.local.collector
         text = f"{records:,} record{'s' * (records != 1)}"
         where = f"lines {start.line:,} to {start.line + lines:,}"
         place = collector.place(start, before + 1 if records else None)

@@ -130,7 +130,7 @@ def _range(plan: FilePlan, unit: RowRange, demand: Demand) -> UnitResult:
     validators = _validators_for(plan)
     options = validators.options
     collector = Collector(
-        validators.rules, plan.name, options.examples, demand, is_sent=True
+        validators.rules, plan.name, options.examples, lambda: demand, is_sent=True
     )
     stretch = _stretch_of(plan.name, unit)
     found = _RangeResult()

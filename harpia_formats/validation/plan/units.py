@@ -1,7 +1,7 @@
 """Units of work: parts of a file that are validated on their own.
 
-They are structures of msgspec and no dataclasses, which take ten times as long to
-define: with these, `harpia-formats validate` of one record starts a twentieth slower, as
+They are structures of msgspec, because dataclasses take ten times as long to define:
+with these, `harpia-formats validate` of one record starts a twentieth slower, as
 benchmarks/compare_versions.py shows.
 """
 

@@ -16,7 +16,7 @@ from harpia_formats.model.problem import (
 from harpia_formats.rules import Rule
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.plan.units import Demand, GroupKey
-from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.unit.result import NO_FINDINGS, Findings
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding
@@ -50,19 +50,21 @@ class Collector:
         rules: Mapping[str, Rule],
         name: str,
         examples: int,
-        demand: Demand,
+        demand: Callable[[], Demand] = Demand,
         *,
         is_sent: bool = False,
     ) -> None:
         """Take the active rules, the file's name and the examples of each group.
 
-        `is_sent` tells that the findings go to another process, which limits them:
-        `TooManyFindings` is raised beyond.
+        `demand` is asked before the first problem after each `take`. `is_sent` tells
+        that the findings go to another process, which limits them: `TooManyFindings`
+        is raised beyond.
         """
         self.rules = rules
         self.name = name
         self._examples = examples
-        self._demand = demand
+        self._ask_demand = demand
+        self._demand: Demand | None = None
         self._is_sent = is_sent
         self._severities = dict.fromkeys(Severity, 0)
         #: How often each group was found, and how many of these are not described.
@@ -137,7 +139,7 @@ class Collector:
     def take(self) -> Findings:
         """Return what was added since the last call, and forget it."""
         if not self._times:
-            return Findings()
+            return NO_FINDINGS
         counts, described = self._severities, self._described
         rest = (
             (group, times - described.get(group, 0))
@@ -152,6 +154,7 @@ class Collector:
         )
         self._severities = dict.fromkeys(Severity, 0)
         self._times, self._rows, self._described = {}, [], {}
+        self._demand = None
         return found
 
     def _count(self, rule: Rule, group: GroupKey) -> bool:
@@ -163,14 +166,13 @@ class Collector:
         times = self._times[group] = self._times.get(group, 0) + 1
         if self._is_sent and len(self._times) > GROUP_LIMIT:
             raise TooManyFindings
-        if not self._demand.needs(group):
+        demand = self._demand = self._demand or self._ask_demand()
+        if not demand.needs(group):
             return False
         # The first of a group is always described: it has the place of the group.
         if times == 1:
             return True
-        return not (
-            self._demand.firsts_only or (self._examples and times > self._examples)
-        )
+        return not (demand.firsts_only or (self._examples and times > self._examples))
 
     def _describe(self, row: list[tuple[GroupKey, Problem]]) -> None:
         """Keep the described problems of a row. Raises `TooManyFindings`."""

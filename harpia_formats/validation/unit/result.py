@@ -26,6 +26,9 @@ class Findings(msgspec.Struct, frozen=True):
         return bool(self.described or self.counted)
 
 
+NO_FINDINGS = Findings()
+
+
 class UnitResult(msgspec.Struct, frozen=True):
     """What was found in a unit; its records are numbered from 1."""
 

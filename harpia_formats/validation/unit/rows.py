@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
 #: The rules on records that got no verdict, which are neither valid nor invalid.
 NO_VERDICT = frozenset({"V901", "V902"})
 INTERNAL_ERROR = "V902"
+#: Never added to: a result is not changed.
+NO_DIGESTS = array("Q")
 
 
 class ValidatedRows(msgspec.Struct, frozen=True):
@@ -42,6 +44,8 @@ def validate_rows(
     """Return what was found in the rows of a unit; its problems go to `collector`."""
     part, chunk, stopped = validators.part(unit.path), unit.chunk, False
     verdict = _verdict(chunk, part, validators)
+    if not verdict.findings and not validators.plan.unvalidated:
+        return _without_findings(unit, part, verdict)
     active = [
         finding for finding in verdict.findings if finding.code in collector.rules
     ]
@@ -66,13 +70,11 @@ def validate_rows(
             invalid.add(finding.row)
     if active:
         _collect(active, collector, chunk, numbers, part, validators)
-    result = UnitResult(
-        records=verdict.records,
-        invalid=_bits(invalid, numbers, unit.before),
-        undetermined=_bits(open_rows, numbers, unit.before),
-        blanks=len(verdict.blank),
-        first_blank=chunk.start_of(verdict.blank[0]) if verdict.blank else None,
-        digests=digests_of(verdict.keys) if verdict.keys else array("Q"),
+    result = _result(
+        chunk,
+        verdict,
+        _bits(invalid, numbers, unit.before),
+        _bits(open_rows, numbers, unit.before),
         stopped=stopped,
     )
     wrong = {
@@ -82,6 +84,32 @@ def validate_rows(
     }
     return ValidatedRows(
         part, chunk, numbers, verdict, result, frozenset(wrong | unread)
+    )
+
+
+def _without_findings(unit: CutRows, part: RowPart, verdict: Verdict) -> ValidatedRows:
+    """Return rows nothing is wrong with: most chunks of most files are such."""
+    numbers, result = Numbers(unit.before, verdict.blank), _result(unit.chunk, verdict)
+    return ValidatedRows(part, unit.chunk, numbers, verdict, result, frozenset())
+
+
+def _result(
+    chunk: Chunk,
+    verdict: Verdict,
+    invalid: bytes = b"",
+    undetermined: bytes = b"",
+    *,
+    stopped: bool = False,
+) -> UnitResult:
+    """Return the result of a chunk, without its findings."""
+    return UnitResult(
+        records=verdict.records,
+        invalid=invalid,
+        undetermined=undetermined,
+        blanks=len(verdict.blank),
+        first_blank=chunk.start_of(verdict.blank[0]) if verdict.blank else None,
+        digests=digests_of(verdict.keys) if verdict.keys else NO_DIGESTS,
+        stopped=stopped,
     )
 
 

@@ -19,7 +19,7 @@ RULES = {code: all_rules()[code] for code in ("S102", "J201", "J202")}
 
 def collector_of(examples: int = 5, demand: Demand | None = None) -> Collector:
     """Return a collector of problems of one file."""
-    return Collector(RULES, "a.jsonl", examples, demand or Demand())
+    return Collector(RULES, "a.jsonl", examples, lambda: demand or Demand())
 
 
 def finding(row: int, *path: str | int) -> Finding:
@@ -170,7 +170,7 @@ def test_findings_that_are_sent_are_limited(
     """More findings than are worth sending are an exception; others are not limited."""
     monkeypatch.setattr(collectors, limit, 1)
     findings = [finding(0, "a"), finding(0, "b"), finding(1, "a")]
-    sent = Collector(RULES, "a.jsonl", 0, Demand(), is_sent=True)
+    sent = Collector(RULES, "a.jsonl", 0, is_sent=True)
 
     assert len(described(collector_of(), findings)) == 3
     with pytest.raises(TooManyFindings):
@@ -186,7 +186,7 @@ def test_only_errors_make_a_record_invalid(code: str, expected: bool) -> None:
 def test_severity_is_that_of_the_active_rules() -> None:
     """A rule with a lower severity reports with it."""
     mild = replace(RULES["S102"], severity=RULES["J202"].severity)
-    collector = Collector({"S102": mild}, "a.jsonl", 5, Demand())
+    collector = Collector({"S102": mild}, "a.jsonl", 5)
     (problem,) = described(collector, [finding(0, "a")])
 
     assert problem.severity is mild.severity
