@@ -19,7 +19,7 @@ from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.registry import adapter_of
-from harpia_formats.validation.diagnosis.row_context import Row as RowContext
+from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.record_numbers import Numbers
 from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.validation.unit.rows import ValidatedRows

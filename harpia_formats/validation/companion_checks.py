@@ -24,7 +24,7 @@ from harpia_formats.model.format import Companion, Container, FileSummary, Remar
 from harpia_formats.registry import all_formats
 from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.diagnosis.finding import Finding
-from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit.collector import Collector
@@ -208,20 +208,20 @@ class _Check:
         if collector.is_error(remark.code):
             self.validated.outcomes.add(FIRST_RECORD, b"", record.number - 1)
         id_key, name = self.validated.format.id_key, collector.name
-        row = Row(name, record.text, record.start, record.number, value, id_key)
+        row = RowContext(name, record.text, record.start, record.number, value, id_key)
         self._add(remark, row)
         return collector.take()
 
-    def _add(self, remark: Remark, row: Row) -> None:
+    def _add(self, remark: Remark, row: RowContext) -> None:
         """Add a remark on a row, if its rule is active."""
         if remark.code in self.collector.rules:
             finding = Finding(remark.code, 0, remark, row.value)
             self.collector.add_findings([finding], lambda _: row, schema=True)
 
-    def _row_of_companion(self) -> Row:
+    def _row_of_companion(self) -> RowContext:
         """Return the document of the companion as a row."""
         header = self.other.header
         start, value = header.pieces[0][1], self.other.document
-        return Row(
+        return RowContext(
             self.other.path, header.text, start, None, value, pieces=header.pieces
         )

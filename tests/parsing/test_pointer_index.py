@@ -12,7 +12,7 @@ from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing.locate import entries, locate
 from harpia_formats.parsing.pointer_index import PointerIndex
-from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.diagnosis.row_context import RowContext
 
 KEYS = st.sampled_from(["a", "b", "", "1", "é", '"', "a\\"])
 LEAVES: st.SearchStrategy[Any] = st.none() | st.integers() | st.text(max_size=4)
@@ -93,7 +93,7 @@ def test_cursors_do_not_depend_on_what_was_asked_before(
     start = Cursor(10, 3, 7)
     places = [locate(text, each).start for each in paths_in(value)]
     chance.shuffle(places)
-    row = Row("f", text, start, 1, value)
+    row = RowContext("f", text, start, 1, value)
 
     assert [row.cursor(each) for each in places] == [
         start.after(text[:each]) for each in places

@@ -13,7 +13,7 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place
 from harpia_formats.registry import adapter_of
-from harpia_formats.validation.diagnosis.row_context import Row as PlacedRow
+from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.record_numbers import Numbers
 from harpia_formats.validation.unit.row_validator import RowValidator
 
@@ -77,7 +77,7 @@ class ChunkConverter:
 
             def place(first: int = first) -> Place:
                 start = chunk.start_of(first)
-                row = PlacedRow(path, chunk.rows[first], start, numbers.of(first))
+                row = RowContext(path, chunk.rows[first], start, numbers.of(first))
                 return row.place(0, 1, ())
 
             totals.losses.add(paths, fates, place, times)

@@ -1,1 +1,1 @@
-"""From a refused row to a sentence with a place."""
+"""Diagnosis: from the schema errors of a row to root causes and placed problems."""

@@ -1,4 +1,4 @@
-"""Why many records are wrong: what they have in common is found once."""
+"""Remember the root causes of schema errors that many records of a file share."""
 
 import re
 from collections import Counter
@@ -10,22 +10,33 @@ from jsonschema_rs import ValidationErrorKind as Kind
 
 from harpia_formats.model.format import Advise
 from harpia_formats.model.problem import Path
-from harpia_formats.validation.diagnosis.engine_errors import SchemaPaths, value_at
-from harpia_formats.validation.diagnosis.error_schemas import Failure, way_of
-from harpia_formats.validation.diagnosis.root_causes import Cause, Draft, draft_of
+from harpia_formats.validation.diagnosis.engine_errors import SchemaPaths
+from harpia_formats.validation.diagnosis.error_patterns import (
+    FailedKeyword,
+    pattern_matcher,
+)
+from harpia_formats.validation.diagnosis.exact_paths import value_at
+from harpia_formats.validation.diagnosis.root_causes import (
+    Cause,
+    SharedCauses,
+    shared_causes,
+)
 
-#: Ways to be wrong that are remembered, and characters of the longest one.
+#: Sets of causes that are remembered, and characters of the longest key of one.
 REMEMBERED, LONGEST = 256, 10_000
-#: Errors of a record, or keys of an object, that are worth remembering.
+#: Errors of a record, or keys of an object, with which causes are remembered at most.
 MOST = 100
-#: Records with the same errors before others are asked whether they have them too.
+#: Records with the same errors after which a pattern of these errors is built.
 ENOUGH = 8
-#: Ways to be wrong that are asked for at a time, those that are known and counted of
-#: one file, and records for which none held before none is asked for any more.
-WAYS, KNOWN, COUNTED, MISSED = 16, 64, 1024, 64
+#: Patterns that a record is compared with.
+COMPARED = 16
+#: Patterns that are built for one file, and combinations of errors that are counted.
+BUILT, COUNTED = 64, 1024
+#: Records that match no pattern after which no record is compared any more.
+MISSED = 64
 
-#: Kinds of which the schema knows all there is to know.
-_settled = frozenset(
+#: Kinds of errors whose causes do not depend on the value that is refused.
+_value_independent = frozenset(
     {
         Kind.AdditionalItems,
         Kind.Constant,
@@ -53,195 +64,217 @@ _settled = frozenset(
     }
 )
 _choices = frozenset({Kind.AnyOf, Kind.OneOfNotValid})
-#: Keys that the engine may tell as something else.
+#: Keys that the engine reports differently in a path.
 _odd_key = re.compile(r"(\+?\d+)?")
 
 
-class _Unlike(Exception):  # noqa: N818 - an answer, not an error
-    """A record is wrong in a way of its own."""
+class _NotCacheable(Exception):  # noqa: N818 - an answer, not an error
+    """The causes of a record depend on more than can be made a key of."""
 
 
 @dataclass(slots=True, eq=False)
-class _Way:
-    """A way to be wrong that many records share."""
+class _ErrorPattern:
+    """A combination of schema errors that many records have."""
 
-    holds: Callable[[Any], bool]
-    #: The objects that lack a key, whose other keys may tell why.
+    #: Returns whether a record has these errors and no others.
+    matches: Callable[[Any], bool]
+    #: The paths of the objects that lack a key; one of their other keys may be it,
+    #: misspelt.
     lacking: tuple[Path, ...]
-    #: What the errors come to, by the keys of these objects.
-    drafts: dict[Hashable, Draft] = field(default_factory=dict)
+    #: The causes by the keys of these objects.
+    causes: dict[Hashable, SharedCauses] = field(default_factory=dict)
 
-    def keys(self, record: Any) -> Hashable:
-        """Return the keys of the objects that lack one."""
-        return tuple([frozenset(value_at(record, each)) for each in self.lacking])
+    def keys_of(self, record: Any) -> Hashable:
+        """Return the keys of the objects in `record` that lack a key."""
+        return tuple([frozenset(value_at(record, path)) for path in self.lacking])
 
 
-class Reasons:
-    """Finds the root causes of what one schema refuses.
+class CachedCauses:
+    """Finds the root causes of the records that one schema refuses.
 
-    Records with the same errors at the same places, in objects with the same keys
-    where one is missing, have the same causes but for what conditions ask of them.
+    Records with the same errors at the same paths have the same causes if the objects
+    that lack a key have the same other keys; only what conditions test may differ.
     """
 
     def __init__(self, schema: Any, advise: Advise, *, formats: bool = False) -> None:
+        """Take a schema, its format's advice and whether `format` refuses values."""
         self._paths = SchemaPaths(schema)
         self._advise = advise
         self._formats = formats
-        self._known: dict[Hashable, Draft] = {}
-        #: The ways that are asked for; the one that held last comes first.
-        self._ways: list[_Way] = []
-        #: All ways that are known by their errors; none where there is no telling.
-        self._by_errors: dict[Hashable, _Way | None] = {}
-        self._seen: Counter[Hashable] = Counter()
-        #: Records since one of the ways held.
+        self._known: dict[Hashable, SharedCauses] = {}
+        #: The patterns that records are compared with, the last one that matched first.
+        self._patterns: list[_ErrorPattern] = []
+        #: All patterns built, by their errors; None if there is no schema for them.
+        self._by_errors: dict[Hashable, _ErrorPattern | None] = {}
+        #: How many records had a combination of errors.
+        self._times: Counter[Hashable] = Counter()
+        #: How many records in a row matched no pattern.
         self._missed = 0
-        #: Whether the places that the engine tells are exact.
+        #: Whether each path that the engine reports can mean one path only.
         self._is_exact = not any(map(_odd_key.fullmatch, _keys_in(schema)))
 
-    def of(self, record: Any, errors: Iterable[Any]) -> Sequence[Cause]:
-        """Return the root causes behind the engine's `errors` on `record`."""
+    def causes_of(self, record: Any, errors: Iterable[Any]) -> Sequence[Cause]:
+        """Return the root causes behind the errors of jsonschema-rs on `record`."""
         errors = list(errors)
-        mark = self._mark(errors, record)
-        draft = None if mark is None else self._known.get(mark)
-        if draft is None:
-            draft = draft_of(record, errors, self._paths)
-            if mark is not None and len(repr(mark)) <= LONGEST:
-                self._remember(mark, draft)
-        if mark is not None:
-            self._note_way(errors, record, draft)
-        return draft.causes(record, self._advise)
+        key = self._cache_key(errors, record)
+        shared = None if key is None else self._known.get(key)
+        if shared is None:
+            shared = shared_causes(record, errors, self._paths)
+            if key is not None and len(repr(key)) <= LONGEST:
+                self._remember(key, shared)
+        if key is not None:
+            self._learn_pattern(errors, record, shared)
+        return shared.causes(record, self._advise)
 
-    def at_once(self, record: Any) -> Sequence[Cause] | None:
-        """Return the root causes of `record` if it is wrong as many were before."""
-        for number, each in enumerate(self._ways):
-            if each.holds(record):
+    def causes_by_pattern(self, record: Any) -> Sequence[Cause] | None:
+        """Return the root causes of `record`, None if it matches no known pattern."""
+        for number, pattern in enumerate(self._patterns):
+            if pattern.matches(record):
                 self._missed = 0
                 if number:
-                    self._ways.insert(0, self._ways.pop(number))
-                draft = each.drafts.get(each.keys(record))
-                return None if draft is None else draft.causes(record, self._advise)
+                    self._patterns.insert(0, self._patterns.pop(number))
+                shared = pattern.causes.get(pattern.keys_of(record))
+                return None if shared is None else shared.causes(record, self._advise)
         self._missed += 1
         if self._missed > MISSED:
-            self._ways.clear()
+            self._patterns.clear()
         return None
 
-    def _note_way(self, errors: list[Any], record: Any, draft: Draft) -> None:
-        """Take note of a record that is wrong in a way that others may share."""
-        failures = _failures_of(errors)
-        is_new = failures not in self._seen
-        if not failures or (is_new and len(self._seen) > COUNTED):
+    def _learn_pattern(
+        self, errors: list[Any], record: Any, shared: SharedCauses
+    ) -> None:
+        """Count the errors of a record, and build a pattern of them if they are common.
+
+        The causes of `record` are added to the pattern of its errors.
+        """
+        failed = _failed_keywords(errors)
+        is_new = failed not in self._times
+        if not failed or (is_new and len(self._times) > COUNTED):
             return
-        self._seen[failures] += 1
-        if self._seen[failures] < ENOUGH:
+        self._times[failed] += 1
+        if self._times[failed] < ENOUGH:
             return
-        if failures not in self._by_errors:
-            self._by_errors[failures] = self._new_way(failures, errors)
-        way = self._by_errors[failures]
-        if way is None:
+        if failed not in self._by_errors:
+            self._by_errors[failed] = self._built_pattern(failed, errors)
+        pattern = self._by_errors[failed]
+        if pattern is None:
             return
-        if way not in self._ways:
-            self._ways = [way, *self._ways[: WAYS - 1]]
+        if pattern not in self._patterns:
+            self._patterns = [pattern, *self._patterns[: COMPARED - 1]]
             self._missed = 0
-        if len(way.drafts) < REMEMBERED:
-            way.drafts[way.keys(record)] = draft
+        if len(pattern.causes) < REMEMBERED:
+            pattern.causes[pattern.keys_of(record)] = shared
 
-    def _new_way(self, failures: tuple[Failure, ...], errors: list[Any]) -> _Way | None:
-        if len(self._by_errors) >= KNOWN:
+    def _built_pattern(
+        self, failed: tuple[FailedKeyword, ...], errors: list[Any]
+    ) -> _ErrorPattern | None:
+        """Return the pattern of a record's errors, None if it cannot be built."""
+        if len(self._by_errors) >= BUILT:
             return None
-        holds = way_of(self._paths.schema, failures, formats=self._formats)
-        if holds is None:
+        matches = pattern_matcher(self._paths.schema, failed, formats=self._formats)
+        if matches is None:
             return None
-        lacking = [each for each in errors if type(each.kind) is Kind.Required]
-        return _Way(holds, tuple([tuple(each.instance_path) for each in lacking]))
+        lacking = [error for error in errors if type(error.kind) is Kind.Required]
+        paths = tuple([tuple(error.instance_path) for error in lacking])
+        return _ErrorPattern(matches, paths)
 
-    def _mark(self, errors: list[Any], record: Any) -> Hashable | None:
-        """Return what records with the same causes have in common, if they may."""
+    def _cache_key(self, errors: list[Any], record: Any) -> Hashable | None:
+        """Return a key that is equal for records with the same causes.
+
+        None if the causes are not to be remembered.
+        """
         if not self._is_exact or len(errors) > MOST:
             return None
         try:
-            return tuple([_mark_of(each, record) for each in errors])
-        except _Unlike:
+            return tuple([_key_of_error(error, record) for error in errors])
+        except _NotCacheable:
             return None
 
-    def _remember(self, mark: Hashable, draft: Draft) -> None:
+    def _remember(self, key: Hashable, shared: SharedCauses) -> None:
+        """Add causes to the cache, which is emptied first if it is full."""
         if len(self._known) >= REMEMBERED:
             self._known.clear()
-        self._known[mark] = draft
+        self._known[key] = shared
 
 
 def _keys_in(schema: Any) -> Iterator[str]:
     """Yield every key of every object in a schema."""
     if isinstance(schema, dict):
         yield from schema
-        for each in schema.values():
-            yield from _keys_in(each)
+        for part in schema.values():
+            yield from _keys_in(part)
     elif isinstance(schema, list):
-        for each in schema:
-            yield from _keys_in(each)
+        for part in schema:
+            yield from _keys_in(part)
 
 
-def _failures_of(errors: list[Any]) -> tuple[Failure, ...]:
-    """Return what failed where, nothing if other records cannot be asked for it."""
-    failures = []
-    for each in errors:
-        sort, kind = type(each.kind), each.kind
+def _failed_keywords(errors: list[Any]) -> tuple[FailedKeyword, ...]:
+    """Return the keywords that failed, () if no pattern can be built of them."""
+    failed = []
+    for error in errors:
+        kind, kind_type = error.kind, type(error.kind)
         detail: Any = None
-        if sort is Kind.Required:
+        if kind_type is Kind.Required:
             detail = kind.value
-        elif sort is Kind.AdditionalProperties:
+        elif kind_type is Kind.AdditionalProperties:
             detail = tuple(kind.value)
-        elif sort not in _settled:
+        elif kind_type not in _value_independent:
             return ()
-        path, place = tuple(each.evaluation_path), tuple(each.instance_path)
-        failures.append(Failure(path, place, detail))
-    return tuple(failures)
+        path, instance_path = tuple(error.evaluation_path), tuple(error.instance_path)
+        failed.append(FailedKeyword(path, instance_path, detail))
+    return tuple(failed)
 
 
-def _mark_of(error: Any, record: Any) -> Hashable:
-    """Return all that `violation_of` makes something of; raises `_Unlike`."""
+def _key_of_error(error: Any, record: Any) -> Hashable:
+    """Return all that the causes of an error of jsonschema-rs depend on.
+
+    Raises `_NotCacheable` if it is too much, or depends on the values of `record`.
+    """
     kind = error.kind
-    sort = type(kind)
+    kind_type = type(kind)
     path = tuple(error.instance_path)
     value = _value_at(record, path)
     schema_path = tuple(error.schema_path)
-    more: Hashable = None
-    if sort is Kind.Required:
-        # A dependency is told by the keys that are there.
+    detail: Hashable = None
+    if kind_type is Kind.Required:
+        # Which dependency failed depends on the other keys.
         if "dependencies" in schema_path:
-            raise _Unlike
-        more = kind.value, _few_keys(value)
-    elif sort is Kind.AdditionalProperties:
-        more = tuple(_few(kind.value))
-    elif sort in _choices:
-        context = _few(kind.context)
-        more = tuple([_marks(option, record) for option in context])
-    elif sort is Kind.FalseSchema:
-        more = tuple(_few(value)) if isinstance(value, dict) else None
-    elif sort not in _settled:
-        raise _Unlike
-    return sort, path, schema_path, tuple(error.evaluation_path), more
+            raise _NotCacheable
+        detail = kind.value, frozenset(_at_most(value))
+    elif kind_type is Kind.AdditionalProperties:
+        detail = tuple(_at_most(kind.value))
+    elif kind_type in _choices:
+        alternatives = _at_most(kind.context)
+        detail = tuple(
+            [
+                tuple([_key_of_error(inner, record) for inner in _at_most(alternative)])
+                for alternative in alternatives
+            ]
+        )
+    elif kind_type is Kind.FalseSchema:
+        detail = tuple(_at_most(value)) if isinstance(value, dict) else None
+    elif kind_type not in _value_independent:
+        raise _NotCacheable
+    return kind_type, path, schema_path, tuple(error.evaluation_path), detail
 
 
-def _marks(errors: Any, record: Any) -> Hashable:
-    return tuple([_mark_of(each, record) for each in _few(errors)])
-
-
-def _few(items: Any) -> Any:
+def _at_most(items: Any) -> Any:
+    """Return `items`. Raises `_NotCacheable` if they are more than `MOST`."""
     if len(items) > MOST:
-        raise _Unlike
+        raise _NotCacheable
     return items
 
 
-def _few_keys(value: Any) -> Hashable:
-    return frozenset(_few(value))
+def _value_at(record: Any, path: Path) -> Any:
+    """Return the value at the engine's `path` of `record`.
 
-
-def _value_at(node: Any, path: Path) -> Any:
-    """Return the value at `path`; raises `_Unlike` where another could be meant."""
-    for each in path:
-        if isinstance(node, dict) and (type(each) is int or "" in node):
-            raise _Unlike
-        node = node[each]
+    Raises `_NotCacheable` if the path can mean another one.
+    """
+    node = record
+    for step in path:
+        if isinstance(node, dict) and (type(step) is int or "" in node):
+            raise _NotCacheable
+        node = node[step]
     if isinstance(node, dict) and "" in node:
-        raise _Unlike
+        raise _NotCacheable
     return node

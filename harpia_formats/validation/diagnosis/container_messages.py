@@ -1,9 +1,9 @@
-"""What to say of what is wrong with a container."""
+"""Messages and help on a file that cannot be cut into rows."""
 
 from harpia_formats.framing.chunk import FramingFault
 
-#: Rule, message and help.
-_flaws = {
+#: The rule, message and help for each kind of fault.
+_messages = {
     "bom": (
         "J201",
         "the file begins with a byte order mark",
@@ -34,7 +34,10 @@ _flaws = {
 }
 
 
-def words_for(flaw: FramingFault, limit: int) -> tuple[str, str, str]:
-    """Return the rule, the message and the help for `flaw`."""
-    code, message, help_ = _flaws[flaw.kind]
-    return code, message.format(size=flaw.size, limit=limit), help_
+def container_message(fault: FramingFault, limit: int) -> tuple[str, str, str]:
+    """Return the code of the rule, the message and the help for `fault`.
+
+    `limit` is the number of bytes that a row may have.
+    """
+    code, message, help_ = _messages[fault.kind]
+    return code, message.format(size=fault.size, limit=limit), help_

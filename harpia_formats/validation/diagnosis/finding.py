@@ -1,4 +1,4 @@
-"""What is wrong with one row, not yet put into words; imported only where needed."""
+"""Findings: what is wrong with one row, before a message is made of it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from harpia_formats.validation.diagnosis.root_causes import Cause
 OTHER_FORMAT = "S203"
 #: The rule on a key that is missing.
 MISSING_KEY = "S101"
-_fault_codes = {
+_rule_of_fault = {
     FaultKind.SYNTAX: "J101",
     FaultKind.TRUNCATED: "J102",
     FaultKind.UTF8: "J103",
@@ -34,42 +34,45 @@ class Finding:
     code: str
     #: Index of the row in its chunk.
     row: int
-    #: The text that does not parse, the repeated key, or what the schema or the
-    #: format says.
+    #: The JSON syntax error, the repeated key, the root cause of schema errors, or
+    #: the remark of the format.
     about: Fault | Duplicate | Cause | Remark
     #: The decoded row, where it parses.
     value: Any = None
 
     @property
     def path(self) -> Path:
-        """Where in the row."""
+        """The path of the value in the row that it is about."""
         return () if isinstance(self.about, Fault) else self.about.path
 
     @property
     def missing_key(self) -> str:
-        """The key that is missing at the path, empty if none is."""
+        """The key that is missing at the path, "" if none is."""
         if self.code != MISSING_KEY or not isinstance(self.about, Cause):
             return ""
-        return str(self.about.violations[0].detail)
+        return str(self.about.errors[0].detail)
 
     @property
     def is_fault(self) -> bool:
-        """Whether the row does not parse, so that nothing else can be said of it."""
+        """Whether the row is no JSON, so that nothing else of it can be validated."""
         return isinstance(self.about, Fault)
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the schema says it, or another format that says why it does."""
+        """Whether the schema refuses the row, which may be one of another format."""
         return isinstance(self.about, Cause) or self.code == OTHER_FORMAT
 
 
-def fault_in(row: int, text: bytes) -> Finding | None:
-    """Return why `text` is not a row that we accept, or None if it is one."""
+def find_json_fault(row: int, text: bytes) -> Finding | None:
+    """Return the JSON syntax error in the `text` of a row, None if it has none."""
     fault = find_fault(text)
-    return Finding(_fault_codes[fault.kind], row, fault) if fault else None
+    return Finding(_rule_of_fault[fault.kind], row, fault) if fault else None
 
 
-def repeated_keys(row: int, text: bytes, value: Any) -> Iterator[Finding]:
-    """Yield each key that an object of `text` has once more."""
-    for each in duplicates(text):
-        yield Finding("J105", row, each, value)
+def find_repeated_keys(row: int, text: bytes, value: Any) -> Iterator[Finding]:
+    """Yield a finding for each repeated key of an object in the `text` of a row.
+
+    `value` is the decoded row.
+    """
+    for duplicate in duplicates(text):
+        yield Finding("J105", row, duplicate, value)

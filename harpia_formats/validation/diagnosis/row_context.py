@@ -1,4 +1,4 @@
-"""A row with its bytes, for placing what is said of it."""
+"""A row with its bytes and its place in the file, to place the problems found in it."""
 
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -15,44 +15,52 @@ FRAME = 100
 
 
 @dataclass(slots=True)
-class _Memory:
-    """What was found in a row, for the next one that asks."""
+class _PlaceCache:
+    """What was computed for one problem of a row, for its next problem."""
 
-    spans: PointerIndex | None = None
+    #: The bytes of each value of the row.
+    index: PointerIndex | None = None
     #: A byte of the row, and where in the file it is.
     at: int = 0
     cursor: Cursor | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row with its bytes and where it is, for placing what is said of it."""
+class RowContext:
+    """One row with its bytes and its place, to place the problems found in it."""
 
+    #: The file as it is named in problems.
     path: str
     text: bytes
+    #: Where the first byte of the row is in the file.
     start: Cursor
+    #: The number of its record, None if it is no record.
     number: int | None
     #: The decoded value, or None where it does not parse.
     value: Any = None
+    #: The key of a record's id, "" if the format has none.
     id_key: str = ""
-    #: Where the row is in its record.
+    #: The path of the row in its record.
     prefix: Path = ()
-    #: Where pieces of the text begin, in it and in the file, if it is not all one.
+    #: Where each piece of the text begins, in the text and in the file, if the pieces
+    #: are not adjacent in the file.
     pieces: tuple[tuple[int, Cursor], ...] = ()
-    #: The bytes of each field of a table's row; of JSON they are looked for.
+    #: The first byte and the one behind the last of each field of a table's row;
+    #: None for JSON.
     spans: Mapping[Any, tuple[int, int]] | None = None
-    _memory: _Memory = field(default_factory=_Memory, repr=False, compare=False)
+    _cache: _PlaceCache = field(default_factory=_PlaceCache, repr=False, compare=False)
 
     def bytes_of(self, path: Path, *, at_key: bool = False) -> tuple[int, int]:
-        """Return the bytes to mark for the value at `path`, or for its key.
+        """Return where the bytes to mark for the value at `path` begin and end.
 
-        Of an array or object it is only the opening bracket.
+        With `at_key` they are those of its key. Of an array or object they are only
+        the opening bracket.
         """
         if self.spans is not None:
             return self.spans.get(path[0], (0, 1)) if path else (0, 1)
-        memory = self._memory
-        memory.spans = memory.spans or PointerIndex(self.text)
-        span = memory.spans.of(path)
+        cache = self._cache
+        cache.index = cache.index or PointerIndex(self.text)
+        span = cache.index.of(path)
         if at_key and span.key is not None and span.key_end is not None:
             return span.key, span.key_end
         if self.text[span.start] in b"{[":
@@ -60,18 +68,18 @@ class Row:
         return span.start, span.end
 
     def cursor(self, at: int) -> Cursor:
-        """Return where in the file the byte `at` of the row is."""
+        """Return the offset, line and column in the file of byte `at` of the row."""
         begin, start = 0, self.start
         before = bisect_right(self.pieces, at, key=itemgetter(0))
         if before:
             begin, start = self.pieces[before - 1]
-        memory = self._memory
-        if memory.cursor is not None and begin <= memory.at <= at:
-            begin, start = memory.at, memory.cursor
+        cache = self._cache
+        if cache.cursor is not None and begin <= cache.at <= at:
+            begin, start = cache.at, cache.cursor
         cursor = start.after(self.text[begin:at])
-        # In what is not UTF-8 a place may be inside of what counts as one character.
+        # Without a value the text may not be UTF-8, and `at` inside of a character.
         if self.value is not None:
-            memory.at, memory.cursor = at, cursor
+            cache.at, cache.cursor = at, cursor
         return cursor
 
     def place(self, start: int, end: int, path: Path) -> Place:
@@ -93,7 +101,7 @@ class Row:
 
     @property
     def id(self) -> str | int | None:
-        """What the record calls itself."""
+        """The id of the record, None if it has none."""
         has_id = self.id_key and isinstance(self.value, dict)
         found = self.value.get(self.id_key) if has_id else None
         is_id = isinstance(found, (str, int)) and not isinstance(found, bool)

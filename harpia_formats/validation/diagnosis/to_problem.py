@@ -1,4 +1,4 @@
-"""From a verdict to a sentence with a place."""
+"""Turn a finding on a row into a problem with a place, a message and a fix."""
 
 import json
 from typing import Any
@@ -9,63 +9,67 @@ from harpia_formats.parsing.json_fault import Fault
 from harpia_formats.parsing.locate import Duplicate
 from harpia_formats.rules import Rule
 from harpia_formats.text.describe import path_text, short_json
-from harpia_formats.validation.diagnosis.engine_errors import value_at
+from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.finding import Finding
-from harpia_formats.validation.diagnosis.messages import Sentence, sentence_of
+from harpia_formats.validation.diagnosis.keyword_messages import ProblemText
+from harpia_formats.validation.diagnosis.messages import text_of_cause
 from harpia_formats.validation.diagnosis.root_causes import Cause
-from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.diagnosis.row_context import RowContext
 
 
-def problem_of(finding: Finding, rule: Rule, row: Row, schema: Any) -> Problem:
-    """Put a finding into words, and place it in the original bytes."""
+def problem_of(finding: Finding, rule: Rule, row: RowContext, schema: Any) -> Problem:
+    """Return the problem for a finding on `row`, placed in the bytes of the file."""
     about = finding.about
     path: Path = ()
     if isinstance(about, Fault):
         start, end = about.start, about.end
-        sentence = Sentence(about.message, about.help)
+        text = ProblemText(about.message, about.help)
     elif isinstance(about, Duplicate):
         start, end, path = about.start, about.end, about.path
-        sentence = _repeated(about, row)
+        text = _repeated_key(about, row)
     else:
         start, end = row.bytes_of(about.path, at_key=about.at_key)
         path = about.path
-        sentence = (
-            Sentence(about.message, about.help)
+        text = (
+            ProblemText(about.message, about.help)
             if isinstance(about, Remark)
-            else sentence_of(about, finding.value, schema)
+            else text_of_cause(about, finding.value, schema)
         )
     return Problem(
         code=rule.code,
         name=rule.name,
         severity=rule.severity,
         place=row.place(start, end, path),
-        message=sentence.message,
-        because=_reasons(about, row) if isinstance(about, Cause) else sentence.because,
-        help=sentence.help,
+        message=text.message,
+        because=_values_because(about, row)
+        if isinstance(about, Cause)
+        else text.because,
+        help=text.help,
         schema_pointer=_schema_pointer(about),
-        fix=sentence.fix,
+        fix=text.fix,
         excerpt=row.excerpt(start, end),
         key=finding.missing_key,
     )
 
 
-def _reasons(cause: Cause, row: Row) -> tuple[Because, ...]:
+def _values_because(cause: Cause, row: RowContext) -> tuple[Because, ...]:
     """Return the values that made a condition apply, with their places."""
-    reasons = []
+    found = []
     for path in cause.because:
         start, end = row.bytes_of(path)
         place = row.place(start, end, ())
         value = short_json(value_at(row.value, path))
-        reasons.append(Because(pointer_of(path), value, place.line, place.column))
-    return tuple(reasons)
+        found.append(Because(pointer_of(path), value, place.line, place.column))
+    return tuple(found)
 
 
-def _repeated(about: Duplicate, row: Row) -> Sentence:
+def _repeated_key(about: Duplicate, row: RowContext) -> ProblemText:
+    """Return the text of a key that an object has twice."""
     key = about.path[-1]
     first = row.place(about.first, about.first + 1, ())
     value = short_json(_member_at(row.text, about.first))
     reason = Because(pointer_of(about.path), value, first.line, first.column)
-    return Sentence(
+    return ProblemText(
         f"the key {short_json(key)} is there twice in {path_text(about.path[:-1])}",
         "keep one of them: a parser keeps one and drops the other without a word",
         because=(reason,),
@@ -83,6 +87,5 @@ def _member_at(text: bytes, start: int) -> Any:
 
 
 def _schema_pointer(about: Fault | Duplicate | Cause | Remark) -> str:
-    return (
-        pointer_of(about.violations[0].schema_path) if isinstance(about, Cause) else ""
-    )
+    """Return where in the schema the failed keyword is, "" without one."""
+    return pointer_of(about.errors[0].schema_path) if isinstance(about, Cause) else ""

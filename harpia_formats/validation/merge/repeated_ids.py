@@ -44,12 +44,12 @@ def _collect(repeat: "DuplicateId", collector: Collector, id_key: str) -> None:
     """Add the finding on a record with a repeated id to the collector."""
     from harpia_formats.dedup.duplicate_ids import duplicate_id_remark  # noqa: PLC0415 - only for repeated ids
     from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - only for repeated ids
-    from harpia_formats.validation.diagnosis.row_context import Row  # noqa: PLC0415 - only for repeated ids
+    from harpia_formats.validation.diagnosis.row_context import RowContext  # noqa: PLC0415 - only for repeated ids
 
     record = repeat.record
 
-    def row_of(finding: "Finding") -> Row:
-        return Row(
+    def row_of(finding: "Finding") -> RowContext:
+        return RowContext(
             path=collector.name,
             text=record.chunk.rows[record.row],
             start=record.chunk.start_of(record.row),

@@ -1,6 +1,6 @@
 """Report bytes of a file that could not be cut into rows."""
 
-from harpia_formats.validation.diagnosis.container_messages import words_for
+from harpia_formats.validation.diagnosis.container_messages import container_message
 from harpia_formats.validation.plan.units import Broken
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import FIRST_RECORD
@@ -13,7 +13,7 @@ def report_broken(unit: Broken, collector: Collector, limit: int) -> UnitResult:
     `limit` is the number of bytes that a row may have.
     """
     fault = unit.fault
-    code, message, help_ = words_for(fault, limit)
+    code, message, help_ = container_message(fault, limit)
     number = unit.before + 1 if fault.record else None
     lost = FIRST_RECORD if fault.record else b""
     collector.add(code, message, help_, collector.place(fault.start, number))

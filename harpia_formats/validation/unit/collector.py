@@ -20,10 +20,10 @@ from harpia_formats.validation.unit.result import NO_FINDINGS, Findings
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding
-    from harpia_formats.validation.diagnosis.row_context import Row
+    from harpia_formats.validation.diagnosis.row_context import RowContext
 
 #: Returns the row that a finding is about.
-RowOf = Callable[["Finding"], "Row"]
+RowOf = Callable[["Finding"], "RowContext"]
 #: Groups of one file; the tally counts further ones together.
 GROUP_LIMIT = 10_000
 #: Problems that are described at most in an answer to another process.
@@ -119,7 +119,7 @@ class Collector:
         `prefix` is the path of each row in its record.
         """
         described: list[tuple[GroupKey, Problem]] = []
-        row: Row | None = None
+        row: RowContext | None = None
         number = -1
         for finding in findings:
             if finding.row != number:

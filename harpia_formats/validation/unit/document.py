@@ -6,7 +6,7 @@ from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.format import Dialect
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.finding import Finding
-from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import DocumentRest
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.result import UnitResult
@@ -31,9 +31,9 @@ def validate_document(
     if stopped:
         active = active[: active.index(errors[0]) + 1]
 
-    def row_of(finding: Finding) -> Row:
+    def row_of(finding: Finding) -> RowContext:
         start, pieces = header.pieces[0][1], header.pieces
-        return Row(
+        return RowContext(
             collector.name, header.text, start, None, finding.value, pieces=pieces
         )
 

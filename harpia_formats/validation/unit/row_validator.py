@@ -20,7 +20,7 @@ from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
-    from harpia_formats.validation.diagnosis.cached_causes import Reasons
+    from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
     from harpia_formats.validation.diagnosis.finding import Finding
     from harpia_formats.validation.diagnosis.root_causes import Cause
 
@@ -83,9 +83,9 @@ def _may_be_deep(text: bytes) -> bool:
 
 
 def _fault_in(number: int, text: bytes) -> "Finding | None":
-    from harpia_formats.validation.diagnosis.finding import fault_in  # noqa: PLC0415 - imported only where a row has a problem
+    from harpia_formats.validation.diagnosis.finding import find_json_fault  # noqa: PLC0415 - imported only where a row has a problem
 
-    return fault_in(number, text)
+    return find_json_fault(number, text)
 
 
 class RowChecks(msgspec.Struct, frozen=True):
@@ -127,7 +127,7 @@ class RowValidator:
         )
         self._identity = checks.identity
         #: Finds the causes of schema errors; built at the first one.
-        self._reasons: Reasons | None = None
+        self._cached_causes: CachedCauses | None = None
         #: Chunks to come that are not tried as a whole.
         self._pause = 0
         self._failures = 0
@@ -283,9 +283,9 @@ class RowValidator:
         self, number: int, text: bytes, value: Any, verdict: Verdict
     ) -> None:
         if self._checks.repeated_keys and not reencodes_to_same_colons([value], text):
-            from harpia_formats.validation.diagnosis.finding import repeated_keys  # noqa: PLC0415 - imported only where a row has a problem
+            from harpia_formats.validation.diagnosis.finding import find_repeated_keys  # noqa: PLC0415 - imported only where a row has a problem
 
-            verdict.findings += repeated_keys(number, text, value)
+            verdict.findings += find_repeated_keys(number, text, value)
         self.validate_decoded(number, value, verdict)
 
     def validate_decoded(self, number: int, value: Any, verdict: Verdict) -> None:
@@ -294,7 +294,9 @@ class RowValidator:
             verdict.keys += self._identity.keys_of_value(value)
         asks_schema = self._checks.asks_schema or self._checks.remarks is None
         if asks_schema:
-            causes = self._reasons and self._reasons.at_once(value)
+            causes = self._cached_causes and self._cached_causes.causes_by_pattern(
+                value
+            )
             if causes:
                 verdict.findings += self._findings_of(number, value, causes)
                 return
@@ -327,12 +329,16 @@ class RowValidator:
 
     def _causes_of(self, number: int, value: Any, errors: list[Any]) -> "list[Finding]":
         """Return the findings on a row with these errors of the schema validator."""
-        if self._reasons is None:
-            from harpia_formats.validation.diagnosis.cached_causes import Reasons  # noqa: PLC0415 - imported only where a row has a problem
+        if self._cached_causes is None:
+            from harpia_formats.validation.diagnosis.cached_causes import CachedCauses  # noqa: PLC0415 - imported only where a row has a problem
 
             checks = self._checks
-            self._reasons = Reasons(self._schema, checks.advise, formats=checks.formats)
-        return self._findings_of(number, value, self._reasons.of(value, errors))
+            self._cached_causes = CachedCauses(
+                self._schema, checks.advise, formats=checks.formats
+            )
+        return self._findings_of(
+            number, value, self._cached_causes.causes_of(value, errors)
+        )
 
     def _findings_of(
         self, number: int, value: Any, causes: "Sequence[Cause]"

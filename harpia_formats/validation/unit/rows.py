@@ -142,10 +142,10 @@ def _collect(  # noqa: PLR0913, PLR0917 - all that places a finding
     validators: FileValidators,
 ) -> None:
     """Add the findings on the rows of a chunk to the collector."""
-    from harpia_formats.validation.diagnosis.row_context import Row  # noqa: PLC0415 - imported only where a row has a problem
+    from harpia_formats.validation.diagnosis.row_context import RowContext  # noqa: PLC0415 - imported only where a row has a problem
 
-    def row_of(finding: "Finding") -> Row:
-        return Row(
+    def row_of(finding: "Finding") -> RowContext:
+        return RowContext(
             path=collector.name,
             text=chunk.rows[finding.row],
             start=chunk.start_of(finding.row),

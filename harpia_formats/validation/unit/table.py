@@ -10,7 +10,7 @@ from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
 from harpia_formats.parsing.csv_records import TableBlank, TableFault, TableRow
 from harpia_formats.validation.diagnosis.finding import Finding
-from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import TableRows
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordSet
@@ -148,7 +148,7 @@ class _TableValidator:
             is_invalid = fault.code in self.collector.rules
             (self.invalid if is_invalid else self.undetermined).add(self.records)
         start, name = fault.start, self.collector.name
-        row = Row(name, fault.data, start, number, pieces=((fault.at, start),))
+        row = RowContext(name, fault.data, start, number, pieces=((fault.at, start),))
         column, width = start.column + 1, max(1, fault.width)
         place = Place(name, start.line, column, column + width, start.offset, number)
         excerpt = row.excerpt(fault.at, fault.at + width)
@@ -185,9 +185,9 @@ class _TableValidator:
             for name, cell in zip(self.found.columns, row.fields, strict=False)
         }
 
-        def row_of(finding: Finding) -> Row:
+        def row_of(finding: Finding) -> RowContext:
             name, value = collector.name, finding.value
-            return Row(name, row.data, row.start, number, value, spans=spans)
+            return RowContext(name, row.data, row.start, number, value, spans=spans)
 
         collector.add_findings(active, row_of, self.validators.schema)
 

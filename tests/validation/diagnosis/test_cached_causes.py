@@ -18,14 +18,14 @@ from harpia_formats.schema.dialect import document_schema, is_whole, record_sche
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 from harpia_formats.validation.diagnosis import cached_causes as module
-from harpia_formats.validation.diagnosis.cached_causes import Reasons
-from harpia_formats.validation.diagnosis.root_causes import draft_of, root_causes
+from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
+from harpia_formats.validation.diagnosis.root_causes import root_causes, shared_causes
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 IS_TOOL = {"properties": {"kind": {"const": "tool"}}}
-#: What makes causes depend on more than where errors are.
+#: Schemas with causes that depend on more than the paths of errors.
 SCHEMAS: tuple[Any, ...] = (
     {"required": ["name", "kind"], "properties": {"name": {}, "kind": {}}},
     {"additionalProperties": False, "properties": {"name": {"type": "string"}}},
@@ -103,97 +103,106 @@ VALUES = st.recursive(
 )
 
 
-def advice_by_name(branch: str, path: Steps, record: Any) -> Advice | None:
+def advice_by_name(pointer: str, path: Steps, record: Any) -> Advice | None:
     """Return advice that depends on the record, as that of formats may."""
     if isinstance(record, dict) and record.get("name") is not None:
-        return Advice("C101", f"{branch} {path} {record['name']!r}")
+        return Advice("C101", f"{pointer} {path} {record['name']!r}")
     return None
 
 
-def check_memory(schema: Any, advise: Any, records: list[Any]) -> int:
-    """Assert that what is remembered changes no cause; return how many there are."""
-    schema_validator, reasons, count = (
+def check_cached_causes(schema: Any, advise: Any, records: list[Any]) -> int:
+    """Assert that cached causes equal computed ones; return how many there are."""
+    schema_validator, cached, count = (
         schema_validator_of(schema),
-        Reasons(schema, advise),
+        CachedCauses(schema, advise),
         0,
     )
-    with patch.object(module, "ENOUGH", 2), patch.object(module, "WAYS", 64):
-        for each in records * 3:
-            errors = list(schema_validator.iter_errors(each))
-            expected = list(root_causes(each, errors, schema, advise))
-            at_once = reasons.at_once(each)
-            assert at_once is None or (errors and list(at_once) == expected), each
-            found = reasons.of(each, errors)
-            assert list(found) == expected, each
+    with patch.object(module, "ENOUGH", 2), patch.object(module, "COMPARED", 64):
+        for record in records * 3:
+            errors = list(schema_validator.iter_errors(record))
+            expected = list(root_causes(record, errors, schema, advise))
+            by_pattern = cached.causes_by_pattern(record)
+            assert by_pattern is None or (errors and list(by_pattern) == expected)
+            found = cached.causes_of(record, errors)
+            assert list(found) == expected, record
             count += len(found)
     return count
 
 
 @settings(max_examples=300)
 @given(st.sampled_from(SCHEMAS), st.lists(VALUES, max_size=12))
-def test_memory_changes_no_cause(schema: Any, records: list[Any]) -> None:
-    """Whatever came before, a record has the causes that it has alone."""
-    check_memory(schema, advice_by_name, records)
+def test_cache_changes_no_cause(schema: Any, records: list[Any]) -> None:
+    """A record has the same causes after any other records."""
+    check_cached_causes(schema, advice_by_name, records)
 
 
 def variant_of(identifier: str) -> FormatVariant:
     """Return the first variant of the format with this id."""
     formats = variants_of(all_formats().values())
-    return next(each for each in formats if each.format.id == identifier)
+    return next(variant for variant in formats if variant.format.id == identifier)
 
 
 def mutated(variant: FormatVariant, count: int) -> list[Any]:
-    """Return mutated records of a format's fixtures, some of them alike."""
+    """Return mutated records of a format's fixtures; some are equal."""
     texts: list[bytes] = []
     for path in sorted((FIXTURES / variant.format.id / "valid").iterdir()):
         data = path.read_bytes()
         texts += [data] if path.suffix == ".json" else data.splitlines()
-    values = [json.loads(each) for each in texts]
-    rows = [row for each in values for row in (each if type(each) is list else [each])]
+    values = [json.loads(text) for text in texts]
+    rows = [
+        row for value in values for row in (value if type(value) is list else [value])
+    ]
     return list(itertools.islice(mutants(rows, 8), count))
 
 
 @pytest.mark.parametrize(
     "variant",
     [
-        each
-        for each in variants_of(all_formats().values())
-        if each.dialect.container is not Container.TABLE
+        variant
+        for variant in variants_of(all_formats().values())
+        if variant.dialect.container is not Container.TABLE
     ],
-    ids=lambda each: each.name,
+    ids=lambda variant: variant.name,
 )
-def test_memory_changes_no_cause_of_a_format(variant: FormatVariant) -> None:
-    """Over mutated records of a format too, with what the format advises."""
+def test_cache_changes_no_cause_of_a_format(variant: FormatVariant) -> None:
+    """Mutated records of each format keep their causes, and the format's advice."""
     schema_of = record_schema if is_whole(variant.dialect) else document_schema
     records = mutated(variant, 150)
 
-    assert check_memory(schema_of(variant.dialect), variant.format.advise, records)
+    assert check_cached_causes(
+        schema_of(variant.dialect), variant.format.advise, records
+    )
 
 
-def test_records_alike_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of records with the same errors only the first is looked into."""
-    looked: list[Any] = []
+def test_causes_of_equal_errors_are_computed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The causes of records with equal errors are computed for the first one only."""
+    computed: list[Any] = []
 
     def counting(record: Any, errors: Any, paths: Any) -> Any:
-        looked.append(record)
-        return draft_of(record, errors, paths)
+        computed.append(record)
+        return shared_causes(record, errors, paths)
 
     monkeypatch.setattr(
-        "harpia_formats.validation.diagnosis.cached_causes.draft_of", counting
+        "harpia_formats.validation.diagnosis.cached_causes.shared_causes", counting
     )
     schema = {"properties": {"a": {"type": "string"}}}
-    schema_validator, reasons = schema_validator_of(schema), Reasons(schema, no_advice)
+    schema_validator, cached = (
+        schema_validator_of(schema),
+        CachedCauses(schema, no_advice),
+    )
     for number in range(50):
         value = {"a": number, "b": number}
-        reasons.of(value, schema_validator.iter_errors(value))
+        cached.causes_of(value, schema_validator.iter_errors(value))
 
-    assert looked == [{"a": 0, "b": 0}]
+    assert computed == [{"a": 0, "b": 0}]
 
 
 def shuffled(value: Any, chance: random.Random) -> Any:
     """Return a value with the keys of its objects in another order."""
     if isinstance(value, list):
-        return [shuffled(each, chance) for each in value]
+        return [shuffled(item, chance) for item in value]
     if not isinstance(value, dict):
         return value
     keys = chance.sample(list(value), len(value))
@@ -201,22 +210,22 @@ def shuffled(value: Any, chance: random.Random) -> Any:
 
 
 @pytest.mark.parametrize("identifier", ["eee@0.2.0", "eee@0.3.0", "nemo-output"])
-def test_records_alike_are_known_by_one_question(identifier: str) -> None:
-    """Records that are wrong as several were need no list of errors any more."""
+def test_common_errors_are_recognised_by_a_pattern(identifier: str) -> None:
+    """The causes of errors that several records had are found without their list."""
     variant = variant_of(identifier)
     schema, advise = record_schema(variant.dialect), variant.format.advise
     schema_validator, chance = schema_validator_of(schema), random.Random(4)  # noqa: S311 - no secret
     known = 0
-    for each in mutated(variant, 60):
-        errors = list(schema_validator.iter_errors(each))
+    for record in mutated(variant, 60):
+        errors = list(schema_validator.iter_errors(record))
         if len(errors) != 1:
             continue
-        reasons = Reasons(schema, advise)
+        cached = CachedCauses(schema, advise)
         for _ in range(module.ENOUGH):
-            reasons.of(each, errors)
-        causes = reasons.at_once(shuffled(each, chance))
+            cached.causes_of(record, errors)
+        causes = cached.causes_by_pattern(shuffled(record, chance))
         known += causes is not None
-        assert causes is None or list(causes) == list(reasons.of(each, errors))
+        assert causes is None or list(causes) == list(cached.causes_of(record, errors))
 
     assert known >= 5
 
@@ -229,66 +238,72 @@ def test_records_alike_are_known_by_one_question(identifier: str) -> None:
         ({"$id": "https://example.org/row.json"}, {"call": {"name": 1}, "name": "a"}),
     ],
 )
-def test_references_within_a_schema_lead_on(start: Any, record: Any) -> None:
-    """However its parts refer to each other, records alike keep their causes."""
+def test_causes_behind_references_are_cached(start: Any, record: Any) -> None:
+    """Causes are the same from the cache for schemas with references and ids."""
     schema = next(
-        each
-        for each in SCHEMAS
-        if isinstance(each, dict) and start.items() <= each.items()
+        schema
+        for schema in SCHEMAS
+        if isinstance(schema, dict) and start.items() <= schema.items()
     )
 
-    assert check_memory(schema, no_advice, [record] * module.ENOUGH)
+    assert check_cached_causes(schema, no_advice, [record] * module.ENOUGH)
 
 
-def test_ways_that_no_longer_hold_cost_nothing() -> None:
-    """Where records are wrong in other ways, the earlier ones are asked for no more."""
+def test_patterns_that_no_longer_match_are_dropped() -> None:
+    """After many records without a match, records are not compared with patterns."""
     schema = {"properties": {"a": {"type": "string"}}}
-    schema_validator, reasons = schema_validator_of(schema), Reasons(schema, no_advice)
+    schema_validator, cached = (
+        schema_validator_of(schema),
+        CachedCauses(schema, no_advice),
+    )
     wrong = {"a": 1}
     for _ in range(module.ENOUGH):
-        reasons.of(wrong, schema_validator.iter_errors(wrong))
-    known = reasons.at_once(wrong)
+        cached.causes_of(wrong, schema_validator.iter_errors(wrong))
+    known = cached.causes_by_pattern(wrong)
     for _ in range(module.MISSED + 1):
-        reasons.at_once({"a": "right"})
-    forgotten = reasons.at_once(wrong)
-    again = reasons.of(wrong, schema_validator.iter_errors(wrong))
+        cached.causes_by_pattern({"a": "right"})
+    forgotten = cached.causes_by_pattern(wrong)
+    again = cached.causes_of(wrong, schema_validator.iter_errors(wrong))
 
     assert known == again
     assert forgotten is None
-    assert reasons.at_once(wrong) == again
+    assert cached.causes_by_pattern(wrong) == again
 
 
-def test_memory_is_bounded() -> None:
-    """Neither many ways to be wrong nor long ones are kept."""
+def test_cache_is_bounded() -> None:
+    """Only so many sets of causes are kept, and none with a long key."""
     schema = {"additionalProperties": False}
-    schema_validator, reasons = schema_validator_of(schema), Reasons(schema, no_advice)
+    schema_validator, cached = (
+        schema_validator_of(schema),
+        CachedCauses(schema, no_advice),
+    )
     for number in range(3 * module.REMEMBERED):
         value = {f"key {number}": 0}
-        reasons.of(value, schema_validator.iter_errors(value))
-    few = len(reasons._known)  # noqa: SLF001 - what is bounded
-    reasons._known.clear()  # noqa: SLF001 - as above
+        cached.causes_of(value, schema_validator.iter_errors(value))
+    few = len(cached._known)  # noqa: SLF001 - the cache that is bounded
+    cached._known.clear()  # noqa: SLF001 - the cache that is bounded
     for value in ({"k" * module.LONGEST: 0}, dict.fromkeys(map(str, range(200)), 0)):
-        reasons.of(value, schema_validator.iter_errors(value))
+        cached.causes_of(value, schema_validator.iter_errors(value))
 
     assert few <= module.REMEMBERED
-    assert not reasons._known  # noqa: SLF001 - as above
+    assert not cached._known  # noqa: SLF001 - the cache that is bounded
 
 
 @pytest.mark.parametrize("identifier", ["eee@0.2.0", "nemo-output", "tencent-outputs"])
 def test_caps_change_no_count(identifier: str) -> None:
-    """Runs with and without caps agree on counts and groups, and on what they show."""
+    """A run with caps has the counts and groups of one without, and fewer examples."""
     variant = variant_of(identifier)
-    lines = [json.dumps(each) for each in mutated(variant, 300)]
+    lines = [json.dumps(record) for record in mutated(variant, 300)]
     data = "\n".join(lines).encode()
     capped = Validation([data], Options(format=identifier, examples=2))
     uncapped = Validation(
         [data], Options(format=identifier, examples=0, max_problems=0)
     )
     shown, everything = list(capped), list(uncapped)
-    found = Counter(each.code for each in everything)
+    found = Counter(problem.code for problem in everything)
 
     assert capped.report().files == uncapped.report().files
     assert capped.report().groups == uncapped.report().groups
-    assert [each for each in everything if each in shown] == shown
-    assert sum(found.values()) == sum(each.count for each in capped.report().groups)
+    assert [problem for problem in everything if problem in shown] == shown
+    assert sum(found.values()) == sum(group.count for group in capped.report().groups)
     assert len(shown) < len(everything)

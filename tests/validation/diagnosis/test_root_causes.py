@@ -20,10 +20,10 @@ from harpia_formats.schema.load import SchemaError
 from harpia_formats.schema.user_schema import check_schema
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
-from harpia_formats.validation.diagnosis.engine_errors import value_at
+from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.root_causes import Cause, root_causes
-from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.diagnosis.to_problem import problem_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -37,25 +37,29 @@ SHAPES = [
     {"required": ["path"], "properties": {"kind": {"const": "file"}}},
 ]
 
-Told = tuple[str, str]
+#: The code and the JSON pointer of a cause.
+CodeAndPointer = tuple[str, str]
 
 
 def causes_of(schema: Any, record: Any) -> list[Cause]:
     """Return the causes that are found in `record`, in order of their pointers."""
     errors = schema_validator_of(schema).iter_errors(record)
     causes = root_causes(record, errors, schema, no_advice)
-    return sorted(causes, key=lambda each: pointer_of(each.path))
+    return sorted(causes, key=lambda cause: pointer_of(cause.path))
 
 
-def told(schema: Any, record: Any) -> list[Told]:
+def codes_and_pointers(schema: Any, record: Any) -> list[CodeAndPointer]:
     """Return code and pointer of the causes that are found in `record`."""
-    return [(each.code, pointer_of(each.path)) for each in causes_of(schema, record)]
+    return [(cause.code, pointer_of(cause.path)) for cause in causes_of(schema, record)]
 
 
-def reasons(schema: Any, record: Any) -> list[str]:
-    """Return the pointers of what made the only cause in `record` one."""
+def pointers_of_condition(schema: Any, record: Any) -> list[str]:
+    """Return the pointers of the values that made the condition of a cause apply.
+
+    `record` has only one cause.
+    """
     (cause,) = causes_of(schema, record)
-    return [pointer_of(each) for each in cause.because]
+    return [pointer_of(path) for path in cause.because]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +106,7 @@ def reasons(schema: Any, record: Any) -> list[str]:
             {"a": 1, "b": 2},
             [("C101", "/b")],
         ),
-        # What a condition says of the inside of a value is told as what it is.
+        # A condition on the value of a key has the rule of the keyword.
         (
             {"if": {"required": ["a"]}, "then": {"properties": {"a": {"minimum": 5}}}},
             {"a": 1},
@@ -130,9 +134,9 @@ def reasons(schema: Any, record: Any) -> list[str]:
     ],
     ids=range(15),
 )
-def test_conditions(schema: Any, record: Any, expected: list[Told]) -> None:
-    """A broken condition is one cause, wherever in the schema it stands."""
-    assert told(schema, record) == expected
+def test_conditions(schema: Any, record: Any, expected: list[CodeAndPointer]) -> None:
+    """All demands of one broken condition are one cause, at any place of the schema."""
+    assert codes_and_pointers(schema, record) == expected
 
 
 @pytest.mark.parametrize(
@@ -167,17 +171,17 @@ def test_conditions(schema: Any, record: Any, expected: list[Told]) -> None:
     ],
     ids=range(8),
 )
-def test_reasons_are_what_the_condition_looks_at(
+def test_cause_has_the_values_that_the_condition_tests(
     schema: Any, record: Any, expected: list[str]
 ) -> None:
-    """The values that a condition looks at are told, those that are there."""
-    assert reasons(schema, record) == expected
+    """The cause has the paths of the tested values that the record has."""
+    assert pointers_of_condition(schema, record) == expected
 
 
 @pytest.mark.parametrize(
     ("schema", "record", "expected"),
     [
-        # The missing key itself says it all.
+        # The missing key is reported by itself.
         (LAX_TOOL | {"required": ["kind"]}, {}, [("S101", "")]),
         (
             {"allOf": [LAX_TOOL], "required": ["kind"]},
@@ -189,22 +193,24 @@ def test_reasons_are_what_the_condition_looks_at(
             [{}],
             [("S101", "/0")],
         ),
-        # A key that nobody requires may be missing: then the condition counts.
+        # The tested key is not required: the condition is reported.
         (LAX_TOOL, {}, [("C101", "")]),
-        # Another object's missing key is no excuse.
+        # The missing key is one of another object: both are reported.
         (
             {"required": ["kind"], "properties": {"a": LAX_TOOL}},
             {"a": {}},
             [("S101", ""), ("C101", "/a")],
         ),
-        # Another missing key is no excuse either.
+        # Another key is missing: both are reported.
         (TOOL | {"required": ["id"]}, {"kind": "tool"}, [("S101", ""), ("C101", "")]),
     ],
     ids=range(6),
 )
-def test_vacuous_conditions(schema: Any, record: Any, expected: list[Told]) -> None:
-    """A condition that holds only because a required key is missing is silent."""
-    assert told(schema, record) == expected
+def test_vacuous_conditions(
+    schema: Any, record: Any, expected: list[CodeAndPointer]
+) -> None:
+    """A condition that holds only because a required key is missing is not reported."""
+    assert codes_and_pointers(schema, record) == expected
 
 
 @pytest.mark.parametrize(
@@ -216,7 +222,7 @@ def test_vacuous_conditions(schema: Any, record: Any, expected: list[Told]) -> N
         ({"type": "string", "enum": ["a"]}, 5, [("V101", "")]),
         ({"allOf": [{"type": "string"}, {"type": ["string", "null"]}]}, 5, 1),
         ({"type": "object", "oneOf": [{"type": "object"}]}, 5, 1),
-        # What must go is not judged inside.
+        # A value that must be removed or replaced has no errors inside.
         (
             {
                 "properties": {"a": {"required": ["b"]}, "k": {}},
@@ -234,9 +240,9 @@ def test_vacuous_conditions(schema: Any, record: Any, expected: list[Told]) -> N
     ],
     ids=range(8),
 )
-def test_twins_and_followers(schema: Any, record: Any, expected: Any) -> None:
-    """What two keywords say of one value, or of what must go, is said once."""
-    found = told(schema, record)
+def test_redundant_errors(schema: Any, record: Any, expected: Any) -> None:
+    """Two keywords on one value, or on the inside of a refused value, are one cause."""
+    found = codes_and_pointers(schema, record)
 
     assert found == ([("S102", "")] if expected == 1 else expected)
 
@@ -244,7 +250,7 @@ def test_twins_and_followers(schema: Any, record: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("schema", "record", "expected"),
     [
-        # Types alone make one type.
+        # Alternatives that differ only in the type are one type error.
         ({"oneOf": TEXT_OR_LIST}, 5, [("S102", "")]),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 5, [("S102", "")]),
         # The alternative whose type is right was meant.
@@ -257,7 +263,7 @@ def test_twins_and_followers(schema: Any, record: Any, expected: Any) -> None:
         # The alternative whose fixed value is right was meant.
         ({"oneOf": SHAPES}, {"kind": "file"}, [("S101", "")]),
         ({"oneOf": SHAPES}, {"kind": "url", "path": 1}, [("S101", "")]),
-        # Nothing tells which one was meant.
+        # It cannot be known which one was meant.
         ({"oneOf": SHAPES}, {}, [("V109", "")]),
         ({"oneOf": SHAPES}, {"kind": "other"}, [("V109", "")]),
         ({"anyOf": [{"minimum": 5}, {"multipleOf": 2}]}, 3, [("V109", "")]),
@@ -271,9 +277,9 @@ def test_twins_and_followers(schema: Any, record: Any, expected: Any) -> None:
     ],
     ids=range(11),
 )
-def test_alternatives(schema: Any, record: Any, expected: list[Told]) -> None:
-    """Of several alternatives the one that was meant tells the cause."""
-    assert told(schema, record) == expected
+def test_alternatives(schema: Any, record: Any, expected: list[CodeAndPointer]) -> None:
+    """The causes are those of the alternative that the record was meant as."""
+    assert codes_and_pointers(schema, record) == expected
 
 
 @pytest.mark.parametrize(
@@ -284,14 +290,14 @@ def test_alternatives(schema: Any, record: Any, expected: list[Told]) -> None:
         ({"required": ["name", "nmea"]}, {"nmae": 1}, [("S101", ""), ("S101", "")]),
         # A known key is not a misspelt one.
         ({"required": ["name"], "properties": {"names": {}}}, {"names": 1}, 1),
-        # Missing and unknown are one.
+        # A key that is missing and its misspelling are one cause.
         (
             {"required": ["name"], "properties": {"name": {}}}
             | {"additionalProperties": False},
             {"nmae": 1, "x": 1},
             [("S103", "/nmae"), ("S104", "/x")],
         ),
-        # In a condition: the rest of its demands stays.
+        # In a condition, its other demands are reported, too.
         (
             {"if": {"required": ["a"]}}
             | {"then": {"required": ["call"], "properties": {"b": {"type": "null"}}}},
@@ -305,14 +311,14 @@ def test_alternatives(schema: Any, record: Any, expected: list[Told]) -> None:
     ids=range(9),
 )
 def test_keys(schema: Any, record: Any, expected: Any) -> None:
-    """A key that is misspelt is one cause; one that is unknown is told at the key."""
+    """A misspelt key is one cause; the path of an unknown key is the key itself."""
     special = {
         1: [("S101", "")],
         2: [("S104", "/a"), ("S104", "/b")],
         3: [("V106", ""), ("V114", "/a")],
     }
 
-    found = told(schema, record)
+    found = codes_and_pointers(schema, record)
 
     assert found == (special[expected] if isinstance(expected, int) else expected)
 
@@ -322,48 +328,52 @@ def test_keys(schema: Any, record: Any, expected: Any) -> None:
 )
 @pytest.mark.parametrize("name", ["x", "", "2", "properties", "items"])
 def test_odd_keys_are_found(key: str, name: str) -> None:
-    """Keys of digits, empty keys and keys called like keywords are told as they are."""
+    """Keys of digits, empty keys and keys named like keywords have exact paths."""
     schema = {"additionalProperties": {"additionalProperties": {"type": "string"}}}
     named = {"properties": {name: {"properties": {key: {"type": "string"}}}}}
     record = {"a": {"b": "c"}, name: {"z": "y", key: 5}}
 
-    assert told(schema, record) == [("S102", pointer_of((name, key)))]
-    assert told(named, record) == [("S102", pointer_of((name, key)))]
+    assert codes_and_pointers(schema, record) == [("S102", pointer_of((name, key)))]
+    assert codes_and_pointers(named, record) == [("S102", pointer_of((name, key)))]
 
 
-def test_keys_that_the_engine_tells_alike() -> None:
-    """Keys that the engine cannot tell apart are told apart by their values."""
+def test_keys_with_equal_engine_paths() -> None:
+    """Keys that have the same path in the engine are distinguished by their values."""
     schema = {"additionalProperties": {"type": "string"}}
 
-    assert told(schema, {"1": "a", "01": 5}) == [("S102", "/01")]
-    assert told(schema, {"": "a", "1": True}) == [("S102", "/1")]
-    assert told(schema, {"": 5, "x": "a"}) == [("S102", "/")]
+    assert codes_and_pointers(schema, {"1": "a", "01": 5}) == [("S102", "/01")]
+    assert codes_and_pointers(schema, {"": "a", "1": True}) == [("S102", "/1")]
+    assert codes_and_pointers(schema, {"": 5, "x": "a"}) == [("S102", "/")]
 
 
-def test_properties_called_like_keywords() -> None:
+def test_properties_named_like_keywords() -> None:
     """A property called `then` or `properties` is not taken for the keyword."""
     names = ("then", "properties", "items", "dependencies", "$ref", "allOf")
-    inner = {"required": ["q"], "properties": {each: {} for each in names}}
+    inner = {"required": ["q"], "properties": {name: {} for name in names}}
     schema = {"properties": dict.fromkeys(names, inner)}
-    record: Any = {each: {} for each in names}
+    record: Any = {name: {} for name in names}
 
-    assert told(schema, record) == sorted(("S101", f"/{each}") for each in names)
+    assert codes_and_pointers(schema, record) == sorted(
+        ("S101", f"/{name}") for name in names
+    )
 
 
-def test_no_verdict_is_not_a_fault() -> None:
-    """A pattern on which the engine gives up is undetermined, also in a choice."""
+def test_pattern_without_a_verdict() -> None:
+    """A pattern on which the engine gives up is V901, also in `anyOf`."""
     pattern = {"pattern": r"^(?:(\w+\s?)*b|a*!)(?<!x)$"}
     value = "a" * 40 + "!"
 
-    assert told(pattern, value) == [("V901", "")]
-    assert told({"anyOf": [pattern, {"type": "null"}]}, value) == [("V901", "")]
+    assert codes_and_pointers(pattern, value) == [("V901", "")]
+    assert codes_and_pointers({"anyOf": [pattern, {"type": "null"}]}, value) == [
+        ("V901", "")
+    ]
 
 
 def test_advice_of_a_format_names_the_rule() -> None:
-    """Where the format knows a condition, its rule and its help are taken."""
+    """The rule and the help of a format's advice replace those of the condition."""
 
-    def advise(branch: str, path: Steps, record: Any) -> Advice | None:
-        return Advice("C201", f"{branch} {pointer_of(path)} {len(record)}")
+    def advise(pointer: str, path: Steps, record: Any) -> Advice | None:
+        return Advice("C201", f"{pointer} {pointer_of(path)} {len(record)}")
 
     record = {"kind": "tool"}
     errors = schema_validator_of(TOOL).iter_errors(record)
@@ -372,34 +382,38 @@ def test_advice_of_a_format_names_the_rule() -> None:
     assert (cause.code, cause.advice) == ("C201", Advice("C201", "/then  1"))
 
 
-#: Every way of writing JSON.
-WAYS = [
-    each
-    for each in variants_of(all_formats().values())
-    if each.dialect.container is not Container.TABLE
+#: All variants of formats that are JSON.
+VARIANTS = [
+    variant
+    for variant in variants_of(all_formats().values())
+    if variant.dialect.container is not Container.TABLE
 ]
 
 
-def schema_of(way: FormatVariant) -> Any:
-    """Return the schema of a record, or of a document that is not cut by its layout."""
-    return (record_schema if is_whole(way.dialect) else document_schema)(way.dialect)
+def schema_of(variant: FormatVariant) -> Any:
+    """Return the schema of a record, or of a document that has no list of records."""
+    return (record_schema if is_whole(variant.dialect) else document_schema)(
+        variant.dialect
+    )
 
 
-def records_of(way: FormatVariant) -> list[Any]:
-    """Return what a format's fixtures hold that its schema allows."""
+def records_of(variant: FormatVariant) -> list[Any]:
+    """Return the records of a format's fixtures that its schema allows."""
     texts: list[bytes] = []
-    for path in sorted((FIXTURES / way.format.id / "valid").iterdir()):
+    for path in sorted((FIXTURES / variant.format.id / "valid").iterdir()):
         data = path.read_bytes()
         texts += [data] if path.suffix == ".json" else data.splitlines()
-    schema_validator = schema_validator_of(schema_of(way))
-    values = [msgspec.json.decode(each) for each in texts]
-    rows = [row for each in values for row in (each if type(each) is list else [each])]
-    return [each for each in rows if schema_validator.is_valid(each)]
+    schema_validator = schema_validator_of(schema_of(variant))
+    values = [msgspec.json.decode(text) for text in texts]
+    rows = [
+        row for value in values for row in (value if type(value) is list else [value])
+    ]
+    return [row for row in rows if schema_validator.is_valid(row)]
 
 
-def laws_hold(way: FormatVariant, records: Iterator[Any]) -> int:
+def laws_hold(variant: FormatVariant, records: Iterator[Any]) -> int:
     """Check the laws on each record, and return how many of them are refused."""
-    schema, advise = schema_of(way), way.format.advise
+    schema, advise = schema_of(variant), variant.format.advise
     schema_validator, refused = schema_validator_of(schema), 0
     for record in records:
         causes = root_causes(
@@ -408,15 +422,15 @@ def laws_hold(way: FormatVariant, records: Iterator[Any]) -> int:
         assert bool(causes) != schema_validator.is_valid(record), record
         refused += bool(causes)
         text = json.dumps(record, ensure_ascii=False).encode()
-        for each in causes:
-            check_cause(each, text, record, schema)
+        for cause in causes:
+            check_cause(cause, text, record, schema)
     return refused
 
 
 def check_cause(cause: Cause, text: bytes, record: Any, schema: Any) -> None:
-    """Check that a cause leads to a value, and can be put into words and placed."""
+    """Check that a cause has a value in the record, and a message with a place."""
     value_at(record, cause.path)
-    row = Row("f", text, Cursor(), 1, record, "sample_id")
+    row = RowContext("f", text, Cursor(), 1, record, "sample_id")
     problem = problem_of(
         Finding(cause.code, 0, cause, record), RULES[cause.code], row, schema
     )
@@ -427,21 +441,21 @@ def check_cause(cause: Cause, text: bytes, record: Any, schema: Any) -> None:
     assert 0 <= excerpt.start < excerpt.end <= len(excerpt.text)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda each: each.name)
-def test_laws(way: FormatVariant) -> None:
-    """Refused records have causes, accepted ones have none, and each can be told."""
-    records = islice(mutants(records_of(way), 20_260_214), 500)
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_laws(variant: FormatVariant) -> None:
+    """Invalid records have causes, each with a message; valid ones have none."""
+    records = islice(mutants(records_of(variant), 20_260_214), 500)
 
-    assert laws_hold(way, records) > 100
+    assert laws_hold(variant, records) > 100
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", WAYS, ids=lambda each: each.name)
-def test_laws_at_length(way: FormatVariant) -> None:
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_laws_at_length(variant: FormatVariant) -> None:
     """The laws hold for twenty thousand mutants of each format."""
-    records = islice(mutants(records_of(way), 20_260_804), 20_000)
+    records = islice(mutants(records_of(variant), 20_260_804), 20_000)
 
-    assert laws_hold(way, records) > 4_000
+    assert laws_hold(variant, records) > 4_000
 
 
 KEYS = st.sampled_from(["a", "b", "", "1", "01", "then", "items", "properties"])
@@ -520,5 +534,5 @@ def test_laws_for_any_schema(schema: Any, definition: Any, record: Any) -> None:
     )
 
     assert bool(causes) != schema_validator.is_valid(record)
-    for each in causes:
-        check_cause(each, json.dumps(record).encode(), record, schema)
+    for cause in causes:
+        check_cause(cause, json.dumps(record).encode(), record, schema)

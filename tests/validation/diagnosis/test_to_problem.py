@@ -17,9 +17,9 @@ from harpia_formats.text.describe import (
     path_text,
     short_json,
 )
-from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.diagnosis.row_context import RowContext
 
-MANY = [f"option {each}" for each in range(500)]
+MANY = [f"option {number}" for number in range(500)]
 HUGE = "x" * 5_000_000
 
 
@@ -40,8 +40,8 @@ def on(**node: Any) -> dict[str, Any]:
     return {"properties": {"a": node}}
 
 
-def full(problems: tuple[Problem, ...]) -> str:
-    """Return what the reporter for people says of the problems."""
+def full_report(problems: tuple[Problem, ...]) -> str:
+    """Return the output of the reporter `full` for the problems."""
     texts: list[str] = []
     report = validate(b"{}", schema=True)
     options = Options(quiet=True)
@@ -49,8 +49,8 @@ def full(problems: tuple[Problem, ...]) -> str:
     return "".join(texts)
 
 
-def test_the_example_of_a_broken_condition() -> None:
-    """A broken condition is told in words, with its place and that of its reason."""
+def test_full_report_of_a_broken_condition() -> None:
+    """A broken condition has a message, its place and that of the value it tests."""
     head = '{"model_id": "org/m", "evaluation_name": "gsm8k", "sample_id": "gsm8k_0003"'
     head += " " * (138 - len(head) - len(', "interaction_type": '))
     head += ', "interaction_type": "multi_turn", '
@@ -65,7 +65,7 @@ def test_the_example_of_a_broken_condition() -> None:
 
     report = validate(data, format="eee@0.2.0")
 
-    lines = full(report.problems).replace("<data>", "runs.jsonl").splitlines()
+    lines = full_report(report.problems).replace("<data>", "runs.jsonl").splitlines()
     assert lines[0] == (
         "runs.jsonl:3:287  C201 conditional-turns  /interactions  "
         '(sample_id "gsm8k_0003")'
@@ -231,15 +231,15 @@ def test_the_example_of_a_broken_condition() -> None:
         ),
     ],
 )
-def test_what_a_keyword_says(schema: Any, value: Any, message: str, help_: str) -> None:
-    """Every keyword has a sentence, and a help where there is one to give."""
+def test_text_of_a_keyword(schema: Any, value: Any, message: str, help_: str) -> None:
+    """Every keyword has a message, and a help where a correction is known."""
     problem = problem_in({"a": value}, on(**schema))
 
     assert (problem.message, problem.help) == (message, help_)
 
 
-def test_false_says_that_nothing_is_allowed() -> None:
-    """A false schema refuses a member, the record, or such a record."""
+def test_text_of_a_schema_false() -> None:
+    """A schema `false` refuses a member, every record, or records of a condition."""
     member = problem_in({"a": 1}, {"properties": {"a": False}})
     such = problem_in({"a": 1}, {"if": {"required": ["a"]}, "then": False})
 
@@ -248,8 +248,8 @@ def test_false_says_that_nothing_is_allowed() -> None:
     assert such.message == "the schema allows no such record"
 
 
-def test_formats_speak_only_when_asserted() -> None:
-    """A wrong format is told if formats are asserted."""
+def test_formats_are_checked_only_when_asserted() -> None:
+    """A value of a wrong `format` is a problem only with `assert_formats`."""
     data, schema = {"a": "x"}, on(format="date")
 
     assert problems_in(data, schema) == ()
@@ -275,12 +275,12 @@ def test_formats_speak_only_when_asserted() -> None:
     ],
 )
 def test_fixes(data: Any, schema: Any, fix: Fix | None) -> None:
-    """What can be mended without a guess has a fix."""
+    """A problem has a fix if it can be corrected without a guess."""
     assert problem_in(json.dumps(data).encode() + b"\n", schema).fix == fix
 
 
-def test_reasons_have_places() -> None:
-    """A reason is the value that made the rule apply, where it stands."""
+def test_tested_values_have_places() -> None:
+    """A problem has the value that made a condition apply, with its place."""
     schema = {
         "if": {"properties": {"kind": {"const": "é"}}, "required": ["kind"]},
         "then": {"required": ["b"]},
@@ -291,7 +291,7 @@ def test_reasons_have_places() -> None:
 
 
 def test_duplicate_key_shows_the_first_value() -> None:
-    """The reason of a repeated key is the first of its values, where it begins."""
+    """The problem of a repeated key has the first value, with the place of its key."""
     problem = problem_in(b'{"a": {"b" : {"c": 1}, "x": 2, "\\u0062": 3}}', schema=True)
 
     assert problem.message == 'the key "b" is there twice in a'
@@ -311,8 +311,8 @@ def test_duplicate_key_shows_the_first_value() -> None:
         ({"a": "açã [1"}, on(type="null"), '"açã [1"'),
     ],
 )
-def test_what_is_marked(data: Any, schema: Any, marked: str) -> None:
-    """A scalar is marked whole, a key too, an object or array by its bracket."""
+def test_marked_text(data: Any, schema: Any, marked: str) -> None:
+    """A scalar or a key is marked as a whole, an object or array by its bracket."""
     text = json.dumps(data, ensure_ascii=False)
     problem = problem_in(text.encode(), schema)
     start, end = problem.place.column - 1, problem.place.end_column - 1
@@ -324,7 +324,7 @@ def test_what_is_marked(data: Any, schema: Any, marked: str) -> None:
 
 
 def test_columns_count_code_points_and_offsets_bytes() -> None:
-    """Behind characters of several bytes, the column is less than the offset."""
+    """After characters of several bytes, the column is less than the byte offset."""
     text = '{"ação": "模型 🦜", "a": 5}'
     place = problem_in(b"{}\n" + text.encode(), on(type="string")).place
 
@@ -332,9 +332,9 @@ def test_columns_count_code_points_and_offsets_bytes() -> None:
     assert place.byte_offset == 3 + text.encode().index(b"5")
 
 
-def test_pretty_printed_array_has_lines_of_its_own() -> None:
+def test_line_in_a_pretty_printed_array() -> None:
     """In an array over several lines, the line is that of the value."""
-    rows = [{"id": each, "a": {"b": ["ã", each]}} for each in range(3)]
+    rows = [{"id": number, "a": {"b": ["ã", number]}} for number in range(3)]
     text = json.dumps(rows, indent=2, ensure_ascii=False)
     schema = on(properties={"b": {"items": [{}, {"maximum": 1}]}})
     problem = problem_in(text.encode(), schema)
@@ -359,15 +359,15 @@ def test_pretty_printed_array_has_lines_of_its_own() -> None:
         ({HUGE: 1}, {"additionalProperties": {"type": "string"}}),
         ({HUGE: 1}, {"additionalProperties": False}),
         ({"a": 1}, {"if": {"required": ["a"]}, "then": {"required": MANY}}),
-        ({"a": 1}, on(anyOf=[{"const": each} for each in MANY])),
+        ({"a": 1}, on(anyOf=[{"const": option} for option in MANY])),
         ({"a": {HUGE: {HUGE: 1}}}, on(additionalProperties={"type": "string"})),
         ({"a": HUGE}, on(pattern=f"^{HUGE[:9_999]}$")),
         ({"a": 1}, on(minimum=10**4_000)),
     ],
     ids=range(13),
 )
-def test_big_values_stay_out_of_sentences(data: Any, schema: Any) -> None:
-    """Whatever is huge, the message, the help and the excerpt are short."""
+def test_big_values_are_cut(data: Any, schema: Any) -> None:
+    """The message, help and excerpt are short for huge values, keys and schemas."""
     problem = problem_in(data, schema)
 
     assert len(problem.message) < 1_000
@@ -376,8 +376,8 @@ def test_big_values_stay_out_of_sentences(data: Any, schema: Any) -> None:
     assert len(problem.excerpt.text) < 500
 
 
-def test_long_line_is_told_fast() -> None:
-    """Findings in a line of five megabytes take a moment, not minutes."""
+def test_problem_in_a_long_line_is_fast() -> None:
+    """A problem in a line of five megabytes is described in less than ten seconds."""
     items: list[Any] = [*map(str, range(999)), 5]
     row = {"x": 'é"\n' * 1_250_000, "a": items}
     started = time.perf_counter()
@@ -400,12 +400,12 @@ def test_long_line_is_told_fast() -> None:
     ],
 )
 def test_names_of_paths(path: Path, name: str) -> None:
-    """A path is written as people write it, with odd keys in quotes."""
+    """A path is shown with dots and brackets; keys that are no names are quoted."""
     assert path_text(path) == name
 
 
 def test_name_of_a_deep_path_keeps_its_end() -> None:
-    """Of a very long name the end is shown, since it says what it is about."""
+    """The beginning of a very long path is left out, not its end."""
     name = path_text(("level",) * 200 + ("score",))
 
     assert name.startswith("…")
@@ -417,13 +417,13 @@ def test_name_of_a_deep_path_keeps_its_end() -> None:
     ("words", "joined"),
     [([], ""), (["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")],
 )
-def test_either(words: list[str], joined: str) -> None:
+def test_alternatives_are_joined(words: list[str], joined: str) -> None:
     """Words are joined as alternatives."""
     assert alternatives(words) == joined
 
 
-def test_types_in_words() -> None:
-    """Types are told in a fixed order, null last, and a number takes in integers."""
+def test_types_are_described() -> None:
+    """Types are described in a fixed order, null last; numbers include integers."""
     types = ["null", "string", "number", "integer", "array"]
 
     assert describe_types(types) == "an array, a number, text or null"
@@ -431,12 +431,12 @@ def test_types_in_words() -> None:
 
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=300))
 def test_excerpt_holds_the_mark(before: str, marked: str, after: str) -> None:
-    """An excerpt is part of the line, and its mark is the start of what is meant."""
+    """An excerpt is a part of the line, and its mark begins the marked text."""
     parts = [
-        each.replace("\n", "").replace("\r", "") for each in (before, marked, after)
+        text.replace("\n", "").replace("\r", "") for text in (before, marked, after)
     ]
-    lead, mark, tail = (each.encode("utf-8", "replace") for each in parts)
-    row = Row("f", lead + mark + tail, Cursor(), 1)
+    lead, mark, tail = (part.encode("utf-8", "replace") for part in parts)
+    row = RowContext("f", lead + mark + tail, Cursor(), 1)
     excerpt = row.excerpt(len(lead), len(lead) + len(mark))
     found = excerpt.text[excerpt.start : excerpt.end]
     line = (lead + mark + tail).decode()

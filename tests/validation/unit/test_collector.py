@@ -8,7 +8,7 @@ from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path, Problem
 from harpia_formats.registry import all_rules
 from harpia_formats.validation.diagnosis.finding import Finding
-from harpia_formats.validation.diagnosis.row_context import Row
+from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit import collector as collectors
 from harpia_formats.validation.unit.collector import Collector, TooManyFindings
@@ -27,10 +27,10 @@ def finding(row: int, *path: str | int) -> Finding:
     return Finding("S102", row, Remark("S102", path, f"wrong at {path}"))
 
 
-def row_of(finding: Finding) -> Row:
+def row_of(finding: Finding) -> RowContext:
     """Return the row that a finding is about."""
     start = Cursor(finding.row * 30, finding.row + 1)
-    return Row("a.jsonl", TEXTS[finding.row], start, finding.row + 1)
+    return RowContext("a.jsonl", TEXTS[finding.row], start, finding.row + 1)
 
 
 def described(
@@ -67,7 +67,7 @@ def test_findings_beyond_the_examples_are_counted_and_not_described() -> None:
     """A problem that is not needed as an example is counted, and costs no text."""
     asked: list[int] = []
 
-    def counted(found: Finding) -> Row:
+    def counted(found: Finding) -> RowContext:
         asked.append(found.row)
         return row_of(found)
 
@@ -120,7 +120,7 @@ def test_row_is_made_once_for_all_its_findings() -> None:
     """A row with several findings is looked up once."""
     asked: list[int] = []
 
-    def counted(found: Finding) -> Row:
+    def counted(found: Finding) -> RowContext:
         asked.append(found.row)
         return row_of(found)
 
