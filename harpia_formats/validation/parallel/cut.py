@@ -8,13 +8,12 @@ from harpia_formats.framing.byte_ranges import line_ranges
 from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
 from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.validation.parallel.shared_memory import SharedBlocks
+from harpia_formats.validation.parallel.memory_files import MemoryFiles
 from harpia_formats.validation.plan.units import (
     FileBytes,
     Piece,
     RowRange,
     SentBytes,
-    SharedBytes,
 )
 
 #: Bytes of a range that a worker reads; of one whose problems are all described.
@@ -48,9 +47,9 @@ def range_size(examples: int, *, is_far: bool) -> int:
     return FAR * RANGE if is_far else RANGE
 
 
-def shared_blocks(slots: int) -> SharedBlocks:
-    """Return so many blocks of shared memory, each large enough for a bundle."""
-    return SharedBlocks(slots, 2 * BUNDLE)
+def memory_files(slots: int) -> MemoryFiles:
+    """Return so many files in memory, each with room for a bundle."""
+    return MemoryFiles(slots, 2 * BUNDLE)
 
 
 def ranges_in(
@@ -72,10 +71,10 @@ def _range_of(file: Path | RemoteFile, begin: int, end: int) -> RowRange:
     return RowRange(begin, end, Cursor(begin), FileBytes(file, begin, end - begin))
 
 
-def bundles(frames: DocumentFrames, blocks: SharedBlocks | None) -> Iterator[Handed]:
+def bundles(frames: DocumentFrames, files: MemoryFiles | None) -> Iterator[Handed]:
     """Yield units of rows that are cut here, together as far as they are adjacent.
 
-    Their bytes are put into shared memory, or are sent with the unit without it.
+    Their bytes are put into files in memory, or are sent with the unit.
     """
     held: list[Chunk] = []
     size = 0
@@ -86,21 +85,21 @@ def bundles(frames: DocumentFrames, blocks: SharedBlocks | None) -> Iterator[Han
             if size < BUNDLE:
                 continue
         if held:
-            yield _bundle(held, blocks)
+            yield _bundle(held, files)
             held, size = [], 0
         if not isinstance(frame, Chunk):
             yield Handed(None, (frame,))
     if held:
-        yield _bundle(held, blocks)
+        yield _bundle(held, files)
 
 
-def _bundle(chunks: list[Chunk], blocks: SharedBlocks | None) -> Handed:
+def _bundle(chunks: list[Chunk], files: MemoryFiles | None) -> Handed:
     """Return the unit of chunks that are all of lines or all of an array."""
     first, last = chunks[0], chunks[-1]
     parts = [chunk.data for chunk in chunks]
-    place = None if blocks is None else blocks.put(parts)
-    found: SharedBytes | SentBytes
-    found = SentBytes(b"".join(parts)) if place is None else SharedBytes(*place)
+    found: FileBytes | SentBytes | None = None if files is None else files.put(parts)
+    if found is None:
+        found = SentBytes(b"".join(parts))
     pieces = () if first.lines else tuple(map(_piece, chunks))
     end = last.start.offset + len(last.data)
     unit = RowRange(first.start.offset, end, first.start, found, pieces)

@@ -32,9 +32,9 @@ from harpia_formats.validation.parallel.cut import (
     RANGE,
     Handed,
     bundles,
+    memory_files,
     range_size,
     ranges_in,
-    shared_blocks,
 )
 from harpia_formats.validation.parallel.redone import RedoneUnits
 from harpia_formats.validation.parallel.worker import (
@@ -165,12 +165,12 @@ class _HandedOut:
         """Yield the problems of rows that are cut here."""
         pool, reader = self.workers.pool, self.file.blocks.reader
         with ExitStack() as stack:
-            blocks = None
+            files = None
             # A cluster or an executor may be on other machines.
             if not pool.is_far:
                 # One more than are under way: the first of them is still read here.
-                blocks = stack.enter_context(shared_blocks(pool.max_pending + 1))
-            yield from self._in_turn(bundles(frames, blocks), self.plan, reader)
+                files = stack.enter_context(memory_files(pool.max_pending + 1))
+            yield from self._in_turn(bundles(frames, files), self.plan, reader)
 
     def _in_turn(
         self, handed: Iterator[Handed], plan: FilePlan, read: ReadProgress

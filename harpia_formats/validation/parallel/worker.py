@@ -22,7 +22,6 @@ from harpia_formats.validation.one_file import (
     opened,
     validate_open,
 )
-from harpia_formats.validation.parallel.shared_memory import read_block
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.plan.units import (
@@ -32,7 +31,6 @@ from harpia_formats.validation.plan.units import (
     FileBytes,
     GroupKey,
     RowRange,
-    SharedBytes,
     WholeFile,
 )
 from harpia_formats.validation.unit.broken import report_broken
@@ -207,11 +205,7 @@ def _stretch_of(name: str, unit: RowRange) -> RangeReader:
     if isinstance(given, FileBytes):
         end = given.begin + given.size
         return RangeReader(name, given.begin, end, given.origin)
-    if isinstance(given, SharedBytes):
-        data = read_block(given.block, given.size)
-    else:
-        data = given.data
-    return RangeReader(name, 0, len(data), data)
+    return RangeReader(name, 0, given.size, given.data)
 
 
 def _frames(unit: RowRange, blocks: Iterable[bytes], limit: int) -> Frames:

@@ -83,17 +83,10 @@ LocalUnit = CutRows | TableRows | DocumentRest | Broken
 
 
 class FileBytes(msgspec.Struct, frozen=True):
-    """Bytes that a worker reads from the file itself."""
+    """Bytes that a worker reads from a file: the one of the plan, or one in memory."""
 
     origin: Path | RemoteFile
     begin: int
-    size: int
-
-
-class SharedBytes(msgspec.Struct, frozen=True):
-    """Bytes in a block of shared memory, from its first byte on."""
-
-    block: str
     size: int
 
 
@@ -129,14 +122,9 @@ class RowRange(msgspec.Struct, frozen=True):
     end: int
     #: The place of the first byte; line 1 where its line is not known.
     start: Cursor
-    bytes: FileBytes | SharedBytes | SentBytes
+    bytes: FileBytes | SentBytes
     #: How the bytes are cut into rows, if the rows are not lines.
     pieces: tuple[Piece, ...] = ()
-
-    @property
-    def is_line_known(self) -> bool:
-        """Whether `start` has the line in the file: the rows were cut before."""
-        return not isinstance(self.bytes, FileBytes)
 
 
 class WholeFile(msgspec.Struct, frozen=True):
