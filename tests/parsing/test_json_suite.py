@@ -8,7 +8,8 @@ from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.parsing.json_fault import FaultKind
 from harpia_formats.parsing.json_syntax import find_fault
 from harpia_formats.parsing.locate import duplicates
-from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
+from harpia_formats.validation.unit.row_checks import RowChecks
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 _ROOT = Path(__file__).parents[2]
 _CORPORA = _ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")

@@ -33,7 +33,8 @@ from harpia_formats.model.format import Container
 from harpia_formats.reading.record_stream import HEADED
 from harpia_formats.registry import adapter_of, format_of
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
+from harpia_formats.validation.unit.row_checks import RowChecks
+from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.workers.same_file import difference_from
 
 

@@ -7,7 +7,7 @@ from referencing import Registry
 
 from harpia_formats.schema.load import Schema
 from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.validation.unit.row_validator import SecondOpinion
+from harpia_formats.validation.unit.row_checks import SecondOpinion
 
 #: Keywords on which the reference engine follows Python and not the standard: its
 #: patterns are Python's (`$` before a last newline, `\\d` of any script, no `\\p`), and

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.framing.chunk import Chunk, is_blank
 from harpia_formats.framing.limits import DEPTH_LIMIT
-from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.parsing.duplicate_keys import (
     has_no_repeated_keys,
     reencodes_to_same_colons,
@@ -18,20 +16,20 @@ from harpia_formats.schema.load import Schema
 from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
+from harpia_formats.validation.unit.row_checks import (
+    Disagreement,
+    RowChecks,
+    Verdict,
+    confirm_rows,
+)
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
     from harpia_formats.validation.diagnosis.finding import Finding
     from harpia_formats.validation.diagnosis.root_causes import Cause
 
-#: Returns whether another schema engine agrees with a verdict on a decoded record.
-SecondOpinion = Callable[[Any, bool], bool]
-
 #: Returns how many members all objects have in rows that a decoder accepted.
 CountMembers = Callable[[Sequence[Any], TypedDecoder], int]
-
-#: Returns a remark on an invalid record that looks like one of another format.
-FindOtherFormat = Callable[[Any], Remark | None]
 
 #: The rule on a key that is nearly the right one.
 MISSPELT = "S103"
@@ -40,36 +38,6 @@ PAUSE_LIMIT = 5
 
 _decode = msgspec.json.Decoder().decode
 _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-
-
-class Verdict(msgspec.Struct):
-    """What the validation of one chunk found."""
-
-    records: int = 0
-    blank: list[int] = msgspec.field(default_factory=list)
-    findings: "list[Finding]" = msgspec.field(default_factory=list)
-    #: The ids of the records that have one, as texts.
-    keys: list[str] = msgspec.field(default_factory=list)
-    #: All rows decoded, if the typed decoder accepted them at once.
-    accepted: list[Any] | None = None
-    #: Otherwise each row decoded if the decoder accepted it, else None; empty if the
-    #: decoder was replaced while the chunk was validated.
-    values: list[Any] = msgspec.field(default_factory=list)
-
-
-class Disagreement(Exception):  # noqa: N818 - reads as what happened
-    """The schema validator and the reference engine differ on a record: our bug."""
-
-    def __init__(self, row: int, *, schema_validator: bool) -> None:
-        super().__init__(row, schema_validator)
-        self.row = row
-        self.schema_validator = schema_validator
-
-    def __str__(self) -> str:
-        ours, theirs = (
-            ("valid", "invalid") if self.schema_validator else ("invalid", "valid")
-        )
-        return f"we say {ours}, the reference engine says {theirs}"
 
 
 def _members_of(rows: Sequence[Any], decoder: TypedDecoder) -> int:
@@ -86,28 +54,6 @@ def _fault_in(number: int, text: bytes) -> "Finding | None":
     from harpia_formats.validation.diagnosis.finding import find_json_fault  # noqa: PLC0415 - imported only where a row has a problem
 
     return find_json_fault(number, text)
-
-
-class RowChecks(msgspec.Struct, frozen=True):
-    """What is checked of rows beside their schema."""
-
-    #: Returns the vendor's advice on a schema error.
-    advise: Advise = no_advice
-    #: Returns remarks on a record that the schema allows.
-    remarks: Remarks | None = None
-    #: A schema that allows only records without remarks, to build the typed decoder
-    #: of; without it, and with remarks, every record is decoded and checked alone.
-    decoder_schema: Schema | None = None
-    find_other_format: FindOtherFormat | None = None
-    #: Reads the ids of records, if repeated ids are looked for.
-    identity: IdentityReader | None = None
-    #: Whether any rule on what a schema says is active.
-    asks_schema: bool = True
-    #: Whether the schema's `format` refuses values.
-    formats: bool = False
-    #: Whether repeated keys of objects are looked for.
-    repeated_keys: bool = True
-    second_opinion: SecondOpinion | None = None
 
 
 class RowValidator:
@@ -165,7 +111,7 @@ class RowValidator:
             verdict.accepted = values
         verdict.records = len(chunk) - len(verdict.blank)
         if self._checks.second_opinion is not None:
-            self._compare(chunk.rows, verdict, self._checks.second_opinion)
+            confirm_rows(chunk.rows, verdict, self._checks.second_opinion)
         return verdict
 
     def is_valid(self, row: bytes) -> bool:
@@ -354,22 +300,3 @@ class RowValidator:
         if other:
             return [Finding(other.code, number, other, value)]
         return [Finding(each.code, number, each, value) for each in causes]
-
-    @staticmethod
-    def _compare(
-        rows: list[bytes], verdict: Verdict, second_opinion: SecondOpinion
-    ) -> None:
-        """Ask the reference engine about every row that parses."""
-        refused = set(verdict.blank)
-        unknown: set[int] = set()
-        for each in verdict.findings:
-            if each.is_refusal:
-                (unknown if each.code == "V901" else refused).add(each.row)
-            elif each.is_fault:
-                unknown.add(each.row)
-        for number, text in enumerate(rows):
-            if number in unknown or number in verdict.blank:
-                continue
-            valid = number not in refused
-            if not second_opinion(_decode(text), valid):
-                raise Disagreement(number, schema_validator=valid)

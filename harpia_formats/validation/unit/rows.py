@@ -12,7 +12,7 @@ from harpia_formats.validation.plan.units import CutRows
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import Numbers, RecordSet
 from harpia_formats.validation.unit.result import UnitResult, internal_fault
-from harpia_formats.validation.unit.row_validator import Disagreement, Verdict
+from harpia_formats.validation.unit.row_checks import Disagreement, Verdict
 from harpia_formats.validation.unit.validators import FileValidators, RowPart
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time

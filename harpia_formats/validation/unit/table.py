@@ -15,7 +15,7 @@ from harpia_formats.validation.plan.units import TableRows
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordSet
 from harpia_formats.validation.unit.result import UnitResult
-from harpia_formats.validation.unit.row_validator import Verdict
+from harpia_formats.validation.unit.row_checks import Verdict
 from harpia_formats.validation.unit.rows import INTERNAL_ERROR, internal_error
 from harpia_formats.validation.unit.validators import FileValidators
 

@@ -15,7 +15,8 @@ from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.plan.file_plan import FilePlan
-from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
+from harpia_formats.validation.unit.row_checks import RowChecks
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 #: The rule on a record of another format.
 OTHER_FORMAT = "S203"

@@ -31,7 +31,8 @@ from harpia_formats.schema.typed_decoder import (
 )
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import copy_of, mutants, slots_of
-from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
+from harpia_formats.validation.unit.row_checks import RowChecks
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = writable_formats()

@@ -6,7 +6,8 @@ import pytest
 from harpia_formats.model.format import Dialect, Remark
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.unit.document import header_findings
-from harpia_formats.validation.unit.row_validator import RowChecks, RowValidator
+from harpia_formats.validation.unit.row_checks import RowChecks
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 SCHEMA = {"required": ["rows"], "properties": {"name": {"type": "string"}}}
 

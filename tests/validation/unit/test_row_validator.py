@@ -20,11 +20,8 @@ from harpia_formats.parsing.duplicate_keys import colons
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
-from harpia_formats.validation.unit.row_validator import (
-    Disagreement,
-    RowChecks,
-    RowValidator,
-)
+from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SEED_SHAPE = "eee@0.2.0"

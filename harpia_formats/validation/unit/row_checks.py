@@ -1,0 +1,95 @@
+"""What is checked of rows beside their schema, and what a check of them returns."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
+from harpia_formats.schema.load import Schema
+
+_decode = msgspec.json.Decoder().decode
+
+if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
+    from harpia_formats.validation.diagnosis.finding import Finding
+
+#: Returns whether another schema engine agrees with a verdict on a decoded record.
+SecondOpinion = Callable[[Any, bool], bool]
+
+#: Returns a remark on an invalid record that looks like one of another format.
+FindOtherFormat = Callable[[Any], Remark | None]
+
+
+class RowChecks(msgspec.Struct, frozen=True):
+    """What is checked of rows beside their schema."""
+
+    #: Returns the vendor's advice on a schema error.
+    advise: Advise = no_advice
+    #: Returns remarks on a record that the schema allows.
+    remarks: Remarks | None = None
+    #: A schema that allows only records without remarks, to build the typed decoder
+    #: of; without it, and with remarks, every record is decoded and checked alone.
+    decoder_schema: Schema | None = None
+    find_other_format: FindOtherFormat | None = None
+    #: Reads the ids of records, if repeated ids are looked for.
+    identity: IdentityReader | None = None
+    #: Whether any rule on what a schema says is active.
+    asks_schema: bool = True
+    #: Whether the schema's `format` refuses values.
+    formats: bool = False
+    #: Whether repeated keys of objects are looked for.
+    repeated_keys: bool = True
+    second_opinion: SecondOpinion | None = None
+
+
+class Verdict(msgspec.Struct):
+    """What the validation of one chunk found."""
+
+    records: int = 0
+    blank: list[int] = msgspec.field(default_factory=list)
+    findings: "list[Finding]" = msgspec.field(default_factory=list)
+    #: The ids of the records that have one, as texts.
+    keys: list[str] = msgspec.field(default_factory=list)
+    #: All rows decoded, if the typed decoder accepted them at once.
+    accepted: list[Any] | None = None
+    #: Otherwise each row decoded if the decoder accepted it, else None; empty if the
+    #: decoder was replaced while the chunk was validated.
+    values: list[Any] = msgspec.field(default_factory=list)
+
+
+class Disagreement(Exception):  # noqa: N818 - reads as what happened
+    """The schema validator and the reference engine differ on a record: our bug."""
+
+    def __init__(self, row: int, *, schema_validator: bool) -> None:
+        super().__init__(row, schema_validator)
+        self.row = row
+        self.schema_validator = schema_validator
+
+    def __str__(self) -> str:
+        ours, theirs = (
+            ("valid", "invalid") if self.schema_validator else ("invalid", "valid")
+        )
+        return f"we say {ours}, the reference engine says {theirs}"
+
+
+def confirm_rows(
+    rows: list[bytes], verdict: Verdict, second_opinion: SecondOpinion
+) -> None:
+    """Ask another schema engine about each row that parses, whose verdict is given.
+
+    Raises `Disagreement` at the first row on which it differs.
+    """
+    refused = set(verdict.blank)
+    unknown: set[int] = set()
+    for finding in verdict.findings:
+        if finding.is_refusal:
+            (unknown if finding.code == "V901" else refused).add(finding.row)
+        elif finding.is_fault:
+            unknown.add(finding.row)
+    for number, text in enumerate(rows):
+        if number in unknown or number in verdict.blank:
+            continue
+        valid = number not in refused
+        if not second_opinion(_decode(text), valid):
+            raise Disagreement(number, schema_validator=valid)
