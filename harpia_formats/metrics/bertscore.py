@@ -41,7 +41,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
             (answer, references_by_rule(references, rule))
             for answer, references in pairs
         ]
-        vectors = iter(embed([each for one, many in asked for each in (one, *many)]))
+        vectors = iter(embed([text for one, many in asked for text in (one, *many)]))
         return [_best(vectors, len(references)) for _, references in asked]
 
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
@@ -91,8 +91,8 @@ def _embedding(parameters: Parameters, folder: Path, size: int) -> tuple[Embed, 
             states = model(**encoded, output_hidden_states=True).hidden_states[layer]
         states = torch.nn.functional.normalize(states.double(), dim=-1)
         mask = encoded["attention_mask"].bool()
-        for each, seen, marks in zip(states, mask, special, strict=True):
-            yield each[seen], ~marks[seen]
+        for state, seen, marks in zip(states, mask, special, strict=True):
+            yield state[seen], ~marks[seen]
 
     return _in_batches(vectors, size), layer
 
@@ -103,12 +103,12 @@ def _in_batches(
     def embed(texts: Sequence[str]) -> list[Embedded]:
         found: dict[int, Embedded] = {}
         # Texts of similar lengths share a batch, so that little is padded.
-        order = sorted(range(len(texts)), key=lambda each: len(texts[each]))
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for start in range(0, len(order), size):
             places = order[start : start + size]
-            batch = vectors([texts[each].strip() for each in places])
+            batch = vectors([texts[place].strip() for place in places])
             found.update(zip(places, batch, strict=True))
-        return [found[each] for each in range(len(texts))]
+        return [found[place] for place in range(len(texts))]
 
     return embed
 

@@ -58,13 +58,14 @@ class Bleu:
         """
         mine = self._words(answer)
         others = [
-            self._words(each) for each in references_by_rule(references, self.rule)
+            self._words(reference)
+            for reference in references_by_rule(references, self.rule)
         ]
         size = len(mine)
-        nearest = min(map(len, others), key=lambda each: (abs(each - size), each))
+        nearest = min(map(len, others), key=lambda length: (abs(length - size), length))
         right = [0] * MAX_ORDER
         for order in range(1, min(MAX_ORDER, size) + 1):
-            found = [ngrams(each, order) for each in others]
+            found = [ngrams(tokens, order) for tokens in others]
             right[order - 1] = clipped_overlap(ngrams(mine, order), found)
             if not right[order - 1]:
                 # Without a shared n-gram there is no longer one.

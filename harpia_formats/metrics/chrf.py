@@ -29,8 +29,8 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         "beta": parameters.whole("beta", 1),
     }
     flags: dict[str, Any] = {
-        each: parameters.flag(each)
-        for each in ("lowercase", "whitespace", "eps_smoothing")
+        name: parameters.flag(name)
+        for name in ("lowercase", "whitespace", "eps_smoothing")
     }
     with require_extra("score", "chrf"):
         import sacrebleu  # noqa: PLC0415 - in the extra score

@@ -41,7 +41,7 @@ def means(names: int) -> Callable[[Sequence[float]], tuple[float | None, ...]]:
     def means(sums: Sequence[float]) -> tuple[float | None, ...]:
         if not sums or not sums[-1]:
             return nothing
-        return tuple(each / sums[-1] for each in sums[:-1])
+        return tuple(total / sums[-1] for total in sums[:-1])
 
     return means
 

@@ -56,12 +56,13 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
 
     def clip(answer: str, references: Sequence[str]) -> float:
         return scored(
-            [words(each) for each in require_references(references)], words(answer)
+            [words(reference) for reference in require_references(references)],
+            words(answer),
         )
 
     signature = (
         f"nltk-bleu|impl:nltk-{nltk.__version__}"
-        f"|weights:{','.join(f'{each:g}' for each in weights)}|smooth:{method}"
+        f"|weights:{','.join(f'{weight:g}' for weight in weights)}|smooth:{method}"
         f"|reweigh:{yes_no(reweigh)}|tok:{tokenizer}|refs:{rule}"
     )
     score = score_over_references(alone, "max") if rule == "max" else clip
@@ -100,7 +101,7 @@ def _weights(parameters: Parameters) -> tuple[float, ...]:
     if (
         not isinstance(given, list | tuple)
         or not given
-        or not all(is_number(each) and each >= 0 for each in given)
+        or not all(is_number(weight) and weight >= 0 for weight in given)
     ):
         raise parameters.wrong("weights", "a list of numbers of at least 0")
     if abs(math.fsum(given) - 1) > TOLERANCE:

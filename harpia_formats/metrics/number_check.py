@@ -39,8 +39,8 @@ def number_in(text: str, whose: str) -> Number:
     beyond the range of floating-point numbers.
     """
     found = ""
-    for each in _run.finditer(text):
-        run = each.group().rstrip(".")
+    for match in _run.finditer(text):
+        run = match.group().rstrip(".")
         found = run if run.strip("+-.") else found
     if not found:
         raise UnscorableError(f"there is no number in the {whose}")

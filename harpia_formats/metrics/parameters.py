@@ -75,12 +75,12 @@ def read_parameters(
 
     Raises `MetricError` for a parameter that the metric does not have.
     """
-    for each in given:
-        if each not in defaults:
+    for name in given:
+        if name not in defaults:
             known = ", ".join(defaults) or "none"
             raise MetricError(
-                f"the metric {metric} has no parameter {each!r} (known: {known})"
-                f"{_meant(each, list(defaults))}"
+                f"the metric {metric} has no parameter {name!r} (known: {known})"
+                f"{_meant(name, list(defaults))}"
             )
     return Parameters(metric, {**defaults, **given})
 

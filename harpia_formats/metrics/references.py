@@ -62,9 +62,9 @@ def _all_scores(
     score: Callable[[str, str], float], answer: str, references: Sequence[str]
 ) -> list[float]:
     found, reason = [], UnscorableError(NO_REFERENCE)
-    for each in references:
+    for reference in references:
         try:
-            found.append(score(answer, each))
+            found.append(score(answer, reference))
         except UnscorableError as unscorable:
             reason = unscorable
     if not found:

@@ -31,7 +31,7 @@ def scores_of(names: Sequence[str], length: Length) -> Scores:
     `names` is a part of `NAMES` in the same order. Both texts are lists of lines, each
     of which is a list of tokens; each score is from 0 to 1.
     """
-    sizes = [SIZES[each] for each in names if each in SIZES]
+    sizes = [SIZES[name] for name in names if name in SIZES]
     whole, by_line = "rougeL" in names, "rougeLsum" in names
 
     def scores(answer: Lines, reference: Lines) -> tuple[float, ...]:
@@ -71,7 +71,8 @@ def _measure_of(
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         mine = lines(answer)
         found = [
-            scores(mine, lines(each)) for each in references_by_rule(references, rule)
+            scores(mine, lines(reference))
+            for reference in references_by_rule(references, rule)
         ]
         if len(found) == 1:
             return (*found[0], 1)

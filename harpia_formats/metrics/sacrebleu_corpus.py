@@ -22,7 +22,7 @@ def sacrebleu_measure(
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         # sacrebleu takes one list of texts for each reference.
         (found,) = extract(
-            [answer], [[each] for each in require_references(references)]
+            [answer], [[reference] for reference in require_references(references)]
         )
         forget()
         return (*found, 1)

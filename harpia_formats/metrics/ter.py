@@ -21,7 +21,7 @@ DEFAULTS = {
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters = read_parameters("ter", DEFAULTS, given)
-    flags: dict[str, Any] = {each: parameters.flag(each) for each in DEFAULTS}
+    flags: dict[str, Any] = {name: parameters.flag(name) for name in DEFAULTS}
     with require_extra("score", "ter"):
         import sacrebleu  # noqa: PLC0415 - in the extra score
         from sacrebleu.metrics.ter import TER  # noqa: PLC0415 - in the extra score

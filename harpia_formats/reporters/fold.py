@@ -24,31 +24,31 @@ def partly_shown_groups(
     """Return the groups of which not all problems were shown, with the shown count."""
     groups = tuple(groups)
     pointers: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for each in groups:
-        pointers[each.path, each.code][each.pointer] = None
+    for group in groups:
+        pointers[group.path, group.code][group.pointer] = None
     examples: Shown = Counter()
     for (path, code, pointer, key), times in shown.items():
         shape = _group_pointer(pointer, pointers[path, code])
         examples[path, code, shape, key] += times
     pairs = [
-        (each, examples[each.path, each.code, each.pointer, each.key])
-        for each in groups
+        (group, examples[group.path, group.code, group.pointer, group.key])
+        for group in groups
     ]
     return [(group, times) for group, times in pairs if times < group.count]
 
 
 def unfolded_groups(report: Report) -> list[Group]:
     """Return the groups of the files whose problems are listed."""
-    paths = {each.path for each in report.files if each.folded}
-    return [each for each in report.groups if each.path not in paths]
+    paths = {file.path for file in report.files if file.folded}
+    return [group for group in report.groups if group.path not in paths]
 
 
 def folded_file_counts(report: Report) -> list[tuple[str, int]]:
     """Return the files with one listed problem, and the count of their others."""
-    counts = {each.path: 0 for each in report.files if each.folded}
-    for each in report.groups:
-        if each.path in counts and each.code != OTHER_SHAPE:
-            counts[each.path] += each.count
+    counts = {file.path: 0 for file in report.files if file.folded}
+    for group in report.groups:
+        if group.path in counts and group.code != OTHER_SHAPE:
+            counts[group.path] += group.count
     return [(path, count) for path, count in counts.items() if count]
 
 
@@ -56,13 +56,13 @@ def _group_pointer(pointer: str, shapes: dict[str, None]) -> str:
     """Return the group pointer that matches `pointer`; a key may look like an index."""
     if pointer in shapes:
         return pointer
-    return next((each for each in shapes if _matches(each, pointer)), pointer)
+    return next((shape for shape in shapes if _matches(shape, pointer)), pointer)
 
 
 def _matches(shape: str, pointer: str) -> bool:
     """Tell whether `pointer` is `shape` with an index in place of each `*`."""
     parts, others = shape.split("/"), pointer.split("/")
     return len(parts) == len(others) and all(
-        each == other or (each == "*" and other.isdecimal())
-        for each, other in zip(parts, others, strict=True)
+        part == other or (part == "*" and other.isdecimal())
+        for part, other in zip(parts, others, strict=True)
     )

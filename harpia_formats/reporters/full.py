@@ -44,9 +44,9 @@ def write(
 ) -> None:
     """Write each problem as it is found, then the cut groups and the summary."""
     separator = ""
-    for each in _sections(problems, finish, options):
-        if each:
-            write_text(separator + "\n".join(each) + "\n")
+    for section in _sections(problems, finish, options):
+        if section:
+            write_text(separator + "\n".join(section) + "\n")
             separator = "\n"
 
 
@@ -62,7 +62,9 @@ def _sections(
     several = len(report.files) > 1
     pairs = partly_shown_groups(unfolded_groups(report), shown)
     lines = [_folded_line(group, times, several=several) for group, times in pairs]
-    yield lines + [folded_file_line(*each) for each in folded_file_counts(report)]
+    yield lines + [
+        folded_file_line(*file_count) for file_count in folded_file_counts(report)
+    ]
     if options.statistics:
         yield statistics_lines(report)
     if not options.quiet:
@@ -74,7 +76,7 @@ def _problem_lines(problem: Problem, options: Options) -> list[str]:
     lines = [_headline(problem, options), *_frame_lines(problem, options)]
     lines.append(f"  {safe(problem.message, SENTENCE)}")
     path = problem.place.path
-    lines += [f"  because {_reason(each, path)}" for each in problem.because]
+    lines += [f"  because {_reason(reason, path)}" for reason in problem.because]
     if problem.help:
         lines.append(f"  help: {safe(problem.help, SENTENCE)}")
     return lines
@@ -87,7 +89,7 @@ def _headline(problem: Problem, options: Options) -> str:
     code = _paint(label(problem), _COLORS[problem.severity], options)
     rule = f"{code} {safe(problem.name)}"
     parts = [_paint(start, _BOLD, options), rule, safe(place.pointer), _record(place)]
-    return "  ".join(each for each in parts if each)
+    return "  ".join(part for part in parts if part)
 
 
 def _record(place: Place) -> str:

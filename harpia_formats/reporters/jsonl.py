@@ -27,8 +27,8 @@ def write(
     last = {
         "kind": "summary",
         "schema": SCHEMA,
-        "files": [file_as_dict(each) for each in report.files],
-        "groups": [group_as_dict(each) for each in report.groups],
+        "files": [file_as_dict(file) for file in report.files],
+        "groups": [group_as_dict(group) for group in report.groups],
         "summary": report.summary(),
     }
     write_text(json_text(last) + "\n")

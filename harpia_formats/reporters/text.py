@@ -43,8 +43,8 @@ def folded_file_line(path: str, count: int) -> str:
 def dotted_path(pointer: str) -> str:
     """Return a JSON pointer in dotted form, such as `input.choices[2]`."""
     name = ""
-    for each in pointer.split("/")[1:]:
-        step = each.replace("~1", "/").replace("~0", "~")
+    for part in pointer.split("/")[1:]:
+        step = part.replace("~1", "/").replace("~0", "~")
         name += f"[{step}]" if step.isdecimal() else f".{step}"
     return name.removeprefix(".") or "the record"
 
@@ -52,8 +52,8 @@ def dotted_path(pointer: str) -> str:
 def statistics_lines(report: Report) -> list[str]:
     """Return the exact count of each rule at each pointer, the most frequent first."""
     counts: Counter[tuple[str, str, str]] = Counter()
-    for each in report.groups:
-        counts[each.code, each.name, _where(each)] += each.count
+    for group in report.groups:
+        counts[group.code, group.name, _where(group)] += group.count
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     width = len(f"{ordered[0][1]:,}") if ordered else 0
     return [
@@ -69,8 +69,8 @@ def _where(group: Group) -> str:
 
 def summary_lines(report: Report) -> list[str]:
     """Return a line for each file that was read, and a total for several files."""
-    read = [each for each in report.files if each.reason is None or each.records]
-    lines = [_file_line(each) for each in read]
+    read = [file for file in report.files if file.reason is None or file.records]
+    lines = [_file_line(file) for file in read]
     if len(report.files) == 1:
         return lines
     total = f"{with_noun(len(report.files), 'file')}, {_verdict(report)}"
@@ -82,7 +82,7 @@ def summary_lines(report: Report) -> list[str]:
 def _file_line(file: FileCount) -> str:
     """Return the counts of a file, its format, and whether it was read completely."""
     found = _verdict(Report(files=(file,), groups=(), problems=()))
-    name = ", ".join(safe(each) for each in (file.format, file.dialect) if each)
+    name = ", ".join(safe(part) for part in (file.format, file.dialect) if part)
     parts = [f"{found} ({name})" if name else found]
     if not file.complete:
         parts.append("not read to the end" if file.reason else "stopped as asked")
@@ -93,9 +93,9 @@ def _verdict(report: Report) -> str:
     """Return the counts of valid records and of problems of a report."""
     sums = report.summary()
     nouns = ("error", "warning", "note")
-    problems = [with_noun(sums[f"{each}s"], each) for each in nouns if sums[f"{each}s"]]
+    problems = [with_noun(sums[f"{noun}s"], noun) for noun in nouns if sums[f"{noun}s"]]
     parts = [_validity(sums), ", ".join(problems)]
-    return "; ".join(each for each in parts if each)
+    return "; ".join(part for part in parts if part)
 
 
 def _validity(sums: dict[str, int]) -> str:
@@ -105,5 +105,7 @@ def _validity(sums: dict[str, int]) -> str:
         return "no records"
     if sums["valid"] == sums["records"]:
         return f"{records}, valid" if sums["records"] == 1 else f"{records}, all valid"
-    parts = [f"{sums[each]:,} {each}" for each in ("valid", "invalid", "undetermined")]
+    parts = [
+        f"{sums[state]:,} {state}" for state in ("valid", "invalid", "undetermined")
+    ]
     return f"{records}: {', '.join(parts if sums['undetermined'] else parts[:2])}"

@@ -39,18 +39,20 @@ class _MetricTotals:
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add the outcomes of some answers."""
-        scored = [each for each in outcomes if not isinstance(each, str)]
+        scored = [outcome for outcome in outcomes if not isinstance(outcome, str)]
         self.unscored += len(outcomes) - len(scored)
         self.count += len(scored)
         if not scored:
             return
-        found = [sum(each) for each in zip(*(one for one, _ in scored), strict=True)]
+        found = [
+            sum(column) for column in zip(*(one for one, _ in scored), strict=True)
+        ]
         before = self.sums or [0.0] * len(found)
         self.sums = [a + b for a, b in zip(before, found, strict=True)]
         own = zip(*(values for _, values in scored), strict=True)
         spreads = self.spreads or [ScoreDistribution()] * len(self.measuring.names)
         self.spreads = [
-            _spread(spread, [each for each in values if each is not None])
+            _spread(spread, [value for value in values if value is not None])
             for spread, values in zip(spreads, own, strict=True)
         ]
 
@@ -83,10 +85,10 @@ class _MetricTotals:
 def _spread(spread: ScoreDistribution, values: list[float]) -> ScoreDistribution:
     if not values:
         return spread
-    ends = [each for each in (spread.minimum, spread.maximum) if each is not None]
+    ends = [end for end in (spread.minimum, spread.maximum) if end is not None]
     count, total = len(values), math.fsum(values)
     mean = total / count
-    squares = math.fsum((each - mean) ** 2 for each in values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
     if spread.count:
         # Chan and others, Updating Formulae, 1979.
         apart = mean - spread.sum / spread.count
@@ -95,7 +97,7 @@ def _spread(spread: ScoreDistribution, values: list[float]) -> ScoreDistribution
     return ScoreDistribution(
         spread.count + count,
         spread.sum + total,
-        spread.sum_squares + math.fsum(each * each for each in values),
+        spread.sum_squares + math.fsum(value * value for value in values),
         squares,
         min(*values, *ends) if len(values) + len(ends) > 1 else values[0],
         max(*values, *ends) if len(values) + len(ends) > 1 else values[0],
@@ -123,7 +125,7 @@ class GroupTotals:
     _last_scored: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._sums = [_MetricTotals(each) for each in self.measuring]
+        self._sums = [_MetricTotals(metric) for metric in self.measuring]
         self._scored = [0] * len(self.measuring)
         self._last_scored = [-1] * len(self.measuring)
 
@@ -135,7 +137,7 @@ class GroupTotals:
             self.records += record != self._last
             self._last = record
         self.answers += len(answers)
-        columns = zip(*(each for _, each in answers), strict=True)
+        columns = zip(*(outcomes for _, outcomes in answers), strict=True)
         for sums, outcomes in zip(self._sums, columns, strict=True):
             sums.add(outcomes)
 
@@ -181,12 +183,12 @@ class GroupTotals:
             self.resampling.add_numbered([self._last], [self._row_of_last])
             self._row_of_last = []
         if self.resampling is None:
-            return [None] * sum(len(each.names) for each in self.measuring)
+            return [None] * sum(len(metric.names) for metric in self.measuring)
         found = self.resampling.interval(self._all_scores, level)
         counts = [
             count
-            for count, each in zip(self._scored, self.measuring, strict=True)
-            for _ in each.names
+            for count, metric in zip(self._scored, self.measuring, strict=True)
+            for _ in metric.names
         ]
         return [
             limits if count >= LEAST else None
@@ -197,7 +199,7 @@ class GroupTotals:
         """Return the scores of all metrics, whose statistics are concatenated."""
         found: list[float | None] = []
         at = 0
-        for each, width in zip(self.measuring, self.widths, strict=True):
-            found += each.measure.scores(sums[at : at + width])
+        for metric, width in zip(self.measuring, self.widths, strict=True):
+            found += metric.measure.scores(sums[at : at + width])
             at += width
         return tuple(found)

@@ -76,7 +76,7 @@ class AnswerScorer:
     def __post_init__(self) -> None:
         if self.options.replicates and not unavailable_reason():
             self._widths = tuple(
-                statistics_width(each.measure) for each in self.measured
+                statistics_width(metric.measure) for metric in self.measured
             )
         self.total = self._sums({})
         self.seconds = [0.0] * len(self.measured)
@@ -105,9 +105,9 @@ class AnswerScorer:
         self._size = 0
         if answers:
             pairs = [
-                (each.text, each.record.references)
-                for each in answers
-                if each.text is not None and each.record.references
+                (answer.text, answer.record.references)
+                for answer in answers
+                if answer.text is not None and answer.record.references
             ]
             batches.add(answers, pairs)
 
@@ -117,7 +117,9 @@ class AnswerScorer:
             a + b for a, b in zip(self.seconds, measured.seconds, strict=True)
         ]
         measured_outcomes = zip(*measured.outcomes, strict=True)
-        outcomes = [self._checked_outcomes(each, measured_outcomes) for each in answers]
+        outcomes = [
+            self._checked_outcomes(answer, measured_outcomes) for answer in answers
+        ]
         scored = list(zip(answers, outcomes, strict=True))
         self.total.add([(answer.record_number, found) for answer, found in scored])
         self._add_to_groups(scored)
@@ -139,16 +141,16 @@ class AnswerScorer:
             self._report(NO_REFERENCE, answer, "there is no reference to compare with")
             return ("no reference",) * count
         outcomes = next(found)
-        for each, outcome in zip(self.measured, outcomes, strict=True):
+        for metric, outcome in zip(self.measured, outcomes, strict=True):
             if isinstance(outcome, str):
-                message = f"{each.request.label} has no score: {outcome}"
+                message = f"{metric.request.label} has no score: {outcome}"
                 self._report(UNSCORABLE, answer, message)
         return outcomes
 
     def _scored_answer(self, answer: _Answer, outcomes: _Outcomes) -> ScoredAnswer:
         values = tuple(
-            (None,) * len(each.names) if isinstance(outcome, str) else outcome[1]
-            for each, outcome in zip(self.measured, outcomes, strict=True)
+            (None,) * len(metric.names) if isinstance(outcome, str) else outcome[1]
+            for metric, outcome in zip(self.measured, outcomes, strict=True)
         )
         return ScoredAnswer(
             self.number,
@@ -157,7 +159,9 @@ class AnswerScorer:
             answer.output,
             answer.text,
             values,
-            tuple(None if isinstance(each, str) else each[0] for each in outcomes),
+            tuple(
+                None if isinstance(outcome, str) else outcome[0] for outcome in outcomes
+            ),
         )
 
     def _add_to_groups(self, scored: list[tuple[_Answer, _Outcomes]]) -> None:

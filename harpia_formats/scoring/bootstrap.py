@@ -94,7 +94,7 @@ class PoissonBootstrap:
             self.count += len(rows)
             return
         both = zip(numbers, rows, strict=True)
-        for block, part in groupby(both, key=lambda each: each[0] // BLOCK):
+        for block, part in groupby(both, key=lambda numbered: numbered[0] // BLOCK):
             found = list(part)
             places = [number % BLOCK for number, _ in found]
             self._add([row for _, row in found], block, places)
@@ -138,7 +138,7 @@ class PoissonBootstrap:
     def replicated(self, scores: Scores) -> Iterator[tuple[float | None, ...]]:
         """Yield the scores of every replicate; nothing without numpy."""
         if self._sums is not None:
-            yield from (scores(each) for each in self._sums.tolist())
+            yield from (scores(sums) for sums in self._sums.tolist())
 
     def _add(
         self, rows: Sequence[Sequence[float]], block: int, places: Sequence[int]
@@ -246,7 +246,7 @@ def _p_value(difference: float, differences: Sequence[float]) -> float:
     if not difference:
         return 1.0
     size = abs(difference)
-    as_far = sum(abs(each - difference) >= size for each in differences)
+    as_far = sum(abs(value - difference) >= size for value in differences)
     return (as_far + 1) / (len(differences) + 1)
 
 

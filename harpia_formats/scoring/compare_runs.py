@@ -62,7 +62,7 @@ class ComparisonReport:
     def ok(self) -> bool:
         """Whether both inputs are valid and each score was compared."""
         is_whole = self.first.report.ok and self.second.report.ok
-        return is_whole and all(each.comparison for each in self.compared)
+        return is_whole and all(score.comparison for score in self.compared)
 
 
 @dataclass(slots=True)
@@ -96,10 +96,10 @@ class _SystemAnswers:
         self.by_id = self.by_id and record.id is not UNSET
         self.ids.append(pairing_key(f"{record.id}", number))
         self.prompts.append(pairing_key(prompt_text(record), number))
-        for column, width, each in zip(
+        for column, width, statistics in zip(
             self.columns, self.widths, scored.statistics, strict=True
         ):
-            column.extend((float("nan"),) * width if each is None else each)
+            column.extend((float("nan"),) * width if statistics is None else statistics)
 
     def close(self, scores: Scores) -> None:
         """Do nothing: a comparison writes no results."""
@@ -109,7 +109,7 @@ class _SystemAnswers:
 
     def begin(self, run: ResultRun) -> "_SystemAnswers":
         """Prepare a column for each metric of the run, and return this object."""
-        self.widths = [statistics_width(each.measure) for each in run.measured]
+        self.widths = [statistics_width(metric.measure) for metric in run.measured]
         self.columns = [array("d") for _ in run.measured]
         return self
 
@@ -133,11 +133,11 @@ def prompt_text(record: Record) -> str:
     if record.prompt is not UNSET:
         return record.prompt
     messages = record.messages or []
-    asked = [each for each in messages if each.get("role") == "user"]
+    asked = [message for message in messages if message.get("role") == "user"]
     if len(asked) == 1 and isinstance(asked[0].get("content"), str):
         return str(asked[0]["content"])
     return encode(
-        [(each.get("role"), each.get("content")) for each in messages]
+        [(message.get("role"), message.get("content")) for message in messages]
     ).decode()
 
 
@@ -175,12 +175,12 @@ class ScoreComparison:
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Score both systems; yield the problems of their inputs."""
-        for each in self._runs:
-            yield from each
+        for run in self._runs:
+            yield from run
 
     def report(self) -> ComparisonReport:
         """Return the result; raises `ScoreError` if no record is in both inputs."""
-        first, second = (each.scores() for each in self._runs)
+        first, second = (run.scores() for run in self._runs)
         if first.is_broken or second.is_broken:
             return ComparisonReport((), first, second, 0, 0)
         if metric_identities(first.measured) != metric_identities(second.measured):
@@ -188,7 +188,7 @@ class ScoreComparison:
                 "the inputs select different metrics, which cannot be compared; name "
                 "metrics with --metrics"
             )
-        by_id = all(each.by_id for each in self._sides)
+        by_id = all(side.by_id for side in self._sides)
         ours, theirs = self._keys(by_id=by_id)
         both = [(at, theirs[key]) for key, at in ours.items() if key in theirs]
         if not both:
@@ -196,8 +196,8 @@ class ScoreComparison:
             raise ScoreError(f"no record of both inputs has the same {by}")
         compared = [
             score
-            for number, each in enumerate(first.measured)
-            for score in self._compared(number, each, both)
+            for number, metric in enumerate(first.measured)
+            for score in self._compared(number, metric, both)
         ]
         return ComparisonReport(
             tuple(compared),
@@ -213,7 +213,7 @@ class ScoreComparison:
 
         Raises `ScoreError` if answers of several models cannot be paired.
         """
-        ours, theirs = (set(each.models) for each in self._sides)
+        ours, theirs = (set(side.models) for side in self._sides)
         has_several = max(len(ours), len(theirs)) > 1
         if has_several and ours != theirs:
             raise ScoreError(
@@ -221,10 +221,10 @@ class ScoreComparison:
                 "input with --model-a and --model-b"
             )
         found = []
-        for each in self._sides:
-            keys = each.ids if by_id else each.prompts
+        for side in self._sides:
+            keys = side.ids if by_id else side.prompts
             if has_several:
-                both = zip(keys, each.models, strict=True)
+                both = zip(keys, side.models, strict=True)
                 keys = [key + model.encode() for key, model in both]
             found.append(_places(keys))
         return found
@@ -246,10 +246,10 @@ class ScoreComparison:
             level=options.level,
         )
         values = [
-            scores([sum(column) for column in zip(*each, strict=True)])
-            if each
+            scores([sum(column) for column in zip(*system, strict=True)])
+            if system
             else (None,) * len(measuring.names)
-            for each in (one, other)
+            for system in (one, other)
         ]
         for name, first, second, comparison in zip(
             measuring.names, *values, found, strict=True

@@ -36,8 +36,8 @@ class StoredReport:
     @property
     def ok(self) -> bool:
         """Whether both inputs are valid and each score was compared."""
-        is_whole = all(each.ok for each in self.reports)
-        return is_whole and all(each.comparison for each in self.compared)
+        is_whole = all(report.ok for report in self.reports)
+        return is_whole and all(score.comparison for score in self.compared)
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class _Stored:
         number = seen[name]
         seen[name] += 1
         by_id, by_prompt = (
-            pairing_key(each, number) for each in (f"{record.id}", prompt_text(record))
+            pairing_key(text, number) for text in (f"{record.id}", prompt_text(record))
         )
         found = self.values.setdefault(name, {})
         if (by_id, by_prompt) in found:
@@ -101,9 +101,9 @@ def _number_of(value: object) -> float | None:
 
 
 def _name_of(score: Score) -> str:
-    for each in (score.metric, score.evaluation_name):
-        if each is not UNSET:
-            return each
+    for name in (score.metric, score.evaluation_name):
+        if name is not UNSET:
+            return name
     return UNNAMED
 
 
@@ -143,23 +143,23 @@ class StoredComparison:
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Read both data sets; yield their problems."""
-        for each in self._sides:
-            yield from each.problems()
+        for side in self._sides:
+            yield from side.problems()
 
     def report(self) -> StoredReport:
         """Return the result; raises `ScoreError` if nothing can be compared."""
         first, second = self._sides
         reports = first.reading.tally.report(), second.reading.tally.report()
         if any(
-            each.failures or not (each.ok or self._options.skip_invalid)
-            for each in reports
+            report.failures or not (report.ok or self._options.skip_invalid)
+            for report in reports
         ):
             return StoredReport((), reports, 0, 0)
         by_id = first.by_id and second.by_id
         compared, only = [], [0, 0]
         for name in self._names():
             self._check(name)
-            ours, theirs = (each.of(name, by_id=by_id) for each in self._sides)
+            ours, theirs = (side.of(name, by_id=by_id) for side in self._sides)
             both = [key for key in ours if key in theirs]
             only[0] += len(ours) - len(both)
             only[1] += len(theirs) - len(both)
@@ -174,29 +174,30 @@ class StoredComparison:
     def _names(self) -> list[str]:
         first, second = self._sides
         wanted = self._options.metrics
-        names = [each for each in first.values if each in second.values]
+        names = [name for name in first.values if name in second.values]
         if not names:
-            known = [", ".join(each.values) or "none" for each in self._sides]
+            known = [", ".join(side.values) or "none" for side in self._sides]
             raise ScoreError(
                 "the inputs have no scores of the same metric (first: "
                 f"{known[0]}; second: {known[1]}); without --stored scores are "
                 "computed"
             )
-        missing = [each for each in wanted if each not in names]
+        missing = [name for name in wanted if name not in names]
         if missing:
             raise ScoreError(
                 f"the inputs do not both have scores of {missing[0]} (both have: "
                 f"{', '.join(names)})"
             )
-        return [each for each in names if not wanted or each in wanted]
+        return [name for name in names if not wanted or name in wanted]
 
     def _check(self, name: str) -> None:
         """Raise `ScoreError` if the signatures of a score differ between the inputs."""
-        ours, theirs = (list(each.signatures[name]) for each in self._sides)
+        ours, theirs = (list(side.signatures[name]) for side in self._sides)
         if ours == theirs and len(ours) == 1 and ours[0]:
             return
         shown = [
-            " and ".join(each or "none" for each in side) for side in (ours, theirs)
+            " and ".join(signature or "none" for signature in side)
+            for side in (ours, theirs)
         ]
         message = (
             f"the signatures of {name} do not prove that it was computed alike: "

@@ -25,19 +25,19 @@ class AnswerGrouping:
     by: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for each in self.by:
-            is_member = each.startswith(_metadata) and each != _metadata
-            if each not in GROUPED and not is_member:
-                near = nearest(each, GROUPED)
+        for name in self.by:
+            is_member = name.startswith(_metadata) and name != _metadata
+            if name not in GROUPED and not is_member:
+                near = nearest(name, GROUPED)
                 hint = f"; did you mean {near}?" if near else ""
                 known = ", ".join((*GROUPED, f"{_metadata}NAME"))
                 raise ScoreError(
-                    f"scores cannot be grouped by {each!r}{hint} (known: {known})"
+                    f"scores cannot be grouped by {name!r}{hint} (known: {known})"
                 )
 
     def key_of(self, record: Record, output: Output) -> tuple[str, ...]:
         """Return the value of each field as text, which identifies the group."""
-        return tuple(_value_of(each, record, output) for each in self.by)
+        return tuple(_value_of(name, record, output) for name in self.by)
 
     def check(self, groups: int) -> None:
         """Raise `ScoreError` if the number of groups is above `MOST`."""
@@ -61,7 +61,9 @@ def score_in(record: Record, output: Output) -> Score:
     other answers of the record are searched, too. Without a score an empty one is
     returned.
     """
-    with_scores = (each.scores for each in (output, *record.outputs) if each.scores)
+    with_scores = (
+        answer.scores for answer in (output, *record.outputs) if answer.scores
+    )
     return next(with_scores, [Score()])[0]
 
 

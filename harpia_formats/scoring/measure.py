@@ -35,17 +35,19 @@ class BatchResult:
 def measure_batch(measures: Sequence[Measure], pairs: Sequence[Pair]) -> BatchResult:
     """Return the outcomes of answers by each of `measures`, and the time of each."""
     outcomes, seconds = [], []
-    for each in measures:
+    for measure in measures:
         start = time.perf_counter()
-        outcomes.append(_outcomes_of(each, pairs))
+        outcomes.append(_outcomes_of(measure, pairs))
         seconds.append(time.perf_counter() - start)
     return BatchResult(outcomes, seconds)
 
 
 def _outcomes_of(measure: Measure, pairs: Sequence[Pair]) -> list[Outcome]:
     return [
-        each if isinstance(each, str) else (each, measure.scores(each))
-        for each in _statistics(measure, pairs)
+        statistics
+        if isinstance(statistics, str)
+        else (statistics, measure.scores(statistics))
+        for statistics in _statistics(measure, pairs)
     ]
 
 
@@ -78,7 +80,7 @@ def _measure_in_worker(job: tuple[str, Spec], pairs: Sequence[Pair]) -> BatchRes
     """Return the outcomes of answers; called in a worker process."""
     key, spec = job
     if _thread_measures.key != key:
-        _thread_measures.measures = tuple(measure_of(*each) for each in spec)
+        _thread_measures.measures = tuple(measure_of(*request) for request in spec)
         _thread_measures.key = key
     return measure_batch(_thread_measures.measures, pairs)
 
@@ -103,8 +105,8 @@ class BatchQueue:
 
     def __post_init__(self) -> None:
         self._spec = tuple(
-            (each.request.metric, dict(each.request.parameters))
-            for each in self.metrics
+            (metric.request.metric, dict(metric.request.parameters))
+            for metric in self.metrics
         )
         self._key = repr(self._spec)
 
@@ -143,4 +145,4 @@ class BatchQueue:
         self.deliver(batch, found)
 
     def _measure_here(self, pairs: Sequence[Pair]) -> BatchResult:
-        return measure_batch([each.measure for each in self.metrics], pairs)
+        return measure_batch([metric.measure for metric in self.metrics], pairs)

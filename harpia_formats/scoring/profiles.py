@@ -28,7 +28,7 @@ SQUAD = MetricProfile(
 )
 
 
-_ours = {each.id: each for each in (DEFAULT, SQUAD)}
+_ours = {profile.id: profile for profile in (DEFAULT, SQUAD)}
 
 
 def profile_names() -> tuple[str, ...]:

@@ -89,7 +89,7 @@ class Scoring:
         A header may follow the records, so all inputs are read to their ends. Raises
         `ScoreError` if the headers select different metrics.
         """
-        self._inputs = [rereadable_input(each) for each in self._inputs]
+        self._inputs = [rereadable_input(source) for source in self._inputs]
         reading = self._new_reading()
         problems = list(
             reading.problems(lambda _: None, lambda *_: None, lambda _: None)
@@ -100,7 +100,7 @@ class Scoring:
             self._answers.pending = problems
             return False
         # Problems of skipped rows are reported later, while their file is scored.
-        headers = [each for found in reading.headers for each in found]
+        headers = [header for found in reading.headers for header in found]
         self._header = headers[0] if headers else Header()
         self._metrics = self._selection.metrics(self._header)
         asked = metric_identities(self._metrics.measured)
@@ -110,11 +110,11 @@ class Scoring:
                     "the inputs select different metrics; score them one by one, or "
                     "name metrics with --metrics"
                 )
-        for each in self._inputs:
-            if isinstance(each, Source) and not isinstance(
-                each.origin, (bytes, Path, RemoteFile)
+        for source in self._inputs:
+            if isinstance(source, Source) and not isinstance(
+                source.origin, (bytes, Path, RemoteFile)
             ):
-                each.origin.seek(0)
+                source.origin.seek(0)
         self._reading = self._new_reading()
         self._answers = self._new_answers()
         return True
@@ -153,8 +153,8 @@ class Scoring:
                 self._open_output,
                 lambda _: None,
             )
-            for each in problems:
-                yield each
+            for problem in problems:
+                yield problem
                 yield from answers.pop_problems()
             answers.submit_waiting(batches)
             batches.finish()
@@ -181,7 +181,7 @@ class Scoring:
             return self._writer
         config = self._selection.configured
         configured = {"task": config.task, "tree": config.tree} if config else {}
-        names = {key: each for key, each in configured.items() if each}
+        names = {key: value for key, value in configured.items() if value}
         run = ResultRun(
             self._answers.measured,
             self._profile.id,
@@ -223,7 +223,9 @@ class Scoring:
             measured=answers.measured,
             unknown=() if self._metrics is None else self._metrics.unknown,
             total=answers.total.group(options.level),
-            groups=tuple(each.group(options.level) for each in answers.groups.values()),
+            groups=tuple(
+                group.group(options.level) for group in answers.groups.values()
+            ),
             seconds=tuple(answers.seconds),
             resampling=self._resampling(),
             report=self._reading.tally.report(),
@@ -246,9 +248,9 @@ class Scoring:
         """Return notes on skipped rows, missing packages and the selection."""
         chosen = () if self._metrics is None else self._metrics.notes
         missing = unavailable_reason() if self._options.replicates else ""
-        invalid = sum(each.invalid for each in self._reading.tally.report().files)
+        invalid = sum(file.invalid for file in self._reading.tally.report().files)
         left = f"{invalid:,} invalid rows were left out" if invalid else ""
-        return (*chosen, *(each for each in (left, missing) if each))
+        return (*chosen, *(note for note in (left, missing) if note))
 
 
 def _first_problem(document: bytes, format_id: str) -> Problem | None:
@@ -271,7 +273,7 @@ def _check_unused(output: OutputPlace, options: ScoreOptions) -> None:
         "--name": bool(options.names),
         "--set": bool(options.constants),
     }
-    unused = next((each for each, is_given in given.items() if is_given), "")
+    unused = next((option for option, is_given in given.items() if is_given), "")
     if unused:
         raise ScoreError(f"{unused} needs a result format; name one with --to")
 
@@ -281,13 +283,14 @@ def metric_identities(
 ) -> list[tuple[str, tuple[str, ...], str]]:
     """Return the name, the score names and the signature of each metric."""
     return [
-        (each.request.label, each.names, each.measure.signature) for each in measured
+        (metric.request.label, metric.names, metric.measure.signature)
+        for metric in measured
     ]
 
 
 def _check_names(names: Iterable[str], target: ResultFormat) -> None:
     """Raise `ScoreError` for a name that the result format does not hold."""
-    for each in names:
-        if each not in target.names:
+    for name in names:
+        if name not in target.names:
             known = ", ".join(target.names) or "none"
-            raise ScoreError(f"{target.id} has no place for {each} (it has: {known})")
+            raise ScoreError(f"{target.id} has no place for {name} (it has: {known})")

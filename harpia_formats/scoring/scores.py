@@ -148,9 +148,9 @@ class Scores:
 
         The name is that of the score, or `METRIC.SCORE`.
         """
-        for each in self.total.scores:
-            if name in {each.name, f"{each.metric}.{each.name}"}:
-                return each
+        for score in self.total.scores:
+            if name in {score.name, f"{score.metric}.{score.name}"}:
+                return score
         raise KeyError(name)
 
     @property
@@ -162,5 +162,5 @@ class Scores:
     def ok(self) -> bool:
         """Whether the input is valid and each metric has a score."""
         return self.report.ok and all(
-            each.value is not None for each in self.total.scores
+            score.value is not None for score in self.total.scores
         )

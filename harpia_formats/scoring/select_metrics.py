@@ -148,8 +148,8 @@ def select_metrics(
     measured: list[ComputedMetric] = []
     unknown: dict[str, str] = {}
     unused = dict(parameters)
-    for each in asked:
-        given = _with_parameters(unused, parameters, each)
+    for request in asked:
+        given = _with_parameters(unused, parameters, request)
         try:
             measure = _measure_of(given)
         except MetricError as error:
@@ -157,7 +157,7 @@ def select_metrics(
                 raise ScoreError(
                     f"{error}; --skip-unknown leaves out what cannot be computed"
                 ) from error
-            unknown[each.label] = str(error)
+            unknown[request.label] = str(error)
             continue
         measured.append(ComputedMetric(given, measure))
     _check_parameters(unused, measured)
@@ -205,7 +205,7 @@ def _check_parameters(
                 f"{full!r} is not a parameter: write METRIC.PARAMETER=VALUE, such as "
                 "rouge.stemmer=true"
             )
-        known = [each.request.label for each in measured]
+        known = [metric.request.label for metric in measured]
         near = nearest(metric, known)
         hint = f"; did you mean {near}.{name}?" if near else ""
         raise ScoreError(
@@ -217,8 +217,8 @@ def _check_parameters(
 def _check_names(measured: Iterable[ComputedMetric]) -> None:
     """Raise `ScoreError` if two scores would have the same name."""
     seen: set[tuple[str, str]] = set()
-    for each in measured:
-        for name in each.names:
-            if (each.request.label, name) in seen:
-                raise ScoreError(f"{name} of {each.request.label} is asked for twice")
-            seen.add((each.request.label, name))
+    for metric in measured:
+        for name in metric.names:
+            if (metric.request.label, name) in seen:
+                raise ScoreError(f"{name} of {metric.request.label} is asked for twice")
+            seen.add((metric.request.label, name))

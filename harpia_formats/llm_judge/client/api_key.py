@@ -40,8 +40,8 @@ def api_key_from(names: Sequence[str]) -> ApiKey:
 
     Raises `JudgeError` if none is set.
     """
-    for each in names:
-        text = os.environ.get(each, "").strip()
+    for name in names:
+        text = os.environ.get(name, "").strip()
         if text:
             return ApiKey(text)
     raise JudgeError(

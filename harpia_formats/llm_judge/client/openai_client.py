@@ -136,7 +136,7 @@ def _meta(completion: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str,
         "finish_reason": choice.get("finish_reason"),
         "usage": completion.get("usage"),
     }
-    return {key: each for key, each in found.items() if each is not None}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def tokens_in(meta: Mapping[str, Any]) -> int:
@@ -147,5 +147,5 @@ def tokens_in(meta: Mapping[str, Any]) -> int:
     total = usage.get("total_tokens")
     if not isinstance(total, int):
         parts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
-        total = sum(each for each in parts if isinstance(each, int))
+        total = sum(count for count in parts if isinstance(count, int))
     return max(total, 0)

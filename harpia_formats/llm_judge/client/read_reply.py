@@ -39,15 +39,15 @@ def values_in(
         )
     if _is_deeper(value, _max_depth):
         raise ReplyError(f"the reply is nested deeper than {_max_depth} levels")
-    missing = [each.name for each in outputs if each.name not in value]
+    missing = [output.name for output in outputs if output.name not in value]
     if missing:
         raise ReplyError(
             f"Missing expected keys in the reply: {missing}. Got keys: {_keys(value)}"
         )
     if strict:
         _check_no_more(value, outputs)
-    for each in outputs:
-        reason = each.error_in(value[each.name])
+    for output in outputs:
+        reason = output.error_in(value[output.name])
         if reason:
             raise ReplyError(reason)
     return value
@@ -74,13 +74,13 @@ def _decoded(text: str, *, strict: bool) -> Any:
 
 def _check_no_more(value: dict[str, Any], outputs: Sequence[OutputField]) -> None:
     """Refuse keys that are not declared, and null unless it is a declared choice."""
-    names = [each.name for each in outputs]
-    more = [each for each in value if each not in names]
+    names = [output.name for output in outputs]
+    more = [key for key in value if key not in names]
     if names and more:
         raise ReplyError(f"the reply has keys that are not declared: {_keys(more)}")
-    for each in outputs:
-        if value[each.name] is None and None not in each.choices:
-            raise ReplyError(f"{each.name} is null")
+    for output in outputs:
+        if value[output.name] is None and None not in output.choices:
+            raise ReplyError(f"{output.name} is null")
 
 
 def _check_characters(value: Any) -> None:
@@ -109,7 +109,7 @@ def _finite(text: str) -> float:
 def _is_deeper(value: Any, levels: int) -> bool:
     level = [value]
     for _ in range(levels):
-        level = [each for owner in level for each in _members(owner)]
+        level = [member for owner in level for member in _members(owner)]
     return bool(level)
 
 
@@ -120,4 +120,4 @@ def _members(value: Any) -> list[Any]:
 
 
 def _keys(names: Any) -> list[str]:
-    return [str(each)[:_max_shown] for each in names][:_max_shown]
+    return [str(name)[:_max_shown] for name in names][:_max_shown]

@@ -77,8 +77,8 @@ class ReplyCache:
         (version,) = execute("PRAGMA user_version").fetchone()
         (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
         if application == 0 and tables == 0:
-            for each in filter(str.strip, _tables.split(";")):
-                execute(each)
+            for statement in filter(str.strip, _tables.split(";")):
+                execute(statement)
             execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
             execute(f"PRAGMA application_id = {_application}")
             execute(f"PRAGMA user_version = {_version}")

@@ -24,11 +24,11 @@ def input_names(inputs: Any) -> tuple[str, ...]:
             "inputs must be a list of tuples, each a name and a list type; "
             f"received {_cut(inputs)}"
         )
-    for each in inputs:
-        if not isinstance(each, tuple) or len(each) != 2 or not _is_pair(*each):  # noqa: PLR2004 - a pair
+    for entry in inputs:
+        if not isinstance(entry, tuple) or len(entry) != 2 or not _is_pair(*entry):  # noqa: PLR2004 - a pair
             raise DefinitionError(
                 "each input must be a tuple of a name and a type such as list[str], "
-                f"which is not the bare list; received {_cut(each)}"
+                f"which is not the bare list; received {_cut(entry)}"
             )
     return tuple(name for name, _ in inputs)
 
@@ -50,7 +50,7 @@ def output_fields(outputs: Any) -> tuple[OutputField, ...]:
         raise DefinitionError(
             f"outputs must be a list of names; received {_cut(outputs)}"
         )
-    return tuple(output_field(each) for each in outputs)
+    return tuple(output_field(output) for output in outputs)
 
 
 def check_examples(examples: Any) -> None:
@@ -62,15 +62,15 @@ def check_examples(examples: Any) -> None:
         raise DefinitionError(
             f"examples must be a list of objects; received {_cut(examples)}"
         )
-    for number, each in enumerate(examples, 1):
-        if not isinstance(each, dict):
-            raise DefinitionError(f"example {number} is no object: {_cut(each)}")
-        if each.keys() != {"inputs", "outputs"}:
+    for number, example in enumerate(examples, 1):
+        if not isinstance(example, dict):
+            raise DefinitionError(f"example {number} is no object: {_cut(example)}")
+        if example.keys() != {"inputs", "outputs"}:
             raise DefinitionError(
                 f"example {number} must have `inputs` and `outputs` and nothing else; "
-                f"it has {_joined(each)}"
+                f"it has {_joined(example)}"
             )
-        for key, value in each.items():
+        for key, value in example.items():
             _check_side(f"the {key} of example {number}", value)
 
 
@@ -79,7 +79,7 @@ def _check_side(what: str, value: Any) -> None:
         raise DefinitionError(
             f"{what} must be an object; they are {type(value).__name__}"
         )
-    if not all(isinstance(each, str) for each in value):
+    if not all(isinstance(key, str) for key in value):
         raise DefinitionError(f"the keys of {what} must be text: {_cut(list(value))}")
     try:
         json.dumps(value)
@@ -93,12 +93,12 @@ def row_count(names: Sequence[str], given: Mapping[str, Any]) -> int:
     Raises `InputError` for a missing input, for one that is not a list, and for lists
     of different lengths. This also applies to lists that are not declared.
     """
-    for each in names:
-        if each not in given:
-            near = nearest(each, given)
+    for name in names:
+        if name not in given:
+            near = nearest(name, given)
             hint = f"; is it {near!r}?" if near else ""
             raise InputError(
-                f"the input {each!r} is declared and was not given{hint} "
+                f"the input {name!r} is declared and was not given{hint} "
                 f"(given: {_joined(given)})"
             )
     for name, value in given.items():
@@ -109,7 +109,7 @@ def row_count(names: Sequence[str], given: Mapping[str, Any]) -> int:
             )
     if not given:
         raise InputError("no inputs are declared and none were given: nothing to judge")
-    lengths = {name: len(each) for name, each in given.items()}
+    lengths = {name: len(values) for name, values in given.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{name} has {count}" for name, count in lengths.items())
         raise InputError(f"the inputs must be lists of one length: {counts}")
@@ -117,7 +117,7 @@ def row_count(names: Sequence[str], given: Mapping[str, Any]) -> int:
 
 
 def _joined(names: Iterable[Any]) -> str:
-    return _cut(", ".join(str(each) for each in names) or "nothing", as_text=True)
+    return _cut(", ".join(str(name) for name in names) or "nothing", as_text=True)
 
 
 def _cut(value: Any, *, as_text: bool = False) -> str:

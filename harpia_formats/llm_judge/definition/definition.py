@@ -57,9 +57,9 @@ def definition_of(given: Mapping[str, Any]) -> Definition:
     check_examples(given["examples"])
     if not isinstance(given["instructions"], str):
         raise DefinitionError("instructions must be text")
-    for each in ("progress_bar", "raise_on_failure"):
-        if not isinstance(given.get(each, True), bool):
-            raise DefinitionError(f"{each} must be true or false")
+    for name in ("progress_bar", "raise_on_failure"):
+        if not isinstance(given.get(name, True), bool):
+            raise DefinitionError(f"{name} must be true or false")
     params = given.get("api_params")
     if not isinstance(params, Mapping | None):
         raise DefinitionError("api_params must be an object")
@@ -83,7 +83,7 @@ def _variables(given: Any) -> tuple[str, ...]:
         return (KEY_VARIABLE,)
     if not isinstance(names, list | tuple) or not names:
         raise DefinitionError("api_key_env must be the name of a variable")
-    if not all(isinstance(each, str) and each.isidentifier() for each in names):
+    if not all(isinstance(name, str) and name.isidentifier() for name in names):
         # A text that is not a variable name may be the key itself: it is not shown.
         raise DefinitionError(
             "api_key_env must be the name of a variable of the environment, and not "
@@ -104,15 +104,15 @@ def arguments_in(document: Mapping[str, Any]) -> dict[str, Any]:
     In a document an input is a list of a name and a type, or only a name. Raises
     `DefinitionError` for missing and for unknown keys.
     """
-    for each in document:
+    for key in document:
         known = (*_mandatory, *_optional)
-        if each not in known:
-            near = nearest(str(each), known)
+        if key not in known:
+            near = nearest(str(key), known)
             hint = f"; did you mean {near}?" if near else ""
             raise DefinitionError(
-                f"a definition has no {each!r}{hint} (known: {', '.join(known)})"
+                f"a definition has no {key!r}{hint} (known: {', '.join(known)})"
             )
-    missing = [each for each in _mandatory if each not in document]
+    missing = [key for key in _mandatory if key not in document]
     if missing:
         raise DefinitionError(f"the definition lacks {', '.join(missing)}")
     return {**document, "inputs": _as_tuples(document["inputs"])}
@@ -122,10 +122,10 @@ def _as_tuples(inputs: Any) -> Any:
     if not isinstance(inputs, list):
         return inputs
     return [
-        (each, "list[str]")
-        if isinstance(each, str)
-        else tuple(each)
-        if isinstance(each, list)
-        else each
-        for each in inputs
+        (entry, "list[str]")
+        if isinstance(entry, str)
+        else tuple(entry)
+        if isinstance(entry, list)
+        else entry
+        for entry in inputs
     ]

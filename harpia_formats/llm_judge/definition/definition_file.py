@@ -56,7 +56,9 @@ def _arguments_in(document: Any, component: str | None) -> dict[str, Any]:
     except ValueError as error:
         raise DefinitionError(str(error)) from None
     if component is not None:
-        found = {key: each for key, each in found.items() if key == component}
+        found = {
+            key: definition for key, definition in found.items() if key == component
+        }
     if not found and component is not None:
         raise DefinitionError(f"there is no definition called {component!r}")
     if not found:
@@ -155,9 +157,9 @@ def _without_aliases(value: Any, left: list[int]) -> Any:
     if left[0] < 0:
         raise DefinitionError("has far too many values for a definition")
     if isinstance(value, dict):
-        return {key: _without_aliases(each, left) for key, each in value.items()}
+        return {key: _without_aliases(member, left) for key, member in value.items()}
     return (
-        [_without_aliases(each, left) for each in value]
+        [_without_aliases(item, left) for item in value]
         if isinstance(value, list)
         else value
     )

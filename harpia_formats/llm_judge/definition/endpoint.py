@@ -39,12 +39,12 @@ def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
     `api_base_url` the variable `OPENAI_BASE_URL` is used, as by the openai client.
     Raises `DefinitionError`.
     """
-    for each in given:
-        if each not in _types:
-            near = nearest(str(each), _types)
+    for key in given:
+        if key not in _types:
+            near = nearest(str(key), _types)
             hint = f"; did you mean {near}?" if near else ""
             raise DefinitionError(
-                f"api_params has no {each!r}{hint} (known: {', '.join(_types)})"
+                f"api_params has no {key!r}{hint} (known: {', '.join(_types)})"
             )
     for name, kind in _types.items():
         value = given.get(name)
@@ -125,15 +125,15 @@ def _checked_url(url: str) -> str:
 
 
 def _params_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    for each in given:
-        if each in _reserved_keys or each in _client_keys:
-            raise DefinitionError(f"{each} cannot be set in generation_kwargs")
+    for key in given:
+        if key in _reserved_keys or key in _client_keys:
+            raise DefinitionError(f"{key} cannot be set in generation_kwargs")
     more = given.get("extra_body") or {}
     if not isinstance(more, Mapping):
         raise DefinitionError("extra_body in generation_kwargs must be an object")
     merged = {**_params, **given, **more}
     return {
-        key: each
-        for key, each in merged.items()
-        if each is not None and key != "extra_body"
+        key: value
+        for key, value in merged.items()
+        if value is not None and key != "extra_body"
     }

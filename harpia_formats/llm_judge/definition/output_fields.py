@@ -58,7 +58,7 @@ class OutputField:
         if self.is_plain:
             return ""
         if self.choices:
-            is_one = any(_same(value, each) for each in self.choices)
+            is_one = any(_same(value, choice) for choice in self.choices)
             return "" if is_one else f"{self.name} is not {self.value_description}"
         return (
             ""
@@ -92,12 +92,12 @@ def output_field(given: Any) -> OutputField:
             f"outputs must be a list of names, or of objects with a name; {given!r} "
             "is neither"
         )
-    for each in given:
-        if each not in _keys:
-            near = nearest(str(each), _keys)
+    for key in given:
+        if key not in _keys:
+            near = nearest(str(key), _keys)
             hint = f"; did you mean {near}?" if near else ""
             raise DefinitionError(
-                f"an output has no {each!r}{hint} (known: {', '.join(_keys)})"
+                f"an output has no {key!r}{hint} (known: {', '.join(_keys)})"
             )
     if not isinstance(given.get("name"), str):
         raise DefinitionError(f"the output {dict(given)!r} needs a name, which is text")
@@ -111,14 +111,14 @@ def _checked(given: Mapping[str, Any]) -> OutputField:
             f"the output {name} has the type {kind!r}; it must be one of "
             f"{', '.join(KINDS)}"
         )
-    bounds = [given.get(each) for each in ("minimum", "maximum")]
-    if any(each is not None for each in bounds) and kind not in {
+    bounds = [given.get(key) for key in ("minimum", "maximum")]
+    if any(bound is not None for bound in bounds) and kind not in {
         "",
         "number",
         "integer",
     }:
         raise DefinitionError(f"the output {name} is no number, so it has no range")
-    if any(each is not None and not _is_number(each) for each in bounds):
+    if any(bound is not None and not _is_number(bound) for bound in bounds):
         raise DefinitionError(f"the range of the output {name} must be numbers")
     low, high = bounds
     if low is not None and high is not None and low > high:
@@ -136,7 +136,7 @@ def _choices(given: Mapping[str, Any], name: str) -> tuple[Any, ...]:
                 f"the output {name} has choices, so neither a type nor a range: "
                 "leave those out"
             )
-        if not all(isinstance(each, str | int | float | None) for each in choices):
+        if not all(isinstance(choice, str | int | float | None) for choice in choices):
             raise DefinitionError(
                 f"each choice of the output {name} must be text, a number, true, "
                 "false or null"

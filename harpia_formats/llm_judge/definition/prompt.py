@@ -45,7 +45,7 @@ class Template:
     @property
     def required_names(self) -> tuple[str, ...]:
         """The names of all values that the prompt contains, each once."""
-        found = [each.name for each in self.pieces if isinstance(each, Placeholder)]
+        found = [piece.name for piece in self.pieces if isinstance(piece, Placeholder)]
         return tuple(dict.fromkeys([*self.names, *found]))
 
     def prompt(self, values: Mapping[str, Any]) -> str:
@@ -53,13 +53,13 @@ class Template:
         if not self.secret:
             return self._filled(values, lambda _, value: str(value))
         nonce = _nonce(
-            self.secret, {each: values[each] for each in self.required_names}
+            self.secret, {name: values[name] for name in self.required_names}
         )
 
         def between_marks(name: str, value: Any) -> str:
             return f"<data-{nonce} {name}>\n{_text(value)}\n</data-{nonce}>"
 
-        blocks = (between_marks(each, values[each]) for each in self.names)
+        blocks = (between_marks(name, values[name]) for name in self.names)
         return _guarded.format(
             head=self._filled(values, between_marks),
             nonce=nonce,
@@ -68,8 +68,8 @@ class Template:
 
     def _filled(self, values: Mapping[str, Any], write: WriteValue) -> str:
         return "".join(
-            each if isinstance(each, str) else write(each.name, values[each.name])
-            for each in self.pieces
+            piece if isinstance(piece, str) else write(piece.name, values[piece.name])
+            for piece in self.pieces
         )
 
 
@@ -100,15 +100,15 @@ def template_of(
     line ends are line feeds and the last one is removed. Raises `DefinitionError` for
     any other template syntax, and for an input name that is not an identifier.
     """
-    for each in names:
-        if not each.isidentifier() or each == "not":
+    for name in names:
+        if not name.isidentifier() or name == "not":
             raise DefinitionError(
-                f"the input name {each!r} cannot stand in a template; use letters, "
+                f"the input name {name!r} cannot stand in a template; use letters, "
                 "digits and underscores"
             )
     text = _head(instructions, list(outputs), examples)
     if not secret:
-        inner = ", ".join(f'"{each}": {{{{ {each} }}}}' for each in names)
+        inner = ", ".join(f'"{name}": {{{{ {name} }}}}' for name in names)
         text += f"\nInputs:\n{{{inner}}}\nOutputs:\n"
         text = _line_end.sub("\n", text).removesuffix("\n")
     return Template(tuple(_pieces(_line_end.sub("\n", text))), tuple(names), secret)
@@ -119,20 +119,20 @@ def _head(
 ) -> str:
     """Return the part of the prompt before the data."""
     typed = [
-        f"{each.name}: {each.value_description}"
-        for each in outputs
-        if not each.is_plain
+        f"{output.name}: {output.value_description}"
+        for output in outputs
+        if not output.is_plain
     ]
     shown = (
-        f"Inputs:\n{json.dumps(each['inputs'])}\nOutputs:\n{json.dumps(each['outputs'])}"
-        for each in examples
+        f"Inputs:\n{json.dumps(example['inputs'])}\nOutputs:\n{json.dumps(example['outputs'])}"
+        for example in examples
     )
     return "\n".join(
         [
             "Instructions:",
             f"{instructions}\n",
             "Generate the response in JSON format with the following keys:",
-            json.dumps([each.name for each in outputs]),
+            json.dumps([output.name for output in outputs]),
             *typed,
             _consider,
             "Examples:",

@@ -22,7 +22,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
 #: Fields that are objects, whose members a path may name.
 _open = ("params", "metadata", "extra", "outputs.extra", "outputs.token_usage")
 _scores = "outputs.scores."
-_closed = tuple(each for each in FIELD_TYPES if not each.startswith(_scores))
+_closed = tuple(path for path in FIELD_TYPES if not path.startswith(_scores))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Binding:
     @property
     def is_of_answer(self) -> bool:
         """Whether the value belongs to an answer and not to the whole record."""
-        return any(each.startswith("outputs.") for each in self.paths)
+        return any(path.startswith("outputs.") for path in self.paths)
 
 
 def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Binding, ...]:
@@ -54,7 +54,7 @@ def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Bindin
                 f"(it has {', '.join(wanted)})"
             )
         _check_path(name, path)
-    return tuple(_binding_of(each, given) for each in wanted)
+    return tuple(_binding_of(name, given) for name in wanted)
 
 
 def _binding_of(name: str, given: Mapping[str, str]) -> Binding:
@@ -75,13 +75,15 @@ def _binding_of(name: str, given: Mapping[str, str]) -> Binding:
 
 
 def _check_path(name: str, path: str) -> None:
-    inside = any(path.startswith(f"{each}.") for each in _open)
+    inside = any(path.startswith(f"{field}.") for field in _open)
     if path in _closed or path in _derived or inside:
         return
     known = (*_closed, *_derived)
     near = nearest(path, known)
     if not near:
-        ends = [each for each in known if each.rpartition(".")[2] == path]
+        ends = [
+            candidate for candidate in known if candidate.rpartition(".")[2] == path
+        ]
         near = ends[0] if ends else ""
     hint = f"; did you mean {near}?" if near else ""
     raise JudgeError(
@@ -98,7 +100,7 @@ def rows_of(
     It is one row for a record without answers, and for each record if no input is bound
     to a field of answers.
     """
-    of_answers = any(each.is_of_answer for each in bindings)
+    of_answers = any(binding.is_of_answer for binding in bindings)
     number = 0
     for place, record in enumerate(records, 1):
         outputs: list[Output | None] = [*record.outputs] if of_answers else []
@@ -121,18 +123,20 @@ def _row(
     identity: Mapping[str, Any],
 ) -> JudgeRow:
     values = {}
-    for each in bindings:
-        found = (_value(record, output, path) for path in each.paths)
-        value = next((each for each in found if each is not UNSET), UNSET)
+    for binding in bindings:
+        found = (_value(record, output, path) for path in binding.paths)
+        value = next(
+            (candidate for candidate in found if candidate is not UNSET), UNSET
+        )
         if value is UNSET:
-            what = " or ".join(each.paths)
-            reason = f"the record has no {what} for the input {each.name}"
-            if each.is_of_answer and output is None:
+            what = " or ".join(binding.paths)
+            reason = f"the record has no {what} for the input {binding.name}"
+            if binding.is_of_answer and output is None:
                 reason = (
-                    f"the record has no answer with {what} for the input {each.name}"
+                    f"the record has no answer with {what} for the input {binding.name}"
                 )
             return JudgeRow({}, reason, identity)
-        values[each.name] = value
+        values[binding.name] = value
     return JudgeRow(values, identity=identity)
 
 
@@ -148,7 +152,7 @@ def _value(record: Record, output: Output | None, path: str) -> Any:
     while rest and isinstance(value, dict):
         # A key may contain dots: the longest existing key is used.
         ends = (".".join(rest[:length]) for length in range(len(rest), 0, -1))
-        key = next((each for each in ends if each in value), None)
+        key = next((end for end in ends if end in value), None)
         if key is None:
             return UNSET
         value, rest = value[key], rest[key.count(".") + 1 :]
@@ -185,7 +189,7 @@ def _chat(record: Record) -> tuple[list[dict[str, Any]], Any]:
 def _question(record: Record) -> Any:
     """Return the last message of the user, `UNSET` if there is none."""
     messages, _ = _chat(record)
-    questions = [each for each in messages if each.get("role") == "user"]
+    questions = [message for message in messages if message.get("role") == "user"]
     return questions[-1].get("content") if questions else UNSET
 
 
@@ -197,9 +201,15 @@ def _gt(record: Record) -> Any:
 def _history(record: Record) -> str:
     """Return the chat without its last question, one line for each message."""
     messages, _ = _chat(record)
-    places = [at for at, each in enumerate(messages) if each.get("role") == "user"]
-    rest = [each for at, each in enumerate(messages) if at != (places or [-1])[-1]]
-    return "\n".join(f"{each.get('role')}: {each.get('content')}" for each in rest)
+    places = [
+        at for at, message in enumerate(messages) if message.get("role") == "user"
+    ]
+    rest = [
+        message for at, message in enumerate(messages) if at != (places or [-1])[-1]
+    ]
+    return "\n".join(
+        f"{message.get('role')}: {message.get('content')}" for message in rest
+    )
 
 
 #: Fields that are derived from a chat.

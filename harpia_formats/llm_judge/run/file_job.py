@@ -52,7 +52,7 @@ class FileJob:
         invalid file. Rows of regular files are read again instead of being held in
         memory. Raises what `records_in` raises, and `JudgeError` without rows.
         """
-        if all(Path(each).is_file() for each in self.paths):
+        if all(Path(path).is_file() for path in self.paths):
             return self._rows(), _checked_count(sum(1 for _ in self._rows()))
         held = list(self._rows())
         return held, _checked_count(len(held))
@@ -69,7 +69,7 @@ class FileJob:
         if self.cache is None:
             return
         place = self.cache.resolve()
-        if any(place == Path(each).resolve() for each in (*self.paths, self.output)):
+        if any(place == Path(path).resolve() for path in (*self.paths, self.output)):
             raise JudgeError(
                 f"the cache {self.cache} is an input or the output as well"
             )
@@ -90,9 +90,9 @@ class FileJob:
         writer = VerdictWriter(sink.write, self.shape)
         try:
             with closing(self.judge.verdicts(rows, total=total)) as verdicts:
-                for each in verdicts:
-                    writer.add(each)
-                    yield each
+                for verdict in verdicts:
+                    writer.add(verdict)
+                    yield verdict
             writer.close()
             sink.commit()
         except BaseException:
@@ -144,12 +144,12 @@ def file_job(
     Raises `JudgeError`.
     """
     given: dict[str, str] = {}
-    for each in binds:
-        name, sign, path = each.partition("=")
+    for binding in binds:
+        name, sign, path = binding.partition("=")
         if not sign or not name or not path:
-            raise JudgeError(f"--bind {each}: write it as NAME=PATH")
+            raise JudgeError(f"--bind {binding}: write it as NAME=PATH")
         if name in given:
-            raise JudgeError(f"--bind {each}: {name} is bound already")
+            raise JudgeError(f"--bind {binding}: {name} is bound already")
         given[name] = path
     required_names = judge.definition.template().required_names
     return FileJob(judge, paths, output, bindings_for(required_names, given), **more)

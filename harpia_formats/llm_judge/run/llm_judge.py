@@ -78,9 +78,9 @@ class LLMJudge:
                 "api_key_env": api_key_env,
             }
         )
-        for name, each in (("max_requests", max_requests), ("max_tokens", max_tokens)):
-            if each is not None and each < 0:
-                raise DefinitionError(f"{name} must be 0 or more, not {each}")
+        for name, limit in (("max_requests", max_requests), ("max_tokens", max_tokens)):
+            if limit is not None and limit < 0:
+                raise DefinitionError(f"{name} must be 0 or more, not {limit}")
         if concurrency < 1:
             raise DefinitionError(f"concurrency must be 1 or more, not {concurrency}")
         self._key = None if api_key is None else ApiKey(api_key)
@@ -149,7 +149,7 @@ class LLMJudge:
         count = row_count(self.definition.names, inputs)
         rows = (
             JudgeRow(
-                {name: each[number] for name, each in inputs.items()},
+                {name: values[number] for name, values in inputs.items()},
                 identity={"row": number + 1},
             )
             for number in range(count)
@@ -157,8 +157,8 @@ class LLMJudge:
         self._check_required_names(inputs)
         found = list(self._verdicts(rows, count, budget))
         return {
-            "results": [each.result for each in found],
-            "meta": [each.meta for each in found] or None,
+            "results": [verdict.result for verdict in found],
+            "meta": [verdict.meta for verdict in found] or None,
         }
 
     async def run_async(self, **inputs: list[Any]) -> dict[str, Any]:
@@ -195,9 +195,9 @@ class LLMJudge:
             run = self._run(cache)
             counter = RowProgress(total, shown=self.definition.progress_bar)
             stack.enter_context(counter)
-            for each in stack.enter_context(closing(verdicts(rows, run))):
+            for verdict in stack.enter_context(closing(verdicts(rows, run))):
                 counter.step()
-                yield each
+                yield verdict
 
     def _run(self, cache: ReplyCache | None) -> RunConfig:
         made = self.definition
@@ -224,9 +224,9 @@ class LLMJudge:
     def _check_required_names(self, given: Mapping[str, Any]) -> None:
         """Raise `InputError` if a placeholder of the prompt has no value."""
         missing = [
-            each
-            for each in self.definition.template().required_names
-            if each not in given
+            name
+            for name in self.definition.template().required_names
+            if name not in given
         ]
         if missing:
             raise InputError(

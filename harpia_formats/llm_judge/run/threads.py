@@ -26,8 +26,8 @@ class DaemonThreads(Generic[Item, Done]):
             threading.Thread(target=self._serve, name=f"judge-{number}", daemon=True)
             for number in range(count)
         ]
-        for each in self._threads:
-            each.start()
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, item: Item) -> Future[Done]:
         """Return the future of the result for `item`."""
@@ -41,8 +41,8 @@ class DaemonThreads(Generic[Item, Done]):
         for _ in self._threads:
             self._tasks.put(None)
         end = time.monotonic() + patience
-        for each in self._threads:
-            each.join(max(0.0, end - time.monotonic()))
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
 
     def _serve(self) -> None:
         while (task := self._tasks.get()) is not None and not self._is_stopped.is_set():

@@ -43,7 +43,7 @@ class JudgeRow:
     def place(self) -> str:
         """The identity of the row as text, for messages."""
         parts = (
-            f"{key.replace('_', ' ')} {each}" for key, each in self.identity.items()
+            f"{key.replace('_', ' ')} {value}" for key, value in self.identity.items()
         )
         return ", ".join(parts) or "a row"
 

@@ -93,12 +93,12 @@ def _in_json(value: Any) -> tuple[Any, bool]:
         # Half of a surrogate pair cannot be encoded.
         return _whole(value), True
     if isinstance(value, dict):
-        parts = {_whole(str(key)): _in_json(each) for key, each in value.items()}
-        found = {key: each for key, (each, _) in parts.items()}
+        parts = {_whole(str(key)): _in_json(member) for key, member in value.items()}
+        found = {key: member for key, (member, _) in parts.items()}
         return found, all(is_whole for _, is_whole in parts.values())
     if isinstance(value, list | tuple):
-        items = [_in_json(each) for each in value]
-        return [each for each, _ in items], all(is_whole for _, is_whole in items)
+        items = [_in_json(item) for item in value]
+        return [item for item, _ in items], all(is_whole for _, is_whole in items)
     return value, True
 
 
@@ -108,4 +108,4 @@ def _whole(text: str) -> str:
 
 def indented_for_terminal(text: str) -> str:
     """Return a text with `  | ` before each line and control characters escaped."""
-    return "".join(f"  | {escaped(each)}\n" for each in text.split("\n"))
+    return "".join(f"  | {escaped(line)}\n" for line in text.split("\n"))

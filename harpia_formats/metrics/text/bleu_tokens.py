@@ -36,11 +36,11 @@ def mteval_tokens(text: str) -> list[str]:
         for old, new in _entities:
             text = text.replace(old, new)
     found: list[str] = []
-    for each in text.split():
-        if each.isalnum():
-            found.append(each)
+    for word in text.split():
+        if word.isalnum():
+            found.append(word)
         else:
-            found += _kept_pieces(each) if len(each) <= LONGEST else _pieces(each)
+            found += _kept_pieces(word) if len(word) <= LONGEST else _pieces(word)
     return found
 
 
@@ -91,12 +91,12 @@ def _from_sacrebleu(name: str, metric: str) -> Tokenizer:
             f"installed: pip install 'sacrebleu[{language}]'"
         ) from error
     caches = [type(tokenizer).__call__, TokenizerRegexp.__call__]
-    forget = [each.cache_clear for each in caches if hasattr(each, "cache_clear")]
+    forget = [cache.cache_clear for cache in caches if hasattr(cache, "cache_clear")]
 
     def words(text: str) -> list[str]:
         found: list[str] = tokenizer(text).split()
-        for each in forget:
-            each()
+        for clear in forget:
+            clear()
         return found
 
     return words

@@ -24,7 +24,7 @@ def squad(text: str) -> str:
     words = bare.split()
     if "".join(words).isalnum():
         # Words end at spaces only, so an article is a whole word: faster than a regex.
-        return " ".join([each for each in words if each not in _articles])
+        return " ".join([word for word in words if word not in _articles])
     return " ".join(_article.sub(" ", bare).split())
 
 

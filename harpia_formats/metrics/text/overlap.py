@@ -23,10 +23,10 @@ def overlap(one: Ngrams, other: Ngrams) -> int:
         return len(others.intersection(one))
     left = Counter(other)
     shared = 0
-    for each in one:
-        count = left.get(each)
+    for ngram in one:
+        count = left.get(ngram)
         if count:
-            left[each] = count - 1
+            left[ngram] = count - 1
             shared += 1
     return shared
 
@@ -42,10 +42,10 @@ def clipped_overlap(one: Ngrams, others: Sequence[Ngrams]) -> int:
     counts = Counter(one)
     most: dict[Any, int] = {}
     for other in others:
-        for each, count in Counter(other).items():
-            if each in counts and count > most.get(each, 0):
-                most[each] = count
-    return sum([min(counts[each], count) for each, count in most.items()])
+        for ngram, count in Counter(other).items():
+            if ngram in counts and count > most.get(ngram, 0):
+                most[ngram] = count
+    return sum([min(counts[ngram], count) for ngram, count in most.items()])
 
 
 def f_score(shared: int, one: int, other: int) -> float:

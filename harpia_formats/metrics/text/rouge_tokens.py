@@ -12,7 +12,7 @@ Tokens = list[str]
 #: The tokens of each line; cached, so callers must not change them.
 Lines = list[Tokens]
 
-ASCII = bytes(each if chr(each).isalnum() and each < 128 else 32 for each in range(256))  # noqa: PLR2004 - the end of ASCII
+ASCII = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))  # noqa: PLR2004 - the end of ASCII
 #: Prefixes of the Unicode names of characters that are tokens by themselves: those of
 #: scripts that are written without spaces.
 ALONE = (
@@ -79,8 +79,8 @@ def line_tokenizer(tokenizer: str, *, stemmer: bool) -> Callable[[str], Lines]:
     stemmed = _stemming_by_porter() if stemmer else None
 
     def lines(text: str) -> Lines:
-        found = [tokens(each) for each in text.split("\n")]
-        return found if stemmed is None else [stemmed(each) for each in found]
+        found = [tokens(line) for line in text.split("\n")]
+        return found if stemmed is None else [stemmed(line) for line in found]
 
     return cached_by_text(lines)
 
@@ -94,12 +94,12 @@ def _stemming_by_porter() -> Callable[[Tokens], Tokens]:
 
     def stemmed(tokens: Tokens) -> Tokens:
         return [
-            each
-            if len(each) <= UNSTEMMED
-            else kept(each)
-            if len(each) <= LONGEST
-            else stem(each)
-            for each in tokens
+            token
+            if len(token) <= UNSTEMMED
+            else kept(token)
+            if len(token) <= LONGEST
+            else stem(token)
+            for token in tokens
         ]
 
     return stemmed

@@ -58,7 +58,7 @@ def lcs_places(reference: Tokens, answer: Tokens, masks: Masks) -> Iterator[int]
     met = [place for place, token in enumerate(reference) if token in masks]
     if not met:
         return
-    row_of = _rows([masks[reference[each]] for each in met], len(answer))
+    row_of = _rows([masks[reference[place]] for place in met], len(answer))
     row, column = len(met), len(answer)
     while row and column:
         if reference[met[row - 1]] == answer[column - 1]:
@@ -101,8 +101,8 @@ def _rows(masks: Sequence[int], width: int) -> Callable[[int], int]:
         block, place = divmod(number, size)
         if block not in blocks:
             # Backtracking needs at most a block and the one after it.
-            for each in set(blocks) - {block + 1}:
-                del blocks[each]
+            for other in set(blocks) - {block + 1}:
+                del blocks[other]
             blocks[block] = list(following(block * size, kept[block], size - 1))
         return blocks[block][place]
 

@@ -57,16 +57,16 @@ class ScoreColumn:
 
 def columns_of(measured: Iterable[ComputedMetric]) -> tuple[ScoreColumn, ...]:
     """Return a column for each score of the metrics, in the order of `values_of`."""
-    every = [(each, name) for each in measured for name in each.names]
+    every = [(metric, name) for metric in measured for name in metric.names]
     times = Counter(name for _, name in every)
     return tuple(
         ScoreColumn(
-            label=name if times[name] == 1 else f"{each.request.label}.{name}",
-            metric=each.request.metric,
-            signature=each.measure.signature,
-            scale=each.measure.scale,
+            label=name if times[name] == 1 else f"{metric.request.label}.{name}",
+            metric=metric.request.metric,
+            signature=metric.measure.signature,
+            scale=metric.measure.scale,
         )
-        for each, name in every
+        for metric, name in every
     )
 
 
@@ -88,5 +88,7 @@ def write_signatures(files: Files, columns: Iterable[ScoreColumn]) -> None:
     if path.exists() and not path.is_file():
         # For a pipe or /dev/null there is no folder for another file.
         return
-    lines = [f"{escaped(each.label)}\t{escaped(each.signature)}\n" for each in columns]
+    lines = [
+        f"{escaped(column.label)}\t{escaped(column.signature)}\n" for column in columns
+    ]
     files.beside(f"{path.name}.signatures.txt")("".join(lines).encode())

@@ -61,8 +61,8 @@ class ResultFiles:
         Raises `SinkError`; in that case no new file remains.
         """
         names = tuple(name for name in self._sinks if name is not None)
-        local = [each for each in names if not is_url(each)]
-        new = [Path(each) for each in local if not lexists(each)]
+        local = [name for name in names if not is_url(name)]
+        new = [Path(name) for name in local if not lexists(name)]
         try:
             for sink in self._sinks.values():
                 sink.finish()
@@ -70,8 +70,8 @@ class ResultFiles:
                 sink.commit()
         except SinkError:
             self.discard()
-            for each in new:
-                each.unlink(missing_ok=True)
+            for path in new:
+                path.unlink(missing_ok=True)
             raise
         return tuple(map(masked, names))
 
