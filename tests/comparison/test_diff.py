@@ -210,8 +210,8 @@ def test_the_command_takes_both_formats(tmp_path: Path) -> None:
     assert b"did you mean harpia?" in unknown.stderr
 
 
-def said(number: int) -> dict[str, Any]:
-    """Return a record of our own."""
+def record_as_dict(number: int) -> dict[str, Any]:
+    """Return a record as a JSON object with one reference and one answer."""
     return {
         "prompt": f"q{number}",
         "references": [f"r{number}"],
@@ -225,7 +225,7 @@ COLUMNS = {"prompt": "question", "references": "gold", "response": "said"}
 
 def test_columns_are_those_of_the_table(tmp_path: Path) -> None:
     """--map is for the side that is a plain table, on whichever side it is."""
-    rows = lines_of(*(said(each) for each in (1, 2)))
+    rows = lines_of(*(record_as_dict(each) for each in (1, 2)))
     (tmp_path / "table.csv").write_bytes(TABLE)
     (tmp_path / "rows.jsonl").write_bytes(rows)
     parts = ["--map", ",".join(f"{name}={each}" for name, each in COLUMNS.items())]
@@ -258,8 +258,8 @@ def test_answers_of_one_model_are_compared() -> None:
     assert not diff(both, unnamed, model="a").ok
 
 
-def test_a_model_that_one_side_lacks_is_told() -> None:
-    """A side without the model is named, with the models that it has."""
+def test_model_missing_on_one_side_is_an_error() -> None:
+    """The error for a side without the model lists the models which that side has."""
     both, other = lines_of(chat(1, aaa="x", b="y")), lines_of(chat(1, b="y"))
     with pytest.raises(ConversionError) as caught:
         diff(both, other, model="aaa")

@@ -175,8 +175,8 @@ def test_extra_fields_come_back_where_there_is_room() -> None:
     assert "references" not in kept.fields
 
 
-def test_a_need_is_told_here_too() -> None:
-    """What the other format never has is one sentence, as in a conversion."""
+def test_missing_required_value_is_one_error() -> None:
+    """A value that the other format requires and the input lacks is one error."""
     with pytest.raises(ConversionError, match='score="em" or score="f1"'):
         roundtrip(lines_of(INSTANCE), via="eee")
     result = run("--via", "nem", stdin=lines_of(INSTANCE))
@@ -281,8 +281,8 @@ def test_answers_of_one_model_are_taken() -> None:
 
 
 @pytest.mark.parametrize("via", ["csv", "nemo-output", "harpia"])
-def test_a_model_that_is_absent_is_told_with_those_that_are_there(via: str) -> None:
-    """No answer of the model is one sentence that names the models, and exit 2."""
+def test_absent_model_is_an_error_that_lists_the_models(via: str) -> None:
+    """If no answer is of the model, one error lists the models, with exit code 2."""
     result = run("--via", via, "--model", "m3", stdin=lines_of(CHAT))
 
     assert (result.returncode, result.stdout) == (2, b"")

@@ -182,7 +182,7 @@ def test_a_family_is_one_of_its_formats(name: str, target: str) -> None:
     assert report.target == target
 
 
-def test_a_model_that_nobody_gave_is_offline() -> None:
+def test_missing_model_becomes_offline() -> None:
     """A field that NeMo requires and a record lacks has its default, which is noted."""
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     output, report = converted(lines_of(row), to="nemo", from_="harpia")
@@ -327,8 +327,8 @@ def test_metrics_ride_on_the_first_record_and_come_back(container: str) -> None:
     assert (first.lossless, second.lossless) == (True, True)
 
 
-def test_a_header_that_has_no_place_is_told() -> None:
-    """Metrics that a format cannot hold are dropped, and in the table."""
+def test_dropped_header_is_reported() -> None:
+    """Header metrics that the target cannot hold are reported as dropped."""
     _, report = converted(json.dumps(HEADED).encode(), to="nemo")
     lines = table_of(report)
 
@@ -336,8 +336,8 @@ def test_a_header_that_has_no_place_is_told() -> None:
     assert not report.lossless
 
 
-def test_the_header_of_a_further_file_is_told() -> None:
-    """Two files with different metrics become one with those of the first."""
+def test_different_header_of_second_file_is_reported() -> None:
+    """Two files with different metrics are merged with the metrics of the first."""
     more = HEADED | {"metrics": [{"id": "em", "enable": True, "parameters": {}}]}
     given = [json.dumps(HEADED).encode(), json.dumps(more).encode()]
     for index, each in enumerate(given):
@@ -463,8 +463,8 @@ def test_models_that_share_a_file_may_not_share_a_number(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "none.jsonl"])
-def test_a_name_that_cannot_be_looked_at_is_told_as_an_input(name: str) -> None:
-    """An error of the system about a name is reported for the file."""
+def test_system_error_about_a_name_is_an_input_failure(name: str) -> None:
+    """A file name that the operating system refuses is reported as a failed input."""
     _, report = converted(name, to="harpia")
 
     assert [each.path for each in report.report.failures] == [name]
@@ -630,8 +630,8 @@ def test_a_document_has_no_records() -> None:
     assert all(each in str(caught.value) for each in FORMATS)
 
 
-def test_what_a_format_never_has_is_told_before_the_first_row() -> None:
-    """HarpIA has no runs and no scores, and one sentence names all that gives them."""
+def test_required_values_are_checked_before_the_first_row() -> None:
+    """One error names all options that supply the runs and scores HarpIA never has."""
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     with pytest.raises(ConversionError) as caught:
         convert(lines_of(row), to="eee@0.2.0")

@@ -203,7 +203,7 @@ def test_digest_is_what_is_added(text: str) -> None:
         assert found == RepeatedTexts(frozenset([digest_of(text)]), 1)
 
 
-def test_lone_surrogates_are_told_apart() -> None:
+def test_lone_surrogates_have_different_digests() -> None:
     """Two halves of a surrogate pair differ from the character and from each other."""
     texts = ["\ud83d\ude00", "😀", "\ud83d", "\ude00", "?"]
 
@@ -340,8 +340,8 @@ def test_memory_does_not_grow_with_the_texts() -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "b", "\ud800", "é"]), max_size=20))
-def test_digests_made_elsewhere_count_alike(texts: list[str]) -> None:
-    """Adding texts and adding their digests have the same result."""
+def test_adding_digests_equals_adding_texts(texts: list[str]) -> None:
+    """Adding texts and adding their digests give the same result."""
     with Digests() as here, Digests() as there:
         here.add(texts)
         there.add_digests(digests_of(texts))

@@ -73,8 +73,8 @@ def validated(given_: Any, **options: Any) -> Report:
         return validate(given_, format="harpia", **uncapped | options)
 
 
-def told(report: Report) -> dict[int, int]:
-    """Return the records reported as duplicates, and which they repeat."""
+def reported_duplicates(report: Report) -> dict[int, int]:
+    """Return the number of each reported duplicate with the record it repeats."""
     found = {}
     for each in report.problems:
         if each.code == "X101":
@@ -96,7 +96,7 @@ def test_repeats_are_those_that_a_dictionary_finds(
     wrong = {number for number, each in enumerate(seen, 1) if each[0] != "good"}
     expected = repeats_in(seen)
 
-    assert told(report) == expected
+    assert reported_duplicates(report) == expected
     assert count.records == len(seen)
     assert count.invalid == len(wrong | expected.keys())
     assert count.undetermined == 0
@@ -193,7 +193,7 @@ def test_every_kind_of_input_is_looked_at_twice(
         if each.code == "X101"
     ]
 
-    assert told(report) == expected == {5: 3, 7: 4, 10: 9}
+    assert reported_duplicates(report) == expected == {5: 3, 7: 4, 10: 9}
     assert places == [
         (each.place.line, each.place.byte_offset)
         for each in report.problems
@@ -210,7 +210,7 @@ def test_large_stream_is_copied_to_disk(tmp_path: Path) -> None:
     with as_pipe(data, tmp_path) as source:
         report = validated(source)
 
-    assert told(report) == {len(records): 3}
+    assert reported_duplicates(report) == {len(records): 3}
 
 
 def test_all_keys_count_that_tell_records_apart() -> None:
@@ -230,7 +230,7 @@ def test_all_keys_count_that_tell_records_apart() -> None:
     ]
     data = "\n".join(json.dumps(each) for each in rows).encode()
 
-    assert told(validate(data, format="eee@0.2.0")) == {8: 6, 9: 1}
+    assert reported_duplicates(validate(data, format="eee@0.2.0")) == {8: 6, 9: 1}
 
 
 @pytest.mark.parametrize("options", [{"ignore": ("X101",)}, {"select": ("S",)}])
@@ -239,7 +239,7 @@ def test_repeats_are_not_looked_for_unless_wanted(options: dict[str, Any]) -> No
     data, _ = written([("good", 1), ("good", 1)], "lines")
     report = validated(data, **options)
 
-    assert told(report) == {}
+    assert reported_duplicates(report) == {}
     assert report.files[0].invalid == 0
 
 
@@ -248,7 +248,7 @@ def test_first_error_is_the_only_one_if_asked_for() -> None:
     data, _ = written([("good", 1)] * 4, "lines")
     report = validated(data, fail_fast=True)
 
-    assert told(report) == {4: 3}
+    assert reported_duplicates(report) == {4: 3}
     assert report.errors == 1
 
 

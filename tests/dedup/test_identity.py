@@ -45,8 +45,8 @@ RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 )
 
 
-def lane_that_knows(schema: dict[str, Any], value: Any) -> TypedDecoder:
-    """Return a decoder that declares the keys of a record."""
+def decoder_with_keys_of(schema: dict[str, Any], value: Any) -> TypedDecoder:
+    """Return a decoder whose type declares the keys of a record."""
     unknown = UnknownKeys()
     unknown.take(schema, value)
     return typed_decoder_of(schema, unknown.extras)
@@ -63,7 +63,7 @@ def test_keys_do_not_depend_on_who_decoded(
 ) -> None:
     """A row has the same key decoded with and without types."""
     text = json.dumps(record).encode()
-    decoder = lane_that_knows(schema, record)
+    decoder = decoder_with_keys_of(schema, record)
     accepted = decoder.accept(text)
     identity = IdentityReader(PATHS, by_text=by_text)
     expected = identity.keys_of_value(msgspec.json.decode(text))
@@ -106,10 +106,10 @@ VARIANTS = [
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
 @given(data=st.data())
-def test_keys_of_every_format_can_be_read_by_its_lane(
+def test_decoders_of_every_format_read_identity_keys(
     variant: FormatVariant, data: st.DataObject
 ) -> None:
-    """The decoder of each schema reads the same keys as from plain values."""
+    """The decoder of each schema gives the same identity keys as plain values."""
     format_ = variant.format
     schema = record_schema(variant.dialect, strict=True)
     assert isinstance(schema, dict)
@@ -122,7 +122,7 @@ def test_keys_of_every_format_can_be_read_by_its_lane(
             inner = {key: inner}
         record[str(path[0])] = inner
     identity = IdentityReader(((format_.id_key,), *format_.id_with))
-    decoder = lane_that_knows(schema, record)
+    decoder = decoder_with_keys_of(schema, record)
     accepted = decoder.accept(json.dumps(record).encode())
 
     assert accepted is None or (
@@ -183,13 +183,13 @@ def test_text_and_number_may_be_the_same_id() -> None:
     assert only.keys_of_value(one) == only.keys_of_value(two) == ["1"]
 
 
-def test_lanes_may_change_on_the_way() -> None:
-    """Rows of two decoders in turn are each read by their own attributes."""
+def test_rows_of_alternating_decoders_have_the_same_keys() -> None:
+    """The rows of each of two alternating decoders are read by that decoder."""
     identity = IdentityReader(PATHS)
     record = {"id": "a", "run": 1, "more": True}
     text = json.dumps(record).encode()
     for schema in (SCHEMA, LOOSE, SCHEMA):
-        decoder = lane_that_knows(schema, record)
+        decoder = decoder_with_keys_of(schema, record)
         rows = decoder.accept_lines(text + b"\n" + text, 2)
         assert rows is not None
 

@@ -164,7 +164,7 @@ def test_counts_are_exact(rows: list[Any]) -> None:
         assert choice.matching == counts[choice.variant.format.id] == max(ones, twos)
 
 
-def test_rows_behind_the_first_are_told_apart_too() -> None:
+def test_later_rows_can_decide_the_format() -> None:
     """A format that none of the first rows match can still be chosen."""
     rows = [{"one": ""}] * (COMPARED_FULLY + 9) + [{"two": ""}] * 500
     choice = choose_variant(rows, [ONE, TWO])

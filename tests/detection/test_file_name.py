@@ -38,7 +38,7 @@ def test_honest_names_need_no_word(name: str, layout: Layout) -> None:
         ("rows.csv", Layout.LINES, "JSON Lines", ".jsonl"),
     ],
 )
-def test_misleading_names_are_told(
+def test_misleading_suffix_is_reported(
     name: str, layout: Layout, held: str, better: str
 ) -> None:
     """A misleading suffix is reported with the right one."""

@@ -71,8 +71,8 @@ def test_first_version_is_taken_without_a_word(formats: tuple[Format, ...]) -> N
 
 
 @pytest.mark.parametrize("shape", [TAG, CURRENT], ids=lambda each: each.id)
-def test_other_versions_are_taken_and_told(shape: Format) -> None:
-    """Another version is chosen, and the note says by what evidence."""
+def test_other_version_is_chosen_with_a_note(shape: Format) -> None:
+    """Another version is chosen, and the note gives the evidence."""
     found = recognize(sample_of(records_of(shape)), ALL)
     (note,) = found.notes
 
@@ -97,7 +97,7 @@ def test_another_format_of_a_vendor_is_no_other_version() -> None:
     assert (codes_of(plain), codes_of(asked)) == ([], ["S202"])
 
 
-def test_dialect_that_is_not_documented_is_told() -> None:
+def test_undocumented_dialect_is_noted() -> None:
     """A dialect that the vendor does not document is chosen with a note."""
     sample = document("harpia", "instancias.json")
     found = recognize(sample, ALL)
@@ -130,7 +130,7 @@ def test_strict_leaves_what_is_documented() -> None:
         assert require_documented(found, sample) is found
 
 
-def test_ambiguous_records_are_told() -> None:
+def test_ambiguous_records_are_noted() -> None:
     """If all records match another format as well, a note names both."""
     scores: dict[str, Any] = {"groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}
     found = recognize(sample_of([records_of(SEED)[0] | scores], Layout.ONE_LINE), ALL)
@@ -141,13 +141,13 @@ def test_ambiguous_records_are_told() -> None:
     assert note.message == ("may be eee@0.2.0 or nemo-results; validated as eee@0.2.0")
 
 
-def test_nothing_is_said_of_no_rows() -> None:
+def test_no_rows_give_no_notes() -> None:
     """If no row is JSON, there is no format and no note."""
     assert recognize(sample_of([]), FAMILY) == Recognition()
     assert recognize_as([SEED], sample_of([]), FAMILY, SEED.id) == taken(SEED)
 
 
-def test_unknown_records_are_told_what_they_lack() -> None:
+def test_note_on_unknown_records_lists_missing_keys() -> None:
     """The note on an unknown format names the nearest formats and missing keys."""
     found = recognize(sample_of([{"input": {}, "evaluation": {}}, {}]), ALL)
     (note,) = found.notes
@@ -189,15 +189,15 @@ def test_asked_format_is_taken_in_a_dialect_that_the_layout_allows() -> None:
     assert default_variant(harpia, Layout.TEXT).name == "harpia"
 
 
-def test_family_that_is_asked_for_is_told_apart() -> None:
-    """If a family is asked for, its versions are distinguished as without."""
+def test_versions_of_a_requested_family_are_distinguished() -> None:
+    """The version within a requested family is recognized as without the request."""
     sample = sample_of(records_of(CURRENT))
 
     assert recognize_as(FAMILY, sample, ALL, "eee") == recognize(sample, FAMILY, "eee")
 
 
-def test_other_shape_is_told_once() -> None:
-    """A note says if most records are of another version than the one asked for."""
+def test_other_version_than_requested_is_noted_once() -> None:
+    """One note reports that most records are of another version than requested."""
     found = recognize_as([SEED], sample_of(records_of(CURRENT)), ALL, SEED.id)
     (note,) = found.notes
 
@@ -207,8 +207,8 @@ def test_other_shape_is_told_once() -> None:
     assert "--format eee@0.3.0;" in note.help
 
 
-def test_other_shape_of_a_head_cut_short_is_not_told() -> None:
-    """A document that was not read whole is not called invalid."""
+def test_truncated_sample_gets_no_note_on_its_version() -> None:
+    """A document that was only read in part gets no note about another version."""
     sample = document("haystack-run", sorted_names("haystack-run")[0])
     cut = Sample(sample.layout, sample.rows, whole=False)
 

@@ -85,7 +85,7 @@ def test_only_the_beginning_is_read() -> None:
         ("record/valid/array.json", " in 3 of 3 records", "a JSON array"),
     ],
 )
-def test_what_tells_the_format_is_said_where_it_is(
+def test_reason_names_where_the_format_was_detected(
     path: str, why: str, container: str
 ) -> None:
     """The reason names the document, the header of a table, or the records."""
@@ -126,7 +126,7 @@ def test_unknown_file_tells_what_the_nearest_lack() -> None:
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-def test_file_that_nothing_can_be_told_from(
+def test_file_without_readable_records_is_unknown(
     text: bytes, why: str, container: str
 ) -> None:
     """A file without readable records is unknown, with the reason."""
@@ -160,8 +160,8 @@ def test_what_cannot_be_read_has_a_reason(tmp_path: Path) -> None:
     assert (known.format, known.reason) == ("tencent-messages", None)
 
 
-def test_what_breaks_off_is_told_from_what_was_read() -> None:
-    """A compressed file that is cut is detected by its good part, with the reason."""
+def test_truncated_file_is_detected_by_its_good_part() -> None:
+    """A truncated compressed file is detected by its good part, with the reason."""
     rows = b"".join(b'{"messages":[],"id":%d}\n' % (n * n) for n in range(9_000))
     packed = gzip.compress(rows)
     found = only(packed[: len(packed) // 20])

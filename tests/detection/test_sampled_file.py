@@ -82,7 +82,7 @@ def test_head_of_a_short_file_is_all_of_it() -> None:
     ],
 )
 @pytest.mark.parametrize("size", [1, 1000])
-def test_head_is_what_can_be_told_of_the_first_records(
+def test_sample_holds_the_first_readable_records(
     text: str, rows: list[Any], whole: bool, size: int
 ) -> None:
     """The sample has the records that are JSON, or the readable parts if none is."""
@@ -91,7 +91,7 @@ def test_head_is_what_can_be_told_of_the_first_records(
     assert (list(head.rows), head.whole) == (rows, whole)
 
 
-def test_large_document_is_told_by_its_beginning() -> None:
+def test_sample_of_a_large_document_is_its_beginning() -> None:
     """The sample of a long document is its beginning, marked as not whole."""
     items = [{"n": each, "pad": "x" * 1_000} for each in range(12_000)]
     beginning = beginning_of(json.dumps({"first": 1, "many": items}).encode())
@@ -103,8 +103,8 @@ def test_large_document_is_told_by_its_beginning() -> None:
     assert len(beginning.opened.buffer.data) < 2 * SAMPLE_BYTES
 
 
-def test_long_lines_are_told_from_a_document() -> None:
-    """Lines of hundreds of kilobytes are records, a single one is a document."""
+def test_long_lines_differ_from_a_document() -> None:
+    """Two lines of hundreds of kilobytes are records; a single one is a document."""
     line = json.dumps({"pad": "x" * 600_000}).encode() + b"\n"
 
     assert beginning_of(line * 2).sample.layout is Layout.LINES
@@ -123,10 +123,10 @@ def test_long_lines_are_told_from_a_document() -> None:
         ("[1]", "a.csv", False),
     ],
 )
-def test_table_is_told_by_its_header_or_its_name(
+def test_table_is_detected_by_its_header_or_its_name(
     text: str, name: str, is_table: bool
 ) -> None:
-    """A known header or the suffix .csv makes text a table; JSON is none."""
+    """A known header or the suffix .csv makes text a table, unless it is JSON."""
     head = beginning_of(text.encode(), name).sample
 
     assert (head.layout is Layout.TEXT) == is_table

@@ -317,7 +317,7 @@ def test_all_that_is_behind_an_array_is_measured() -> None:
     window=st.sampled_from([1, 16, 64]),
     separator=st.sampled_from([b",", b" ,\n"]),
 )
-def test_rows_beyond_the_limit_are_flaws_between_the_others(
+def test_each_row_over_the_limit_is_one_fault(
     *, lengths: list[int], size: int, window: int, separator: bytes
 ) -> None:
     """Each row over the limit is one fault with its place, and no other is lost."""

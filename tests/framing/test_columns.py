@@ -213,7 +213,7 @@ def test_header_keeps_what_is_broken(data: bytes, text: bytes) -> None:
     check_header(header, data)
 
 
-def test_header_beyond_the_limit_is_a_flaw() -> None:
+def test_header_over_the_limit_is_a_fault() -> None:
     """A header over the limit is a fault, and the items in it are still cut."""
     data = b'{"x": "%b", "y": "%b", "a": [1, 2], "z": 3}' % (b"x" * 60, b"y" * 60)
     member, chunk, flaw = frames_of(data, limit=100, size=10)
@@ -236,8 +236,8 @@ def test_broken_item_leaves_those_around_it() -> None:
     assert header.text == b'{"a": [], "b": 1}'
 
 
-def test_item_beyond_the_limit_is_a_flaw() -> None:
-    """An item over the limit is a lost record, and those beside it are not."""
+def test_item_over_the_limit_is_a_fault() -> None:
+    """An item over the limit is a fault counted as a record; other items are kept."""
     data = b'{"rows": [1, "' + b"x" * 500 + b'", 3], "a": 4}'
     _, before, flaw, behind, header = frames_of(data, limit=100, size=16, window=16)
 
@@ -260,8 +260,8 @@ def test_white_space_in_front_is_passed_over(space: bytes) -> None:
     assert (count.format, count.records, count.valid) == ("harpia", 1, 1)
 
 
-def test_records_behind_a_broken_member_are_judged() -> None:
-    """A fault in the header loses no record behind it."""
+def test_records_after_a_broken_member_are_validated() -> None:
+    """The records after a syntax error in the header are all validated."""
     data = (
         b'{"metrics": [{"id": nope}], "instances": [{"id": "1", "input": 2, '
         b'"actual-output": "x"}]}'
@@ -275,7 +275,7 @@ def test_records_behind_a_broken_member_are_judged() -> None:
     assert report.files[0].records == 1
 
 
-def test_every_column_is_judged_up_to_a_limit() -> None:
+def test_limit_counts_records_across_columns() -> None:
     """`limit` counts records, and each record has a value in every column."""
     data = b'{"questions": ["a", "b", "c"], "predicted_answers": ["x", 3, 4]}'
     limited = validate(data, strict=True, limit=2)
@@ -287,8 +287,8 @@ def test_every_column_is_judged_up_to_a_limit() -> None:
 
 
 @pytest.mark.parametrize("header", [b"", b'"metrics": [], '])
-def test_rows_behind_a_bracket_too_many_are_judged(header: bytes) -> None:
-    """One closing bracket among the rows is one fault, and ends nothing."""
+def test_rows_after_an_extra_bracket_are_validated(header: bytes) -> None:
+    """An extra closing bracket among rows is one fault; later rows are validated."""
     row = b'{"id": "%d", "input": "q", "actual-output": "x"}'
     rows = [row % each for each in range(4)]
     data = b"{" + header + b'"instances": [' + rows[0] + b"], " + b", ".join(rows[1:])

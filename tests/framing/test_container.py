@@ -58,10 +58,10 @@ def left_in(opened: OpenedContainer) -> bytes:
 
 @pytest.mark.parametrize(("text", "layout"), BEGINNINGS)
 @SIZES
-def test_layout_is_told_from_the_beginning(
+def test_layout_is_recognized_from_the_beginning(
     text: str, layout: Layout, size: int
 ) -> None:
-    """The layout is recognized by content, in blocks of any size, with a mark, too."""
+    """The layout is recognized in blocks of any size, with or without a BOM."""
     for mark in (b"", BOM):
         data = mark + text.encode()
 
@@ -69,8 +69,8 @@ def test_layout_is_told_from_the_beginning(
 
 
 @pytest.mark.parametrize("ending", ["", "\n", '\n{"b": 1}\n'])
-def test_line_beyond_a_window_is_told_apart_later(ending: str) -> None:
-    """If the first line does not end within a window, no more is read."""
+def test_first_line_longer_than_a_window_is_a_long_line(ending: str) -> None:
+    """A first line longer than a window is a long line, and no more of it is read."""
     text = json.dumps({"a": "x" * 3 * WINDOW}) + ending
     opened = open_container(blocks_of(text.encode(), 64 * 1024))
 

@@ -90,7 +90,7 @@ def test_lines_are_cut_at_newlines_and_placed(
     size=st.sampled_from([1, 5, 16, 1024]),
     closed=st.booleans(),
 )
-def test_lines_beyond_the_limit_are_flaws_between_the_others(
+def test_each_line_over_the_limit_is_one_fault(
     *, lengths: list[int], size: int, closed: bool
 ) -> None:
     """Each line over the limit is one fault with its place, and no other is lost."""
@@ -203,7 +203,7 @@ def test_a_file_of_white_space_is_empty(data: bytes) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 1024])
 @pytest.mark.parametrize("rest", [b"", b"\n"])
-def test_a_byte_order_mark_is_told_and_dropped(size: int, rest: bytes) -> None:
+def test_byte_order_mark_is_a_fault_and_dropped(size: int, rest: bytes) -> None:
     """A byte order mark is a fault, is part of no row, and takes no column."""
     assert _frames(BOM + rest, size=size) == [
         FramingFault("bom", Cursor(), 3),
@@ -293,7 +293,7 @@ def test_any_object_comes_to_an_end(data: bytes, size: int, limit: int) -> None:
         at = each.start.offset + len(each.data)
 
 
-def test_a_document_beyond_the_limit_is_a_flaw() -> None:
+def test_document_over_the_limit_is_a_fault() -> None:
     """A document over the limit is one fault with its place and size."""
     data = b'\n{\n"a": "' + b"x" * 100 + b'"}'
 

@@ -178,8 +178,8 @@ def test_end_is_asked_for_once() -> None:
     assert terminal.ends == 1
 
 
-def test_failing_disk_is_told_after_the_data() -> None:
-    """An input error has a plain reason and comes behind all data that was read."""
+def test_read_error_is_reported_after_the_data() -> None:
+    """A read error has a plain reason and follows all data that was read."""
 
     class Disk(io.BytesIO):
         def read1(self, size: int | None = -1, /) -> bytes:
@@ -283,8 +283,8 @@ def test_wrong_byte_is_noticed(
     assert reason is not None or got == ROWS[:20_000], name
 
 
-def test_wrong_checksum_of_gzip_is_told_after_all_data() -> None:
-    """All rows come before the error about the last eight bytes."""
+def test_wrong_gzip_checksum_is_reported_after_all_data() -> None:
+    """All rows come before the error about the checksum in the last eight bytes."""
     packed = bytearray(gzip.compress(ROWS))
     packed[-5] ^= 1
     reason = "compressed data is corrupt (checksum does not match)"

@@ -58,8 +58,8 @@ def test_mapped_columns_must_be_there() -> None:
     assert require_columns({"type": "object"}, {}) == {"type": "object"}
 
 
-def test_a_column_that_is_not_there_is_told_at_the_header(tmp_path: Path) -> None:
-    """The header is one error, and no row is called valid."""
+def test_missing_column_is_one_error_at_the_header(tmp_path: Path) -> None:
+    """A missing column is one error at the header, and no row is called valid."""
     path = tmp_path / "rows.csv"
     path.write_bytes(b"question,answer\na,b\nc,d\n")
     wrong = validate(path, format="csv", columns={"prompt": "question", "gt": "truth"})

@@ -202,8 +202,8 @@ def test_ids_of_rows_tell_the_id_of_their_record(given_id: Any, count: int) -> N
     assert ids == [given_id] or set(bases) == {str(given_id)}
 
 
-def test_the_last_that_somebody_said_may_be_nothing() -> None:
-    """Messages without a text are not the last text of a role."""
+def test_message_without_text_is_not_the_last_text() -> None:
+    """A message without a text is skipped when the last text of a role is wanted."""
     said: list[Any] = ["a", None]
     messages = [{"role": "user", "content": each} for each in said]
 

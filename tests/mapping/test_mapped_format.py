@@ -85,8 +85,8 @@ def test_a_table_is_read_with_a_map_into_haystack() -> None:
     assert document == {"questions": ["q1"], "ground_truth_answers": ["r1"]}
 
 
-def test_a_column_that_is_not_there_is_told_with_the_nearest() -> None:
-    """A map of a column that a file does not have is refused."""
+def test_missing_column_is_an_error_that_suggests_the_nearest() -> None:
+    """Mapping a missing column is an error that suggests the nearest name."""
     with pytest.raises(MapError, match="did you mean queries"):
         written(text_of(DOCUMENT), to="nemo", columns={"prompt": "querys"})
 
@@ -190,8 +190,10 @@ ROWS = text_of(
 
 
 @pytest.mark.parametrize("to", ["csv", "haystack", "nemo-input"])
-def test_a_model_that_is_absent_is_told(tmp_path: Path, to: str) -> None:
-    """Where no answer is of the model nothing is written, and others are named."""
+def test_absent_model_is_an_error_that_lists_the_models(
+    tmp_path: Path, to: str
+) -> None:
+    """If no answer is of the model, the error lists the models; nothing is written."""
     output = tmp_path / "out"
     with pytest.raises(ConversionError) as caught:
         convert(ROWS, to=to, model="m3", output=output)

@@ -159,8 +159,8 @@ def test_a_family_takes_what_one_of_its_formats_takes() -> None:
         check_constants(targets, {"llm_nam": "m"})
 
 
-def test_families_are_told_by_answers() -> None:
-    """A family has a format with answers in front, and one without."""
+def test_answers_choose_the_format_of_a_family() -> None:
+    """A family name means its format with answers if the records have any."""
     nemo, tencent = targets_named("nemo"), targets_named("tencent")
 
     assert choose_target(nemo, answered=True).id == "nemo-output"

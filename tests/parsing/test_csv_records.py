@@ -276,8 +276,8 @@ def test_blank_lines_are_pieces() -> None:
     assert _texts(pieces) == [["a"], ["b"]]
 
 
-def test_reading_begins_where_it_is_told() -> None:
-    """Places continue from the given start, as behind a byte order mark."""
+def test_places_continue_from_the_given_start() -> None:
+    """Places of rows count from the given start, such as after a byte order mark."""
     rows = list(table_rows(ByteBuffer(iter([b"b\n"]), b"a,"), Cursor(3), ROW_LIMIT))
 
     assert [each.start for each in rows] == [Cursor(3)]

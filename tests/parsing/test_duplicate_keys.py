@@ -150,8 +150,8 @@ def valid_rows() -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "line"), valid_rows())
-def test_lanes_count_members(name: str, line: bytes) -> None:
-    """The count of a row that a decoder decoded is that of the row."""
+def test_decoded_rows_have_the_same_member_count(name: str, line: bytes) -> None:
+    """A row that a decoder decoded has the same member count as its text."""
     counts = []
     for dialect in all_formats()[name].dialects:
         schema = record_schema(dialect)

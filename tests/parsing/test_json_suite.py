@@ -102,8 +102,8 @@ def test_open_texts_have_their_documented_verdict() -> None:
     assert {name: each and each.kind for name, each in found.items()} == _CHOICES
 
 
-def judged(text: bytes) -> list[str]:
-    """Return the codes of what is wrong with `text` as one record of schema {}."""
+def codes_for(text: bytes) -> list[str]:
+    """Return the problem codes for `text` as one record of the schema {}."""
     verdict = RowValidator({}, RowChecks()).validate(Chunk(text, Cursor(), [text]))
     return [each.code for each in verdict.findings] or ["blank"] * len(verdict.blank)
 
@@ -113,8 +113,10 @@ def test_the_validator_takes_the_texts_as_records() -> None:
 
     Two are blank: no record at all, so that their file is an empty one.
     """
-    valid = {name: judged(text) for name, text in _texts("y").items() if judged(text)}
-    invalid = {name: judged(text) for name, text in _texts("n").items()}
+    valid = {
+        name: codes_for(text) for name, text in _texts("y").items() if codes_for(text)
+    }
+    invalid = {name: codes_for(text) for name, text in _texts("n").items()}
 
     assert valid == {
         "object_duplicated_key": ["J105"],

@@ -87,27 +87,27 @@ def _check_mutants(count: int, seed: int) -> None:
         _check(_mutated(rng.choice(_ROWS), rng))
 
 
-def test_mutants_are_judged_as_by_the_parser() -> None:
-    """Of some thousand damaged rows the scanner accepts those that parse."""
+def test_scanner_agrees_with_the_parser_on_mutants() -> None:
+    """The scanner accepts exactly those of some thousand damaged rows that parse."""
     _check_mutants(5_000, seed=1)
 
 
 @pytest.mark.long
-def test_many_mutants_are_judged_as_by_the_parser() -> None:
-    """Of many damaged rows the scanner accepts those that parse."""
+def test_scanner_agrees_with_the_parser_on_many_mutants() -> None:
+    """The scanner accepts exactly those of many damaged rows that parse."""
     _check_mutants(200_000, seed=2)
 
 
 @given(st.lists(st.sampled_from(_PIECES), max_size=8).map(b"".join))
-def test_pieces_are_judged_as_by_the_parser(text: bytes) -> None:
-    """Texts of likely pieces have a fault exactly if they do not parse."""
+def test_scanner_agrees_with_the_parser_on_fragments(text: bytes) -> None:
+    """Texts made of JSON fragments have a fault exactly if they do not parse."""
     for each in (text, b"[" + text + b"]", b'"' + text + b'"', b'{"' + text + b'":1}'):
         _check(each)
 
 
 @given(st.text("-+.0123456789eE_", min_size=1, max_size=12))
-def test_numbers_are_judged_as_by_the_parser(number: str) -> None:
-    """What looks like a number has a fault exactly if it does not parse."""
+def test_scanner_agrees_with_the_parser_on_numbers(number: str) -> None:
+    """A text like a number has a fault exactly if it does not parse."""
     _check(number.encode())
     _check(f'{{"a": {number}}}'.encode())
 
@@ -117,17 +117,17 @@ def test_numbers_are_judged_as_by_the_parser(number: str) -> None:
     st.integers(0, 700),
     st.integers(-700, 700) | st.integers(-(10**20), 10**20),
 )
-def test_overflow_is_judged_as_by_the_parser(
+def test_scanner_agrees_with_the_parser_on_overflow(
     digits: int, zeros: int, exponent: int
 ) -> None:
-    """A float has a fault exactly if the parser finds that it overflows."""
+    """A float has a fault exactly if it overflows in the parser."""
     _check(f"{digits}{'0' * zeros}e{exponent}".encode())
     _check(f"-0.{'0' * zeros}{digits}E{exponent:+}".encode())
 
 
 @pytest.mark.parametrize("sign", ["", "-"])
 @pytest.mark.parametrize("length", [4299, 4300, 4301])
-def test_the_longest_integers_are_judged_as_by_the_parser(
+def test_scanner_agrees_with_the_parser_on_long_integers(
     sign: str, length: int
 ) -> None:
     """An integer has a fault exactly if it is too long for the parser."""

@@ -38,7 +38,7 @@ CONSTANTS: dict[str, Any] = {
 
 
 def completed_for(record: Record, target: str) -> Choices:
-    """Return choices with which every record can be said in `target`."""
+    """Return choices with which every record can be written in `target`."""
     del record, target
     return Choices(
         references=References.FIRST, responses=Responses.FIRST, constants=CONSTANTS

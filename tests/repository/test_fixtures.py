@@ -53,7 +53,7 @@ def codes_of(path: Path) -> list[str]:
 
 
 def report_on(path: Path) -> Report:
-    """Return all that is said of a fixture, judged by its own format."""
+    """Return the report on a fixture, validated as its own format."""
     report = validate(
         path,
         format=format_of(path),
@@ -67,7 +67,7 @@ def report_on(path: Path) -> Report:
 
 
 def dialect_of(count: FileCount) -> Dialect:
-    """Return the dialect that a file was judged by."""
+    """Return the dialect as which a file was validated."""
     assert count.format is not None
     dialects = all_formats()[count.format].dialects
     return next(each for each in dialects if each.name == count.dialect)
@@ -131,7 +131,7 @@ def check_pointer(path: Path, dialect: Dialect, problem: Problem) -> None:
 
 
 def check_reasons(path: Path, dialect: Dialect, problem: Problem) -> None:
-    """Assert that what made a rule apply stands where it is said to."""
+    """Assert that each reason of a problem stands at its reported place."""
     lines = path.read_bytes().decode("utf-8", "replace").split("\n")
     for each in problem.because:
         there = lines[each.line - 1][each.column - 1 :]

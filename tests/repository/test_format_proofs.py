@@ -232,7 +232,7 @@ def modes_of(variant: FormatVariant) -> tuple[bool, ...]:
 
 
 @pytest.mark.parametrize("variant", OF_ROWS, ids=name_of)
-def test_rows_are_judged_as_by_the_reference(variant: FormatVariant) -> None:
+def test_rows_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
     """Every mutated row has the verdict of the reference engine, strict or not."""
     for strict in modes_of(variant):
         check_rows(variant, 500, seed=1, strict=strict)
@@ -240,8 +240,8 @@ def test_rows_are_judged_as_by_the_reference(variant: FormatVariant) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_ROWS, ids=name_of)
-def test_rows_are_judged_as_by_the_reference_long(variant: FormatVariant) -> None:
-    """The same over 20,000 mutated rows of each dialect and column."""
+def test_rows_are_validated_as_by_the_reference_long(variant: FormatVariant) -> None:
+    """20,000 mutated rows of each dialect and column have the reference's verdict."""
     for strict in modes_of(variant):
         check_rows(variant, 20_000, seed=2, strict=strict)
 
@@ -252,8 +252,8 @@ def rows_of(variant: FormatVariant) -> list[Any]:
     return rows
 
 
-def lane_for(variant: FormatVariant, *, strict: bool) -> TypedDecoder:
-    """Return the decoder of a variant that has seen its fixtures."""
+def decoder_for(variant: FormatVariant, *, strict: bool) -> TypedDecoder:
+    """Return the typed decoder of a variant that has seen its fixtures."""
     schema, survey = record_schema(variant.dialect, strict=strict), UnknownKeys()
     assert isinstance(schema, dict)
     reference = reference_of(schema)
@@ -281,9 +281,11 @@ PIECES = (
 )
 
 
-def check_lane(variant: FormatVariant, count: int, seed: int, *, strict: bool) -> None:
-    """Assert that the decoder accepts only valid rows, and most of these."""
-    decoder = lane_for(variant, strict=strict)
+def check_decoder(
+    variant: FormatVariant, count: int, seed: int, *, strict: bool
+) -> None:
+    """Assert that the decoder accepts only valid rows, and most of them."""
+    decoder = decoder_for(variant, strict=strict)
     schema_validator = schema_validator_of(
         record_schema(variant.dialect, strict=strict)
     )
@@ -302,25 +304,25 @@ def check_lane(variant: FormatVariant, count: int, seed: int, *, strict: bool) -
 
 
 @pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
-def test_lane_accepts_only_what_is_valid(variant: FormatVariant) -> None:
-    """Each dialect of objects has a decoder, and it accepts no row that is refused."""
+def test_decoder_accepts_only_valid_rows(variant: FormatVariant) -> None:
+    """The decoder of each dialect of objects accepts no mutated row that is invalid."""
     for strict in (False, True):
-        check_lane(variant, 500, seed=3, strict=strict)
+        check_decoder(variant, 500, seed=3, strict=strict)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
-def test_lane_accepts_only_what_is_valid_long(variant: FormatVariant) -> None:
-    """The same over 20,000 mutated rows and as many with broken bytes."""
+def test_decoder_accepts_only_valid_rows_long(variant: FormatVariant) -> None:
+    """The decoder accepts none of 20,000 invalid mutants or rows with broken bytes."""
     for strict in (False, True):
-        check_lane(variant, 20_000, seed=4, strict=strict)
+        check_decoder(variant, 20_000, seed=4, strict=strict)
 
 
 @pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
-def test_lane_accepts_every_valid_fixture(variant: FormatVariant) -> None:
-    """The decoder accepts all valid rows, so they are validated as fast as parsed."""
+def test_decoder_accepts_every_valid_fixture(variant: FormatVariant) -> None:
+    """The decoder accepts all valid rows, so none of them takes the slow path."""
     for strict in (False, True):
-        decoder = lane_for(variant, strict=strict)
+        decoder = decoder_for(variant, strict=strict)
         reference = reference_of(record_schema(variant.dialect, strict=strict))
         for each in filter(reference, rows_of(variant)):
             assert decoder.accept(text_of(each)) is not None, each
@@ -335,13 +337,13 @@ def remarks_on(variant: FormatVariant, path: Pointer, row: Any) -> list[Remark]:
     return list(remarks({path[-1]: row} if is_item else row))
 
 
-def is_said_by_default(remark: Remark) -> bool:
-    """Tell whether a remark is made without being asked for."""
+def is_reported_by_default(remark: Remark) -> bool:
+    """Tell whether the rule of a remark is enabled by default."""
     return not all_rules()[remark.code].lint
 
 
-def said_of(report: Report) -> Counter[str]:
-    """Return how often the rules of vendors were broken by records."""
+def vendor_problems_in(report: Report) -> Counter[str]:
+    """Return how many problems of each vendor rule the report has for records."""
     counts: Counter[str] = Counter()
     for each in report.groups:
         if each.record is not None and each.code in OF_VENDORS:
@@ -351,41 +353,43 @@ def said_of(report: Report) -> Counter[str]:
 
 @pytest.mark.parametrize("lint", [False, True])
 @pytest.mark.parametrize("variant", REMARKING, ids=name_of)
-def test_remarks_are_said_of_every_row(variant: FormatVariant, *, lint: bool) -> None:
-    """Valid rows get all remarks of their format, however fast they are judged."""
+def test_remarks_are_reported_for_every_row(
+    variant: FormatVariant, *, lint: bool
+) -> None:
+    """Valid rows get all remarks of their format, also if the decoder accepts them."""
     for path, rows in streams_of(variant).items():
         remarks = [each for row in rows for each in remarks_on(variant, path, row)]
-        wanted = [each.code for each in remarks if lint or is_said_by_default(each)]
+        wanted = [each.code for each in remarks if lint or is_reported_by_default(each)]
         data = file_of(variant, path, rows * 100)
         report = validate(data, format=variant.format.id, lint=lint)
 
-        assert said_of(report) == Counter(wanted * 100)
+        assert vendor_problems_in(report) == Counter(wanted * 100)
 
 
 def check_strict(variant: FormatVariant, count: int, seed: int) -> None:
-    """Assert that nothing is to be said of what is valid by the strict schema."""
+    """Assert that rows which are valid by the strict schema have no remarks."""
     for path, rows in streams_of(variant).items():
         reference = reference_of(schema_of(variant, path, strict=True))
         made = itertools.chain(rows, itertools.islice(mutants(rows, seed), count))
         for each in filter(reference, made):
-            said = filter(is_said_by_default, remarks_on(variant, path, each))
+            said = filter(is_reported_by_default, remarks_on(variant, path, each))
             assert not list(said), each
 
 
 @pytest.mark.parametrize("variant", STRICT, ids=name_of)
-def test_nothing_is_to_be_said_of_what_is_strictly_valid(
+def test_strictly_valid_rows_have_no_remarks(
     variant: FormatVariant,
 ) -> None:
-    """What the strict schema allows is without remarks, but for those of lint rules."""
+    """Rows that the strict schema accepts have no remarks, except of lint rules."""
     check_strict(variant, 500, seed=5)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", STRICT, ids=name_of)
-def test_nothing_is_to_be_said_of_what_is_strictly_valid_long(
+def test_strictly_valid_rows_have_no_remarks_long(
     variant: FormatVariant,
 ) -> None:
-    """The same over 20,000 mutants."""
+    """Of 20,000 mutants, those that the strict schema accepts have no remarks."""
     check_strict(variant, 20_000, seed=6)
 
 
@@ -438,7 +442,7 @@ def check_documents(
 
 
 @pytest.mark.parametrize("variant", OF_DOCUMENTS, ids=name_of)
-def test_documents_are_judged_as_by_the_reference(variant: FormatVariant) -> None:
+def test_documents_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
     """Every mutated document has the verdict of the reference engine, strict or not."""
     for strict in (False, True):
         check_documents(variant, 50, seed=7, strict=strict)
@@ -446,8 +450,10 @@ def test_documents_are_judged_as_by_the_reference(variant: FormatVariant) -> Non
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_DOCUMENTS, ids=name_of)
-def test_documents_are_judged_as_by_the_reference_long(variant: FormatVariant) -> None:
-    """The same over 2,000 mutated documents of each dialect."""
+def test_documents_are_validated_as_by_the_reference_long(
+    variant: FormatVariant,
+) -> None:
+    """2,000 mutated documents of each dialect have the reference's verdict."""
     for strict in (False, True):
         check_documents(variant, 2_000, seed=8, strict=strict)
 
@@ -494,7 +500,7 @@ def check_tables(
 
 
 @pytest.mark.parametrize("variant", OF_TABLES, ids=name_of)
-def test_tables_are_judged_as_by_the_reference(variant: FormatVariant) -> None:
+def test_tables_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
     """Every drawn table has the verdict of the reference engine on its records."""
     for strict in (False, True):
         check_tables(variant, 200, seed=9, strict=strict)
@@ -502,7 +508,7 @@ def test_tables_are_judged_as_by_the_reference(variant: FormatVariant) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_TABLES, ids=name_of)
-def test_tables_are_judged_as_by_the_reference_long(variant: FormatVariant) -> None:
-    """The same over 20,000 records."""
+def test_tables_are_validated_as_by_the_reference_long(variant: FormatVariant) -> None:
+    """20,000 drawn records in tables have the reference's verdict."""
     for strict in (False, True):
         check_tables(variant, 7_000, seed=10, strict=strict)

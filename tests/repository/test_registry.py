@@ -109,8 +109,8 @@ def test_codes_and_names_of_rules_are_unique() -> None:
     assert all(code == rule.code for code, rule in rules.items())
 
 
-def test_rules_of_the_spokes_are_known() -> None:
-    """A vendor's own rules stand in the same table as ours, behind them."""
+def test_vendor_rules_follow_the_own_rules() -> None:
+    """The rules of vendors are in the table of all rules, after our own."""
     codes = list(all_rules())
     theirs = [each.code for each in harpia_converters.RULES]
 

@@ -112,7 +112,7 @@ def test_every_schema_has_seeds() -> None:
 
 
 @pytest.mark.parametrize("identifier", sorted(SEEDS))
-def test_verdict_is_that_of_the_referee(identifier: str) -> None:
+def test_exported_module_agrees_with_the_schema_validator(identifier: str) -> None:
     """The module of every schema accepts exactly the data that the schema accepts."""
     schema_validator = schema_validator_of(built_in_schema(identifier))
     seeds = SEEDS[identifier]()

@@ -295,7 +295,7 @@ def test_file_is_read(tmp_path: Path, schema: Any) -> None:
     assert user_schema(path) == schema
 
 
-def test_recursive_schema_judges_every_level() -> None:
+def test_recursive_schema_validates_every_level() -> None:
     """A recursive schema validates a tree down to its leaves."""
     report = validate(b'{"kids": [{"kids": [{"name": 5}]}]}', schema=TREE)
 

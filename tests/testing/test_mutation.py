@@ -68,8 +68,8 @@ def test_pool_stays_as_it_is() -> None:
     assert json.dumps(mutation.POOL) == before
 
 
-def test_no_records_are_refused_at_once() -> None:
-    """An empty corpus is the caller's mistake, told before the first mutant."""
+def test_empty_corpus_is_refused_at_once() -> None:
+    """An empty corpus raises ValueError before the first mutant."""
     with pytest.raises(ValueError, match="no records to mutate"):
         mutants([], 0)
 
@@ -126,7 +126,7 @@ def test_replace_draws_from_the_pool() -> None:
 
 
 def test_add_adds_known_misspelt_and_odd_keys() -> None:
-    """An added key may be of another object, misspelt, or known to nobody."""
+    """An added key is a key of another object, a misspelt key, or an odd one."""
     records = [edited({"a": {}}, "a", mutation.add, each) for each in range(200)]
     added = {key for each in records for key in each["a"]}
 

@@ -135,8 +135,8 @@ def with_deadly(data: bytes, number: int) -> bytes:
 FAULTY = rows(40) + b"nope\n\n" + rows(1) + rows(20, model_id=1) + rows(60)
 
 
-def told(*inputs: Any, **options: Any) -> Any:
-    """Return the report of a validation, as a reporter writes it, and all counts."""
+def report_and_counts(*inputs: Any, **options: Any) -> Any:
+    """Return the report of a validation as JSON text, with all counts."""
     run = Validation(list(inputs), Options(**options))
     parts: list[str] = []
     REPORTERS["json"].write(run, run.report, parts.append, Wishes(statistics=True))
@@ -220,14 +220,16 @@ def test_a_cluster_tells_the_same(cluster: str, tmp_path: Path, name: str) -> No
     if name.endswith(".json"):
         data = b"[%s]" % b",".join(FAULTY.replace(b"nope\n\n", b"").splitlines())
     source.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    here = told(source, jobs=1)
+    here = report_and_counts(source, jobs=1)
 
-    assert told(source, engine=cluster) == here
-    assert told(source, engine=cluster, examples=0) == told(source, jobs=1, examples=0)
+    assert report_and_counts(source, engine=cluster) == here
+    assert report_and_counts(source, engine=cluster, examples=0) == report_and_counts(
+        source, jobs=1, examples=0
+    )
     assert {"X101", "S102"} <= {each.code for each in here[2]}
 
 
-def test_a_cluster_judges_many_small_files(
+def test_a_cluster_validates_many_small_files(
     cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Small files are validated by workers in batches, with the same results."""
@@ -239,7 +241,9 @@ def test_a_cluster_judges_many_small_files(
         each.write_bytes(rows(number % 3) + b"nope\n" * (number % 2))
     inputs = [*names, tmp_path / "none.jsonl"]
 
-    assert told(*inputs, engine=cluster) == told(*inputs, jobs=1)
+    assert report_and_counts(*inputs, engine=cluster) == report_and_counts(
+        *inputs, jobs=1
+    )
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -299,7 +303,7 @@ def test_an_executor_of_dask_may_be_given(cluster: str, tmp_path: Path) -> None:
     with distributed.Client(address, set_as_default=False) as client:
         given = {"executor": client.get_executor(pure=False)}
 
-        assert told(source, **given) == told(source, jobs=1)
+        assert report_and_counts(source, **given) == report_and_counts(source, jobs=1)
         assert written(source, tmp_path / "two", **given) == written(
             source, tmp_path / "one"
         )
@@ -352,10 +356,10 @@ def test_a_file_that_workers_do_not_see_ends_the_run(
     assert not output.exists()
 
 
-def test_workers_with_another_version_are_told(
+def test_workers_with_another_version_are_an_error(
     cluster: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker with another version is named with what it has."""
+    """The error for workers with another version names that version."""
     monkeypatch.setattr(module, "version", lambda _: "99.0")
     with (
         pytest.raises(EngineError, match=r"has harpia-formats .*, not 99\.0"),
@@ -376,13 +380,18 @@ def test_no_scheduler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("work", ["validate", "convert"])
-def test_a_killed_worker_is_survived(mortal: Any, tmp_path: Path, work: str) -> None:
-    """Two workers that are killed in the middle change nothing of what comes of it."""
+def test_killed_workers_do_not_change_the_result(
+    mortal: Any, tmp_path: Path, work: str
+) -> None:
+    """Killing two workers during the run does not change its result."""
     source, pids = tmp_path / "runs.jsonl", pids_of(mortal)
     given = {"engine": address_of(mortal), "progress": killing(pids)}
     if work == "validate":
         source.write_bytes(FAULTY * 2)
-        found, expected = told(source, **given), told(source, jobs=1)
+        found, expected = (
+            report_and_counts(source, **given),
+            report_and_counts(source, jobs=1),
+        )
     else:
         source.write_bytes(rows(150))
         expected = written(source, tmp_path / "one")
@@ -393,15 +402,15 @@ def test_a_killed_worker_is_survived(mortal: Any, tmp_path: Path, work: str) -> 
 
 
 @pytest.mark.long
-def test_rows_that_kill_workers_are_judged_alone(tmp_path: Path) -> None:
+def test_rows_that_kill_workers_are_validated_alone(tmp_path: Path) -> None:
     """A range that kills every worker is validated by a process of this machine."""
     source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
     script.write_text(DEADLY, encoding="utf-8")
     source.write_bytes(with_deadly(rows(60), 400))
     with local_cluster(preload=str(script)) as found:
-        there = told(source, engine=address_of(found))
+        there = report_and_counts(source, engine=address_of(found))
 
-    assert there == told(source, jobs=1)
+    assert there == report_and_counts(source, jobs=1)
 
 
 @pytest.mark.long
@@ -444,7 +453,7 @@ def test_a_scheduler_that_dies_ends_the_run(tmp_path: Path, work: str) -> None:
         given = {"engine": address, "progress": killing([scheduler.pid])}
         works: dict[str, Callable[[], Any]] = {
             "convert": lambda: written(source, output, **given),
-            "validate": lambda: told(source, **given),
+            "validate": lambda: report_and_counts(source, **given),
         }
         with pytest.raises(EngineError, match="the cluster is gone"):
             works[work]()

@@ -197,8 +197,8 @@ def test_work_that_ends_early_is_done_before_the_reason() -> None:
             next(flow)
 
 
-def test_what_is_not_wanted_any_more_is_cancelled() -> None:
-    """Whoever stops listening leaves nothing waiting, one by one."""
+def test_waiting_work_is_cancelled_when_the_consumer_stops() -> None:
+    """If the consumer stops early, all waiting tasks are cancelled."""
 
     class Waiting(Bad):
         def submit(self, *_: Any) -> Future[Any]:  # type: ignore[override]  # by position only
@@ -284,14 +284,14 @@ def test_threads_write_the_same_bytes(tmp_path: Path, target: str) -> None:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("work", ["validate", "convert"])
-def test_workers_that_see_another_file_are_told_before_work(
+def test_workers_without_the_file_are_an_error_before_work(
     tmp_path: Path, work: str
 ) -> None:
-    """A file of this machine that workers have not is an error and not slow work."""
+    """A local file that workers cannot see is an error before any work."""
     source, output = tmp_path / "runs.jsonl", tmp_path / "out"
     source.write_bytes(rows(1) + b"nope\n" + rows(40))
 
-    class Elsewhere(Bad):
+    class WithoutFile(Bad):
         def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
             source.rename(tmp_path / "away")
             try:
@@ -299,7 +299,7 @@ def test_workers_that_see_another_file_are_told_before_work(
             finally:
                 (tmp_path / "away").rename(source)
 
-    pool = Elsewhere({})
+    pool = WithoutFile({})
     said: list[Any] = []
     with pytest.raises(EngineError, match=r"does not see .*no such file"):  # noqa: PT012 - as far as it comes
         if work == "convert":

@@ -92,7 +92,7 @@ def server() -> Iterator[Any]:
 
 
 def command(*arguments: object) -> list[str]:
-    """Return the command that judges by the definition."""
+    """Return the command `judge` with the test's definition."""
     return [*COMMAND, "judge", *map(str, arguments), "-d", "judge.yaml"]
 
 
@@ -158,8 +158,8 @@ def test_lines_know_their_records(data: Path, server: Any) -> None:
     assert server.total == 10
 
 
-def test_standard_input_is_judged(data: Path, server: Any) -> None:
-    """Without a file standard input is read, and standard output written."""
+def test_standard_input_is_read_without_a_file(data: Path, server: Any) -> None:
+    """Without a file, judge reads standard input and writes standard output."""
     text = (data / "in.jsonl").read_bytes()
     done = subprocess.run(  # noqa: S603 - the command is ours
         command("--quiet"),
@@ -270,8 +270,8 @@ def test_options_take_the_place_of_the_definition(data: Path, server: Any) -> No
     assert set(seen) == {("other", "Bearer sk-mine")}
 
 
-def test_a_chat_is_judged_by_its_parts(data: Path, server: Any) -> None:
-    """Rows of Tencent have a question, an answer of their own and a history."""
+def test_parts_of_a_chat_are_bound_to_inputs(data: Path, server: Any) -> None:
+    """Inputs are bound to the question, reference and history of a Tencent row."""
     chat = ["system", "user", "assistant", "user", "assistant"]
     messages = [{"role": role, "content": f"text {at}"} for at, role in enumerate(chat)]
     responses = [{"content": "one"}, {"content": "two"}]
@@ -296,10 +296,10 @@ def test_a_chat_is_judged_by_its_parts(data: Path, server: Any) -> None:
 
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"]], ids=["judged", "dry"])
-def test_a_row_that_lacks_an_input_is_not_asked_for(
+def test_row_without_an_answer_sends_no_request(
     data: Path, server: Any, more: list[str]
 ) -> None:
-    """A record without an answer fails with its reason; the others are judged."""
+    """A record without an answer fails with its reason; the LLM judges the others."""
     row = {"id": 7, "prompt": "q", "outputs": []}
     other = {**row, "id": 8, "outputs": [{"text": "a"}]}
     text = "".join(json.dumps(each) + "\n" for each in (row, other))
@@ -313,10 +313,10 @@ def test_a_row_that_lacks_an_input_is_not_asked_for(
     assert "record id 7: the record has no answer" in said
 
 
-def test_without_a_cache_it_is_told_that_nothing_is_kept(
+def test_limited_run_without_cache_warns_that_replies_are_lost(
     data: Path, server: Any
 ) -> None:
-    """Without a cache, a run after one that its limit stopped starts anew."""
+    """A run without a cache that reaches its request limit warns of lost replies."""
     done = run(data, "in.jsonl", "--max-requests", "2", server=server)
 
     assert done.returncode == 1
@@ -366,10 +366,10 @@ def test_no_records_are_an_error(  # noqa: PLR0913, PLR0917 - cases and fixtures
         (["in.jsonl", "--component", "x"], {}, "no definition called"),
     ],
 )
-def test_what_cannot_be_done_is_told_before_anything_is_asked(
+def test_usage_error_is_reported_before_any_request(
     data: Path, server: Any, arguments: list[str], env: dict[str, str], said: str
 ) -> None:
-    """A mistake is one line and the exit code 2, and no request is sent."""
+    """A usage error is one line with exit code 2, and no request is sent."""
     done = run(data, *arguments, server=server, **env)
 
     assert (done.returncode, server.total) == (2, 0)
@@ -616,8 +616,8 @@ def test_kills_at_any_moment_lose_nothing(tmp_path: Path) -> None:
     assert count + failed <= server.total <= count + failed + kills * WIDTH
 
 
-def test_every_option_is_told_in_the_documentation() -> None:
-    """The page names every option of the command, and no other one."""
+def test_documentation_lists_every_option() -> None:
+    """The documentation page names every option of the command, and no other one."""
     help_ = subprocess.run(  # noqa: S603 - the command is ours
         [*COMMAND, "judge", "--help"],
         env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},

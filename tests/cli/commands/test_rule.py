@@ -60,7 +60,7 @@ def test_unknown_or_missing_rule_is_one_line(arguments: list[str], hint: str) ->
     assert hint in line
 
 
-def test_raw_control_character_is_told_from_an_escape() -> None:
+def test_raw_control_character_differs_from_an_escape() -> None:
     """An example shows a raw tab differently from an escaped one."""
     bad, good = page_of("J109").split("\nbad:\n")[1].split("good:\n")
 
@@ -77,8 +77,8 @@ def test_rule_that_must_be_asked_for_says_so() -> None:
     assert [each.split()[0] for each in told] == lint != []
 
 
-def test_name_of_the_example_is_told_where_it_matters() -> None:
-    """A rule on names of files says what its example is called."""
+def test_rule_about_file_names_shows_the_example_name() -> None:
+    """The page of a rule about file names shows the file name of its bad example."""
     for each in all_rules().values():
         if each.file_name:
             assert f"\nbad (as {each.file_name}" in page_of(each.code)

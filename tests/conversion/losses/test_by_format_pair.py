@@ -46,7 +46,7 @@ def pair(source: str, target: str) -> PairLosses:
     return losses_of_pair(FORMATS[source], FORMATS[target])
 
 
-def is_told(note: FieldFate, of: PairLosses) -> bool:
+def is_listed(note: FieldFate, of: PairLosses) -> bool:
     """Tell whether the table lists the dropped field of a fate."""
     told = any(
         note.path == each or note.path.startswith(f"{each}.") for each in of.paths
@@ -74,8 +74,8 @@ def test_every_ordered_pair_is_there_once() -> None:
 
 
 @pytest.mark.parametrize("source", FORMATS)
-def test_what_fixtures_lose_is_told(source: str) -> None:
-    """A field that a conversion of a fixture drops is dropped in the table, too."""
+def test_table_lists_every_field_that_fixtures_lose(source: str) -> None:
+    """The table lists each field that a conversion of a fixture drops."""
     files = sorted((FIXTURES / source / "valid").iterdir())
     records = [
         each for file in files for each in harpia_formats.read(file, format=source)
@@ -94,7 +94,7 @@ def test_what_fixtures_lose_is_told(source: str) -> None:
                 each for each in fates if each.fate is Fate.DROPPED and not each.how
             ]
             untold |= {
-                (target, each.path) for each in dropped if not is_told(each, known)
+                (target, each.path) for each in dropped if not is_listed(each, known)
             }
 
     assert records
@@ -127,22 +127,22 @@ def test_the_hub_takes_every_field_of_every_format() -> None:
     assert dict.fromkeys(found, True) == found
 
 
-def test_answers_are_told_by_what_becomes_of_them() -> None:
-    """Several answers are listed as one row each where a row holds one."""
+def test_several_answers_become_one_row_each() -> None:
+    """Several answers are listed as one row each if a row holds one answer."""
     found = pair("tencent-outputs", "nemo-output")
 
     assert found.changed == ("answers: one row each", "chats: the last question")
     assert "max_tokens" in found.dropped
 
 
-def test_one_of_several_references_is_told() -> None:
-    """Several references are listed as cut to the first where a row holds one."""
+def test_only_the_first_reference_is_kept() -> None:
+    """Several references are listed as cut to the first if a row holds one."""
     assert "references: the first" in pair("harpia", "nemo-output").changed
     assert "references: the first" not in pair("nemo-output", "harpia").changed
 
 
-def test_conversations_are_told_by_what_becomes_of_them() -> None:
-    """A conversation becomes a chat, one question, or nothing."""
+def test_loss_of_conversations_is_listed() -> None:
+    """A conversation is listed as a chat, as its last answer, or as dropped."""
     whole = pair("eee@0.3.0", "tencent-outputs")
     short = pair("eee@0.3.0", "nemo-output")
     gone = pair("eee@0.3.0", "nemo-input")
@@ -152,15 +152,15 @@ def test_conversations_are_told_by_what_becomes_of_them() -> None:
     assert "messages" in gone.dropped
 
 
-def test_most_fields_are_told_by_the_others() -> None:
-    """Where more is lost than not, a line says what is not."""
+def test_line_lists_kept_fields_if_most_are_dropped() -> None:
+    """If most fields are dropped, the line lists the fields that are kept."""
     line = line_of(pair("eee@0.2.0", "nemo-input"))
 
     assert line == "drops all but input.raw, input.reference"
 
 
-def test_fields_below_one_key_are_told_as_one() -> None:
-    """Where all below a key is lost, or needed, a line names the key once."""
+def test_fields_below_one_key_are_listed_as_one() -> None:
+    """If all fields below a key are lost or needed, the line names the key once."""
     lost = line_of(pair("tencent-outputs", "tencent-messages"))
     needed = line_of(pair("nemo-input", "eee@0.3.0"))
 
@@ -184,8 +184,8 @@ def test_what_is_written_only_is_not_lost() -> None:
     assert pair("tencent-csv", "nemo-input").dropped == ("system", "other keys")
 
 
-def test_room_is_told_where_something_is_dropped() -> None:
-    """A line says of what is dropped whether --keep-extra keeps it."""
+def test_line_states_whether_keep_extra_helps() -> None:
+    """The line states whether --keep-extra keeps the dropped fields."""
     kept = line_of(pair("nemo-output", "haystack"))
     lost = line_of(pair("nemo-output", "harpia"))
     header = line_of(pair("haystack", "eee@0.3.0"))

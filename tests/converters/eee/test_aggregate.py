@@ -122,7 +122,7 @@ def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
 
 @needs_corpus
 @pytest.mark.parametrize("shape", UPSTREAM)
-def test_mutants_are_judged_as_upstream_does(shape: str) -> None:
+def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
     """Our schema and upstream's agree on two thousand mutants, good and bad."""
     counts = verdicts(shape, 2_000, seed=20_260_210)
 
@@ -132,7 +132,7 @@ def test_mutants_are_judged_as_upstream_does(shape: str) -> None:
 @needs_corpus
 @pytest.mark.long
 @pytest.mark.parametrize("shape", UPSTREAM)
-def test_many_mutants_are_judged_as_upstream_does(shape: str) -> None:
+def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
     """Our schema and upstream's agree on 50,000 mutants, good and bad."""
     counts = verdicts(shape, 50_000, seed=20_260_804)
 
@@ -253,8 +253,8 @@ def without(document: Any, *keys: str) -> Any:
         ),
     ],
 )
-def test_new_shape_is_told_by_its_keys(document: Any, sign: str) -> None:
-    """A key that only the new version has detects it, whichever is left."""
+def test_new_version_is_detected_by_its_keys(document: Any, sign: str) -> None:
+    """Any key that only the new version has detects the new version."""
     new, old = aggregate.FORMAT.dialects
 
     assert (new.sniff(document), old.sniff(document)) == (sign, "")

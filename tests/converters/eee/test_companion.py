@@ -185,10 +185,10 @@ def test_count_of_three_point_nought_is_three() -> None:
         (None, None, ""),
     ],
 )
-def test_algorithm_is_given_or_told_by_length(
+def test_hash_algorithm_is_given_or_derived_from_length(
     given_algorithm: Any, checksum: Any, algorithm: str
 ) -> None:
-    """The algorithm is the one that is named, else the one of so long a digest."""
+    """The hash algorithm is the named one, else it follows from the digest length."""
     expected = with_details(hash_algorithm=given_algorithm, checksum=checksum)
 
     assert expected.hash_algorithm == algorithm

@@ -478,10 +478,10 @@ def test_several_texts_are_several_answers() -> None:
         ),
     ],
 )
-def test_the_kind_of_interaction_is_told_by_the_turns(
+def test_interaction_type_follows_the_turns(
     fields: dict[str, Any], kind: str, expected: set[Fate]
 ) -> None:
-    """A row is of the kind that its record says, unless the turns belie that."""
+    """The interaction type is the record's own, unless its turns contradict it."""
     row, fates = written(SEED, record_with(**fields))
 
     assert row["interaction_type"] == kind

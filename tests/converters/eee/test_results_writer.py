@@ -180,8 +180,8 @@ def test_no_replicates_no_interval(tmp_path: Path) -> None:
         assert uncertainty["num_samples"] == 3
 
 
-def test_scales_are_told_and_held(tmp_path: Path) -> None:
-    """BLEU is from 0 to 100 even where rounding leads beyond, and TER has no bound."""
+def test_scores_stay_within_their_declared_scale(tmp_path: Path) -> None:
+    """BLEU stays within 0 to 100 in spite of rounding, and TER has no upper bound."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
     pairs = [("the cat sat down on the mat",) * 2, ("a b c d e f g h", "x")]
     data = records([(text, [reference]) for text, reference in pairs])

@@ -149,7 +149,7 @@ def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
 
 @needs_corpus
 @pytest.mark.parametrize("shape", OURS)
-def test_mutants_are_judged_as_upstream_does(shape: str) -> None:
+def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
     """Our schema and upstream's agree on thousands of mutants, good and bad."""
     counts = verdicts(shape, 5_000, seed=20_260_214)
 
@@ -159,7 +159,7 @@ def test_mutants_are_judged_as_upstream_does(shape: str) -> None:
 @needs_corpus
 @pytest.mark.long
 @pytest.mark.parametrize("shape", OURS)
-def test_many_mutants_are_judged_as_upstream_does(shape: str) -> None:
+def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
     """Our schema and upstream's agree on 100,000 mutants, good and bad."""
     counts = verdicts(shape, 100_000, seed=20_260_804)
 
@@ -209,7 +209,7 @@ def test_users_schema_is_what_upstream_published() -> None:
 
 @needs_corpus
 @pytest.mark.parametrize("group", GROUPS)
-def test_real_records_are_judged_as_known(group: str) -> None:
+def test_real_records_have_known_valid_counts(group: str) -> None:
     """Each group of real records has the known number of valid ones in each version."""
     names = sorted(GROUPS, key=len, reverse=True)
     rows = [

@@ -40,7 +40,7 @@ def spelt(row: Mapping[str, Any], mark: str) -> dict[str, Any]:
     return {key.replace("-", mark): value for key, value in row.items()}
 
 
-def told(value: Any) -> dict[tuple[str, str], str]:
+def detected(value: Any) -> dict[tuple[str, str], str]:
     """Return the keys by which `value` is detected, by format and dialect."""
     signs = {
         (format_.id, each.name): each.sniff(value)
@@ -75,9 +75,9 @@ def told(value: Any) -> dict[tuple[str, str], str]:
         ({"instancias": [spelt(INSTANCE, "_")]}, "instancias", "`instancias`"),
     ],
 )
-def test_input_is_told_by_its_sign(row: Any, dialect: str, sign: str) -> None:
-    """An input is detected in one dialect only, also where its values are wrong."""
-    assert told(row) == {("harpia", dialect): sign}
+def test_input_is_detected_in_one_dialect(row: Any, dialect: str, sign: str) -> None:
+    """An input is detected in one dialect only, even if its values are wrong."""
+    assert detected(row) == {("harpia", dialect): sign}
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_input_is_told_by_its_sign(row: Any, dialect: str, sign: str) -> None:
         ({"id": "BLEU", "result": 1, "parameters": {}}, "harpia-log", "", None),
     ],
 )
-def test_results_are_told_by_their_sign(
+def test_results_are_detected_in_one_dialect(
     value: Any, format_: str, dialect: str, sign: str | None
 ) -> None:
-    """An output or a log is detected as nothing else, also where a key is missing."""
-    found = told(value)
+    """An output or a log is detected in one dialect only, even if a key is missing."""
+    found = detected(value)
 
     assert list(found) == [(format_, dialect)]
     assert sign in {None, *found.values()}
@@ -136,19 +136,19 @@ def test_results_are_told_by_their_sign(
         {"sample_id": 1, "score": 1, "parameters": {}},
     ],
 )
-def test_others_are_not_told(value: Any) -> None:
-    """What has the keys of others, or too few of HarpIA's, is left to others."""
-    assert told(value) == {}
+def test_other_formats_are_not_detected(value: Any) -> None:
+    """Keys of other formats, or too few of HarpIA's keys, are not detected."""
+    assert detected(value) == {}
 
 
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda each: each.code)
-def test_examples_are_told(rule: Any) -> None:
-    """The examples of a rule are in its format, and parse."""
+def test_examples_of_rules_are_detected(rule: Any) -> None:
+    """The examples of a rule are JSON and detected as the format of the rule."""
     for text in (rule.bad, rule.good):
         value = json.loads(text)
         first = value[0] if isinstance(value, list) else value
 
-        assert {each for each, _ in told(first)} == {rule.validated_as}
+        assert {each for each, _ in detected(first)} == {rule.validated_as}
 
 
 @pytest.mark.parametrize(
@@ -186,6 +186,6 @@ def test_what_a_dialect_needs(format_: Format) -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(OBJECTS)
-def test_an_object_is_told_once(value: dict[str, Any]) -> None:
-    """Nothing looks like two of HarpIA's formats, or like two dialects of one."""
-    assert len(told(value)) <= 1
+def test_object_is_detected_at_most_once(value: dict[str, Any]) -> None:
+    """No object is detected as two HarpIA formats or two dialects of one."""
+    assert len(detected(value)) <= 1

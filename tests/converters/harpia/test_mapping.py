@@ -252,12 +252,12 @@ def test_what_differs_was_noted(
     noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, LAB_INPUT.read(row))}
 
-    assert {each for each in differing if not is_told(each, noted)} == set()
-    assert {each for each in noted if not is_told(each, differing)} == set()
+    assert {each for each in differing if not is_related(each, noted)} == set()
+    assert {each for each in noted if not is_related(each, differing)} == set()
 
 
-def is_told(path: str, others: set[str]) -> bool:
-    """Tell whether one of `others` is, holds or is held by the field at `path`."""
+def is_related(path: str, others: set[str]) -> bool:
+    """Tell whether a path in `others` equals, contains or is below `path`."""
     return any(
         f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
         for each in others

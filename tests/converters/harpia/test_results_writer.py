@@ -226,8 +226,8 @@ def test_weights_for_short_answers() -> None:
         ([], "enables no metric"),
     ],
 )
-def test_what_cannot_be_computed_is_told(metrics: Any, message: str) -> None:
-    """A metric that cannot be computed as asked is an error, and nothing is written."""
+def test_uncomputable_metric_is_an_error(metrics: Any, message: str) -> None:
+    """A metric that cannot be computed is an error, and nothing is written."""
     output = io.BytesIO()
 
     with pytest.raises(ScoreError, match=message):
@@ -276,8 +276,8 @@ def test_inputs_without_a_metric_to_compute(path: Path) -> None:
         written(path, skip_unknown=True)
 
 
-def test_a_metric_that_is_left_out_is_told(tmp_path: Path) -> None:
-    """The output says which metric was left out and why; the log has no lines of it."""
+def test_output_names_skipped_metrics(tmp_path: Path) -> None:
+    """The output names each skipped metric with a reason; the log omits the metric."""
     output, scores = written(TRANSLATIONS, skip_unknown=True)
     log, _ = written(TRANSLATIONS, "log", skip_unknown=True)
     items = {each["id"]: each for each in json.loads(output)}

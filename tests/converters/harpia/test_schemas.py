@@ -272,8 +272,8 @@ def test_log(changes: Any, tolerant: bool, strict: bool) -> None:
     [each for each in DIALECTS if each.name != "keyed"],
     ids=lambda each: each.name or each.schema,
 )
-def test_records_have_a_lane(dialect: Dialect) -> None:
-    """Records of every dialect can be accepted fast, strictly too."""
+def test_records_have_a_typed_decoder(dialect: Dialect) -> None:
+    """The record schemas of every dialect, also strict, have a typed decoder."""
     good = GOOD[dialect.rows_at]
     if dialect.strict:
         decoder = typed_decoder_of(record_schema(dialect.strict, dialect.rows_at))

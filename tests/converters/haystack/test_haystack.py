@@ -44,8 +44,8 @@ JSON = st.recursive(
 )
 
 
-def told(value: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the formats and dialects that `value` looks like."""
+def detected(value: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the formats and dialects as which `value` is detected."""
     return [key for key, each in DIALECTS.items() if each.sniff(value)]
 
 
@@ -71,11 +71,11 @@ def told(value: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
     ],
 )
-def test_each_dialect_is_told(
+def test_each_dialect_is_detected(
     value: dict[str, Any], key: tuple[str, str], sign: str
 ) -> None:
     """Each dialect is detected by its own keys, and by no other dialect's."""
-    assert told(value) == [key]
+    assert detected(value) == [key]
     assert sign in DIALECTS[key].sniff(value)
 
 
@@ -100,11 +100,11 @@ def test_each_dialect_is_told(
         ({"init_parameters": DEFINITION}, ("haystack-evaluator", "to_dict")),
     ],
 )
-def test_what_is_broken_is_told_as_what_it_was_meant_to_be(
+def test_broken_document_is_detected_as_intended(
     value: dict[str, Any], key: tuple[str, str]
 ) -> None:
-    """A wrong value, a missing key or strange members do not hide a document."""
-    assert told(value) == [key]
+    """A document is detected despite a wrong value, a missing key or unknown keys."""
+    assert detected(value) == [key]
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_what_is_broken_is_told_as_what_it_was_meant_to_be(
 )
 def test_what_is_of_others_is_left_alone(value: dict[str, Any]) -> None:
     """Documents and rows of others are not detected as Haystack's."""
-    assert told(value) == []
+    assert detected(value) == []
 
 
 @settings(max_examples=60, deadline=None)
 @given(value=st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), JSON))
-def test_any_object_is_told_at_most_once(value: dict[str, Any]) -> None:
-    """No object looks like two formats, and none makes a sign or a remark fail."""
-    assert len({format_ for format_, _ in told(value)}) <= 1
+def test_any_object_is_detected_at_most_once(value: dict[str, Any]) -> None:
+    """No object is detected as two formats, and detection and checks never raise."""
+    assert len({format_ for format_, _ in detected(value)}) <= 1
     for each in DIALECTS.values():
         assert each.remarks is not None
         list(each.remarks(value))

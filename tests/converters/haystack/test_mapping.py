@@ -65,8 +65,8 @@ def comes_back(row: dict[str, Any]) -> bool:
     return {**again} == (wanted or row) and noted == {}
 
 
-def is_told(path: str, others: set[str]) -> bool:
-    """Tell whether one of `others` is, holds or is held by the field at `path`."""
+def is_related(path: str, others: set[str]) -> bool:
+    """Tell whether a path in `others` equals, contains or is below `path`."""
     return any(
         f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
         for each in others
@@ -237,8 +237,8 @@ def test_what_differs_was_noted(
     differing = {each.path for each in differences(record, COLUMNS.read(row))}
 
     assert REFEREE.is_valid({key: [item] for key, item in row.items()})
-    assert {each for each in differing if not is_told(each, noted)} == set()
-    assert {each for each in noted if not is_told(each, differing)} == set()
+    assert {each for each in differing if not is_related(each, noted)} == set()
+    assert {each for each in noted if not is_related(each, differing)} == set()
 
 
 @given(st.lists(records(), min_size=2, max_size=3), st.booleans())

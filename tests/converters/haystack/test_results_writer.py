@@ -86,8 +86,8 @@ def test_profile_is_exact_match_with_the_first_reference(tmp_path: Path) -> None
     assert all(type(each) is int for each in document["individual_scores"])
 
 
-def test_other_metrics_are_the_usual_ones_and_said_so(tmp_path: Path) -> None:
-    """A metric that Haystack has not is as everywhere else, and a sentence says so."""
+def test_metrics_missing_in_haystack_use_the_default_profile(tmp_path: Path) -> None:
+    """A metric that Haystack lacks uses the default profile, with a notice."""
     scores = score(
         lines(*ROWS),
         to="haystack-results",

@@ -29,7 +29,9 @@ DEFINITION: dict[str, Any] = {
 BUILDER = {"type": "haystack.PromptBuilder", "init_parameters": {"template": "{{x}}"}}
 
 
-def said(format_: str, value: Any, dialect: str = "") -> list[tuple[str, Any]]:
+def codes_and_paths(
+    format_: str, value: Any, dialect: str = ""
+) -> list[tuple[str, Any]]:
     """Return the codes and the paths of the remarks on `value`."""
     return [(each.code, each.path) for each in remarks_of(format_, value, dialect)]
 
@@ -54,9 +56,9 @@ def test_example_of_a_rule_breaks_it_alone(rule: Any) -> None:
 def in_parts(format_: str, value: Any) -> list[tuple[str, Any]]:
     """Return the remarks on a document, of columns item by item."""
     if format_ != "haystack":
-        return said(format_, value)
+        return codes_and_paths(format_, value)
     items = [{key: item} for key, column in value.items() for item in column]
-    found = [each for row in items for each in said(format_, row)]
+    found = [each for row in items for each in codes_and_paths(format_, row)]
     return found + lengths_of({(key,): len(each) for key, each in value.items()})
 
 
@@ -109,7 +111,7 @@ def test_items_of_well_known_columns_are_looked_at(
     row: dict[str, Any], paths: list[Any]
 ) -> None:
     """An item that is not what evaluators expect gets a remark, at its place."""
-    assert said("haystack", row) == [("K102", each) for each in paths]
+    assert codes_and_paths("haystack", row) == [("K102", each) for each in paths]
 
 
 @pytest.mark.parametrize(
@@ -127,14 +129,14 @@ def test_items_of_well_known_columns_are_looked_at(
         ({**SCORES, "results": []}, [("K404", ("individual_scores",))]),
     ],
 )
-def test_results_that_do_not_belong_together_are_said(
+def test_inconsistent_results_are_reported(
     value: dict[str, Any], expected: list[Any]
 ) -> None:
-    """Lengths and keys that differ get remarks, also under a component's name."""
+    """Lengths and keys that differ get remarks, also below the name of a component."""
     below = [(code, ("juiz", *path)) for code, path in expected]
 
-    assert said("haystack-results", value) == expected
-    assert said("haystack-results", {"juiz": value}, "component") == below
+    assert codes_and_paths("haystack-results", value) == expected
+    assert codes_and_paths("haystack-results", {"juiz": value}, "component") == below
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,7 @@ def test_a_run_is_held_to_what_haystack_refuses(
     }
     document = {"run_name": "a", "inputs": inputs, "results": metrics}
 
-    assert said("haystack-run", document) == expected
+    assert codes_and_paths("haystack-run", document) == expected
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_names_that_jinja_fails_on_are_errors(
     change: dict[str, Any], expected: list[Any]
 ) -> None:
     """The name of an input is one that a variable can have, in any script."""
-    found = said("haystack-evaluator", {**DEFINITION, **change})
+    found = codes_and_paths("haystack-evaluator", {**DEFINITION, **change})
 
     assert found == [("K301", each) for each in expected]
     severities = {each.code: each.severity for each in rules.RULES}
@@ -196,8 +198,8 @@ def test_names_that_jinja_fails_on_are_errors(
         ('{"a": {"b": {}}}', False),
     ],
 )
-def test_templates_in_text_are_said(*, text: str, is_said: bool) -> None:
-    """Templates of Jinja get remarks at any depth, except declared inputs."""
+def test_templates_in_text_are_reported(*, text: str, is_said: bool) -> None:
+    """Jinja templates get remarks at any depth, except declared inputs."""
     example = {"inputs": {"responses": [text]}, "outputs": {"score": {text: 1}}}
     document = {**DEFINITION, "instructions": text, "examples": [example]}
     places = {
@@ -225,12 +227,12 @@ def test_templates_in_text_are_said(*, text: str, is_said: bool) -> None:
         ("listing", False),
     ],
 )
-def test_types_that_are_not_lists_are_said(*, kind: str, is_list: bool) -> None:
-    """A type that is no list type gets a remark, with how to write it."""
+def test_types_that_are_not_lists_are_reported(*, kind: str, is_list: bool) -> None:
+    """An input type that is no list type gets a remark."""
     document = {**DEFINITION, "inputs": [["responses", kind]]}
     expected = [] if is_list else [("K305", ("inputs", 0, 1))]
 
-    assert said("haystack-evaluator", document) == expected
+    assert codes_and_paths("haystack-evaluator", document) == expected
 
 
 @pytest.mark.parametrize(
@@ -262,20 +264,22 @@ def test_declarations_are_looked_at_wherever_they_are(
         return [(code, (*path, *rest)) for code, rest in expected]
 
     about = "haystack-evaluator"
-    assert said(about, document) == expected
-    assert said(about, dumped, "to_dict") == below("init_parameters")
-    assert said(about, {"c": document}, "component") == below("c")
-    assert said(about, {"c": dumped}, "component") == below("c", "init_parameters")
+    assert codes_and_paths(about, document) == expected
+    assert codes_and_paths(about, dumped, "to_dict") == below("init_parameters")
+    assert codes_and_paths(about, {"c": document}, "component") == below("c")
+    assert codes_and_paths(about, {"c": dumped}, "component") == below(
+        "c", "init_parameters"
+    )
     pipeline = {"components": {"c": dumped, "b": BUILDER}}
     path = ("components", "c", "init_parameters")
-    assert said(about, pipeline, "pipeline") == below(*path)
+    assert codes_and_paths(about, pipeline, "pipeline") == below(*path)
 
 
 def test_other_evaluators_are_left_alone() -> None:
     """What another evaluator is made from is its own business."""
     other = {"type": "haystack.SASEvaluator", "init_parameters": {"inputs": []}}
 
-    assert said("haystack-evaluator", other, "to_dict") == []
+    assert codes_and_paths("haystack-evaluator", other, "to_dict") == []
 
 
 def test_names_are_shown_short() -> None:

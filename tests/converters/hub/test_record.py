@@ -110,8 +110,8 @@ def output_with(**members: Any) -> dict[str, Any]:
         (output_with(performance="1"), False),
     ],
 )
-def test_schema_judges(row: Any, valid: bool) -> None:
-    """The schema takes what a record may be, and nothing else."""
+def test_schema_accepts_only_records(row: Any, valid: bool) -> None:
+    """The record schema accepts every valid record and nothing else."""
     assert is_valid(row) == valid
 
 
@@ -166,8 +166,8 @@ def test_full_records_have_every_key() -> None:
     assert {each.split("/")[2] for each in outputs} == items["properties"].keys()
 
 
-def test_lane_accepts_full_records_and_no_bad_mutant() -> None:
-    """The typed decoder takes the schema, and never what the schema refuses."""
+def test_decoder_accepts_full_records_and_no_bad_mutant() -> None:
+    """The decoder accepts full records, and never a record that the schema refuses."""
     decoder = typed_decoder_of(SCHEMA)
 
     taken = [
@@ -196,8 +196,8 @@ def test_lane_accepts_full_records_and_no_bad_mutant() -> None:
         (FULL[0] | {"interaction_type": 1, "answer_attribution": 2}, ""),
     ],
 )
-def test_record_is_told_by_outputs_and_what_was_asked(row: Any, sign: str) -> None:
-    """A list of outputs beside a question is a record, unless it is EvalEval's."""
+def test_record_is_detected_by_outputs_and_prompt(row: Any, sign: str) -> None:
+    """A list of outputs beside a prompt is a record, unless the row is EvalEval's."""
     assert SNIFF(row) == sign
 
 

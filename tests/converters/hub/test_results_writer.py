@@ -178,8 +178,8 @@ def test_table_has_a_line_for_each_answer(tmp_path: Path) -> None:
     )
 
 
-def test_columns_are_told_apart_and_completed(tmp_path: Path) -> None:
-    """Scores of one name have that of their metric in front; gaps can be filled."""
+def test_equal_score_names_get_the_metric_as_prefix(tmp_path: Path) -> None:
+    """Scores of equal name get their metric as prefix; constants fill empty cells."""
     pytest.importorskip("rapidfuzz", reason="ROUGE needs the extra score")
     path = written(
         lines(*ROWS),

@@ -72,8 +72,8 @@ def remarks_on(dialect: Dialect, document: Any) -> list[Remark]:
     return list(dialect.remarks(document))
 
 
-def told(document: dict[str, Any]) -> dict[str, str]:
-    """Return the sign of each dialect that `document` looks like."""
+def detected(document: dict[str, Any]) -> dict[str, str]:
+    """Return the sign of each dialect as which `document` is detected."""
     signs = {key: each.sniff(document) for key, each in DIALECTS.items()}
     return {key: sign for key, sign in signs.items() if sign}
 
@@ -117,11 +117,11 @@ def scores(metric: str, **values: Any) -> dict[str, Any]:
         (changed(OLDER, "type"), "nemo-config-list", "`tasks` with `dataset` in it"),
     ],
 )
-def test_document_is_told_by_its_tree(
+def test_document_is_detected_by_its_tree(
     document: dict[str, Any], dialect: str, sign: str
 ) -> None:
-    """A document, also a broken one, is detected as one dialect, by known keys."""
-    assert told(document) == {dialect: sign}
+    """A document, even a broken one, is detected as one dialect by known keys."""
+    assert detected(document) == {dialect: sign}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_document_is_told_by_its_tree(
 )
 def test_documents_of_others_are_left_to_them(document: dict[str, Any]) -> None:
     """Too little of a tree, or what another's document has, is no sign."""
-    assert told(document) == {}
+    assert detected(document) == {}
 
 
 def remark_table() -> Iterator[Any]:
@@ -250,10 +250,10 @@ def verdict_table() -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("schema", "document", "valid", "strictly"), list(verdict_table())
 )
-def test_documents_are_judged_as_the_client_types_them(
+def test_documents_are_validated_as_the_client_types_them(
     schema: str, document: Any, valid: bool, strictly: bool
 ) -> None:
-    """Types and required keys are those of NVIDIA's client, and more if strict."""
+    """Types and required keys follow NVIDIA's client; strict mode requires more."""
     assert checker(schema)(document) == valid
     assert checker(DIALECTS[schema].strict)(document) == strictly
 
@@ -281,7 +281,7 @@ def test_what_is_strictly_valid_has_no_remarks(dialect: str) -> None:
 def test_no_mutant_looks_like_two_dialects() -> None:
     """A document is detected as one dialect at most, also if it is mutated."""
     for each in islice(mutants(list(GOOD.values()), 7), 3_000):
-        assert not isinstance(each, dict) or len(told(each)) <= 1, each
+        assert not isinstance(each, dict) or len(detected(each)) <= 1, each
 
 
 @given(ANYTHING)

@@ -62,8 +62,8 @@ def remarks_on(dialect: Dialect, row: Any) -> list[Remark]:
     return list(dialect.remarks(row))
 
 
-def told(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the sign of each dialect that `row` looks like."""
+def detected(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the sign of each dialect as which `row` is detected."""
     signs = {key: each.sniff(row) for key, each in DIALECTS.items()}
     return {key: sign for key, sign in signs.items() if sign}
 
@@ -101,11 +101,11 @@ def without(row: Mapping[str, Any], *keys: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_record_is_told_by_its_keys(
+def test_record_is_detected_by_its_keys(
     row: dict[str, Any], dialect: str, sign: str
 ) -> None:
-    """A record, also a broken one, is detected as one dialect, and by which keys."""
-    assert told(row) == {dialect: sign}
+    """A record, even a broken one, is detected as one dialect by its keys."""
+    assert detected(row) == {dialect: sign}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_record_is_told_by_its_keys(
 )
 def test_records_of_others_are_left_to_them(row: dict[str, Any]) -> None:
     """What another vendor's record has, or columns, or too few keys, is no sign."""
-    assert told(row) == {}
+    assert detected(row) == {}
 
 
 def remark_table() -> Iterator[Any]:
@@ -207,8 +207,8 @@ def test_what_is_not_text_or_not_there_is_an_error(dialect: str, row: Any) -> No
 @pytest.mark.parametrize(
     "schema", [*GOOD, *(each.strict for each in DIALECTS.values())]
 )
-def test_schema_suits_the_fast_lane(schema: str) -> None:
-    """A decoder can be built of the schema, and it accepts a good record."""
+def test_schema_has_a_typed_decoder(schema: str) -> None:
+    """A typed decoder can be built from the schema and accepts a valid record."""
     path = ROOT / "schemas" / "nemo" / f"{schema}.schema.json"
     row = GOOD[schema.removesuffix("-strict")]
 
@@ -235,7 +235,7 @@ def test_strict_allows_exactly_what_needs_no_remark(dialect: str) -> None:
 def test_no_mutant_looks_like_two_dialects() -> None:
     """A record is detected as one dialect at most, also if it is mutated."""
     for each in islice(mutants(list(GOOD.values()), 7), 3_000):
-        assert not isinstance(each, dict) or len(told(each)) <= 1, each
+        assert not isinstance(each, dict) or len(detected(each)) <= 1, each
 
 
 @given(ANYTHING)
@@ -248,7 +248,7 @@ def test_nothing_makes_them_raise(value: Any) -> None:
             assert isinstance(each.sniff(value), str)
 
 
-def test_dialects_are_what_they_are_said_to_be() -> None:
+def test_only_the_first_dialect_is_documented() -> None:
     """The documented form comes first; the two flat ones are marked as undocumented."""
     names = [(each.name, each.documented) for each in answers.FORMAT.dialects]
 

@@ -51,8 +51,8 @@ def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     return row, {each.path: each.how for each in fates.entries}
 
 
-def is_told(path: str, others: set[str]) -> bool:
-    """Tell whether one of `others` is, holds or is held by the field at `path`."""
+def is_related(path: str, others: set[str]) -> bool:
+    """Tell whether a path in `others` equals, contains or is below `path`."""
     return any(
         f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
         for each in others
@@ -236,8 +236,8 @@ def test_what_differs_was_noted(
     differing = {each.path for each in differences(record, TABLE.read(row))}
 
     assert REFEREE.is_valid(row)
-    assert {each for each in differing if not is_told(each, noted)} == set()
-    assert {each for each in noted if not is_told(each, differing)} == set()
+    assert {each for each in differing if not is_related(each, noted)} == set()
+    assert {each for each in noted if not is_related(each, differing)} == set()
 
 
 @given(VALUES)

@@ -76,8 +76,8 @@ def written(
     return row, [(each.fate.name.lower(), each.path) for each in fates.entries]
 
 
-def told(record: Record) -> Any:
-    """Return what a record has, as plain values."""
+def as_plain_values(record: Record) -> Any:
+    """Return the fields of a record as plain values."""
     return to_builtins(record)
 
 
@@ -173,7 +173,7 @@ def test_chats_are_read(chat: list[Row], expected: Row) -> None:
     """A single question is a prompt, any other chat is messages, without the gt."""
     record = MESSAGES.read({"messages": chat})
 
-    assert told(record) == {**expected, "outputs": []}
+    assert as_plain_values(record) == {**expected, "outputs": []}
 
 
 def test_gt_and_reference_stay_apart() -> None:
@@ -203,7 +203,11 @@ def test_other_fields_are_read(row: Row, expected: Row) -> None:
     """An id and four settings are fields; what else a user gives is kept beside."""
     record = MESSAGES.read({"messages": [USER], **row})
 
-    assert told(record) == {"prompt": USER["content"], **expected, "outputs": []}
+    assert as_plain_values(record) == {
+        "prompt": USER["content"],
+        **expected,
+        "outputs": [],
+    }
 
 
 def test_answers_are_read() -> None:
@@ -245,7 +249,7 @@ def test_turns_are_read() -> None:
     }
     record = MANUAL.read(row)
 
-    assert told(record) == {
+    assert as_plain_values(record) == {
         "messages": [
             {"role": "system", "content": "s"},
             {"role": "user", "content": "1"},
@@ -564,10 +568,10 @@ def test_cells_are_text() -> None:
         (TABLE, ASKED, "references", "--set response=VALUE"),
     ],
 )
-def test_what_is_lacking_is_said(
+def test_missing_field_is_an_error_with_help(
     adapter: FormatAdapter, record: Row, path: str, cure: str
 ) -> None:
-    """A record that lacks what a row must have is refused, with what would help."""
+    """A record without a field that a row requires is refused, with help."""
     with pytest.raises(Unconvertible) as raised:
         adapter.writer(Record(**record), FieldFates())
 

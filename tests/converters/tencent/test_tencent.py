@@ -87,8 +87,10 @@ def row_in(data: bytes) -> Any:
         ({"conversation": [], "ref_answer": ""}, "tencent-manual", "`conversation`"),
     ],
 )
-def test_row_is_told_by_its_sign(row: Any, kind: str, sign: str) -> None:
-    """A row is detected by its most specific key, also if the value is wrong."""
+def test_row_is_detected_by_its_most_specific_key(
+    row: Any, kind: str, sign: str
+) -> None:
+    """A row is detected by its most specific key, even if the value is wrong."""
     assert signs_of(row, ROWS) == {kind: sign}
 
 
@@ -127,8 +129,8 @@ def test_row_of_others_is_left_to_them(row: Any) -> None:
         ("id prompt answer a b", "tencent-csv-answer", "`prompt` and `answer`"),
     ],
 )
-def test_table_is_told_by_its_columns(header: str, schema: str, sign: str) -> None:
-    """A table is detected by two of its columns, in any order and with a few others."""
+def test_table_is_detected_by_its_columns(header: str, schema: str, sign: str) -> None:
+    """A table is detected by two of its columns, in any order, among other columns."""
     (found,) = signs_of(dict.fromkeys(header.split(), ""), TABLES).items()
 
     assert found[0] == schema

@@ -118,8 +118,8 @@ def test_what_is_named_twice_is_read_once(memory: Any) -> None:
     ],
 )
 @pytest.mark.usefixtures("memory")
-def test_what_is_not_there_is_said(url: str, reason: str) -> None:
-    """A URL of nothing is a file with a reason, and the run fails."""
+def test_missing_url_is_a_failure_with_a_reason(url: str, reason: str) -> None:
+    """A URL without a file is reported as a failed input with its reason."""
     report = harpia_formats.validate(url)
 
     assert [(each.path, each.reason) for each in report.failures] == [(url, reason)]
@@ -217,8 +217,8 @@ def test_a_server_that_says_nothing_is_given_up(
     assert str(reason).endswith("the server did not answer in time")
 
 
-def test_what_was_read_before_a_failure_is_judged(web: Any) -> None:
-    """If the middle cannot be read, the rows before it count, then comes the reason.
+def test_rows_before_a_failure_are_validated(web: Any) -> None:
+    """If the middle of a file cannot be read, the rows before it are validated.
 
     It is asked for again before it is given up.
     """
@@ -253,8 +253,8 @@ def test_a_short_answer_is_no_data(web: Any) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 404, 403, 500])
-def test_no_secret_is_said(web: Any, status: int) -> None:
-    """Neither a password nor a signature is in a name, a reason or a report."""
+def test_secrets_are_not_shown(web: Any, status: int) -> None:
+    """No name, reason or report contains a password or a signature."""
     web.status = status
     host = web.url.removeprefix("http://")
     url = f"http://me:{SECRET}@{host}/runs.jsonl?X-Amz-Signature={SECRET}"

@@ -91,8 +91,8 @@ def test_a_bucket_is_read_as_a_folder_is(store: Any) -> None:
     ],
 )
 @pytest.mark.usefixtures("store")
-def test_what_is_not_there_is_said(url: str, reason: str) -> None:
-    """A key or a bucket that does not exist is a file with a reason."""
+def test_missing_key_is_a_failure_with_a_reason(url: str, reason: str) -> None:
+    """A missing key or bucket is reported as a failed input with its reason."""
     (count,) = harpia_formats.validate(url).files
 
     assert (count.path, count.reason) == (url, reason)

@@ -85,8 +85,8 @@ def test_failing_requests_are_sent_again_and_counted() -> None:
     assert server.total == 2
 
 
-def test_no_more_is_under_way_than_told() -> None:
-    """There are never more requests at a time than `concurrency` says."""
+def test_concurrency_limits_simultaneous_requests() -> None:
+    """At most `concurrency` requests are sent at the same time."""
     with stub.JudgeServer(delay=0.02) as server:
         asking = judge(server, concurrency=3)
         asking.run(responses=[str(each) for each in range(20)])
@@ -131,11 +131,11 @@ def test_a_fault_of_the_server_fails_a_row(name: str) -> None:
     answer, said, attempts = FAULTS[name]
     again = name == "quota"
 
-    def told(request: Any, headers: dict[str, str]) -> Any:
+    def answer_of(request: Any, headers: dict[str, str]) -> Any:
         found = answer(request, headers)
         return stub.Answer(found.body, found.status, again, found.headers)
 
-    with stub.JudgeServer(told) as server:
+    with stub.JudgeServer(answer_of) as server:
         meta, _ = asked(server)
 
     assert meta["status"] == "failed"
@@ -148,7 +148,7 @@ def test_a_fault_of_the_server_fails_a_row(name: str) -> None:
 def test_a_reply_without_text_is_paid_for_once(
     tmp_path: Path, more: dict[str, Any]
 ) -> None:
-    """Its tokens count, and it is asked for again only if that is told."""
+    """Tokens of a reply without text count; only `ask_again` repeats the request."""
 
     def wordless(*_: Any) -> Any:
         return stub.completion([{"type": "text"}], **more)
@@ -194,8 +194,8 @@ def test_a_server_that_hangs_is_left() -> None:
     assert "timed out" in meta["error"]
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
-    """A connection that is refused fails the row."""
+def test_refused_connection_fails_the_row() -> None:
+    """A refused connection fails the row."""
     with stub.JudgeServer() as server:
         pass
     meta, _ = asked(server, api_params={"max_retries": 0})
@@ -203,8 +203,8 @@ def test_a_server_that_is_not_there_is_told() -> None:
     assert "no reply: Connection error" in meta["error"]
 
 
-def test_a_key_that_no_header_can_have_is_told() -> None:
-    """A key with other letters fails the row, and is not shown."""
+def test_key_that_no_header_can_hold_fails_the_row() -> None:
+    """A key with characters that no header can hold fails the row and is not shown."""
     with stub.JudgeServer() as server:
         meta, _ = asked(server, api_key=f"{KEY}-é")
 
@@ -220,8 +220,8 @@ def test_a_budget_ends_retries() -> None:
     assert (meta["status"], server.total) == ("unasked", 2)
 
 
-def test_a_run_that_is_left_ends(tmp_path: Path) -> None:
-    """Whoever takes no more verdicts ends the run, and what was replied is kept."""
+def test_closing_the_verdicts_ends_the_run(tmp_path: Path) -> None:
+    """Closing the iterator of verdicts ends the run, and received replies are kept."""
     with stub.JudgeServer(delay=0.01) as server:
         asking = judge(server, cache=tmp_path / "c", concurrency=2)
         rows = [_row(each) for each in range(50)]

@@ -63,8 +63,8 @@ def test_a_record_is_one_row_where_no_answer_is_asked_for() -> None:
     assert values(RECORD, questions="") == [{"questions": "q?"}]
 
 
-def test_a_record_without_an_answer_is_told() -> None:
-    """Where an answer is asked for and there is none, the row says so."""
+def test_record_without_an_answer_is_an_error() -> None:
+    """A record without the answer that an input needs gives an error for its row."""
     record = Record(prompt="q?")
 
     assert values(record, responses="") == [
@@ -97,7 +97,7 @@ def test_any_field_can_be_named(path: str, found: Any) -> None:
 
 
 def test_several_references_stay_several() -> None:
-    """One reference is a text, several are a list, none is told."""
+    """One reference is bound as a text, several as a list, none as an error."""
     several = Record(references=["a", "b"])
 
     assert values(several, x="references") == [{"x": ["a", "b"]}]
@@ -150,10 +150,10 @@ def test_a_chat_has_a_question_an_answer_and_a_history(
         (["a"], {"a": "prompt.x"}, "no field"),
     ],
 )
-def test_what_cannot_be_bound_is_told(
+def test_input_that_cannot_be_bound_is_an_error(
     names: list[str], given: dict[str, str], said: str
 ) -> None:
-    """An input without a field, and a name or a path that there is not, is an error."""
+    """An input without a field, an unknown name and an unknown path are errors."""
     with pytest.raises(JudgeError) as caught:
         bindings_for(names, given)
 

@@ -180,10 +180,10 @@ def test_outputs_that_mean_nothing_are_refused(output: Any, said: str) -> None:
         ({}, "a number", [None, {}, "anything"], []),
     ],
 )
-def test_values_are_held_to_what_is_declared(
+def test_values_are_checked_against_the_declared_type(
     output: dict[str, Any], words: str, good: list[Any], bad: list[Any]
 ) -> None:
-    """A value of a typed output fits, or it is said what it should be."""
+    """A value that does not fit its declared output type gives an error."""
     declared = output_field({"name": "s", **output})
 
     assert declared.value_description == words
@@ -242,8 +242,8 @@ def test_a_file_that_is_no_definition_is_refused(
     assert str(path) in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """A definition that cannot be read is an error with its name."""
+def test_missing_definition_file_is_an_error(tmp_path: Path) -> None:
+    """The error for a definition that cannot be read names the file."""
     with pytest.raises(DefinitionError, match=r"nowhere\.yaml: No such file"):
         LLMJudge.from_definition(tmp_path / "nowhere.yaml")
 
@@ -363,10 +363,10 @@ def test_no_document_makes_it_fail(parts: dict[str, Any], is_dumped: bool) -> No
     assert isinstance(made, str)
 
 
-def test_yaml_without_its_package_is_told(
+def test_yaml_without_pyyaml_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without pyyaml a YAML file is an error that names the extra."""
+    """Reading YAML without pyyaml is an error that names the extra to install."""
     monkeypatch.setitem(sys.modules, "yaml", None)
     (tmp_path / "a.yaml").write_text("a: 1")
 
@@ -426,8 +426,8 @@ def test_what_instructions_ask_for_must_be_given() -> None:
     assert "Instructions:\nb?" in model.prompts[0]
 
 
-def test_typed_outputs_are_told_to_the_judge() -> None:
-    """What a value may be stands below the keys, and for names alone nothing does."""
+def test_prompt_describes_typed_outputs() -> None:
+    """The prompt lists the allowed values of typed outputs below the keys."""
     typed = OutputField("s", "number", 0, 1)
     prompt = template_of("a", ["r"], [typed], []).prompt({"r": "x"})
 
@@ -456,7 +456,7 @@ def test_no_data_ends_its_marks(first: str, second: str, secret: bytes) -> None:
 
 
 def test_marks_depend_on_a_secret_and_on_the_data() -> None:
-    """Equal data has equal marks where the secret is equal, and others elsewhere."""
+    """The marks around data are equal only if the data and the secret are equal."""
 
     def prompt(secret: bytes, text: str) -> str:
         template = template_of("{{ r }}", ["r"], [], [], secret)
@@ -523,8 +523,10 @@ def test_white_space_around_a_reply_does_not_matter(strict: bool) -> None:
     ],
     ids=str,
 )
-def test_a_reply_that_is_no_verdict_is_told(text: Any, said: str, strict: bool) -> None:
-    """What is no object with the keys that were asked for is an error with a reason."""
+def test_reply_without_a_verdict_is_an_error(
+    text: Any, said: str, strict: bool
+) -> None:
+    """A reply that is no object with the requested keys is an error with a reason."""
     with pytest.raises(ReplyError, match=said):
         values_in(text, SCORE, strict=strict)
 
@@ -620,7 +622,7 @@ def test_inputs_that_do_not_fit_are_refused(
 
 
 def test_nothing_to_judge_is_an_error() -> None:
-    """Where nothing is declared and nothing given, it is said so."""
+    """A run without declared and without given inputs is an error."""
     with pytest.raises(InputError, match="nothing to judge"):
         judge(inputs=[]).run()
 
@@ -659,8 +661,8 @@ def test_a_failure_is_a_null_with_its_reason(reply: Any, said: str) -> None:
     assert (run.tally.ok, run.tally.failed) == (2, 1)
 
 
-def test_rows_keep_their_order_whoever_is_first() -> None:
-    """Verdicts come in the order of rows, though several are asked for at a time."""
+def test_verdicts_keep_the_order_of_rows() -> None:
+    """Verdicts come in the order of the rows, even if requests run in parallel."""
     turns = threading.Barrier(4, timeout=10)
 
     def ask(prompt: str, budget: Budget) -> Reply:
@@ -786,8 +788,8 @@ def test_what_does_not_decide_it_is_not() -> None:
     assert request_key(one, "a") == request_key(other, "a") != request_key(one, "b")
 
 
-def test_a_reply_that_is_no_use_is_kept_until_asked_again(tmp_path: Path) -> None:
-    """A reply without a verdict was paid for; it is asked for again only if told to."""
+def test_unusable_reply_is_kept_unless_ask_again(tmp_path: Path) -> None:
+    """A reply without a verdict is cached; only `ask_again` requests it anew."""
     options: dict[str, Any] = {"cache": tmp_path / "c", "raise_on_failure": False}
     judge("nope", **options).run(responses=["a"])
     model = Model()
@@ -799,8 +801,8 @@ def test_a_reply_that_is_no_use_is_kept_until_asked_again(tmp_path: Path) -> Non
     assert len(model.prompts) == 1
 
 
-def test_whatever_is_said_of_a_reply_it_is_kept(tmp_path: Path) -> None:
-    """A reply is kept with a text of what a generator says of it that is not JSON."""
+def test_metadata_that_is_not_json_is_cached_as_text(tmp_path: Path) -> None:
+    """Metadata of a reply that is not JSON is cached as text."""
     model = Model()
     model.meta = {"usage": {"details": Path("a"), (1,): 2}}
     judge(ask=model, cache=tmp_path / "c").run(responses=["a"])
@@ -847,8 +849,8 @@ def test_a_file_that_is_no_cache_stays_as_it_is(
     assert (path.read_bytes() if path.is_file() else b"") == before
 
 
-def test_a_cache_that_breaks_is_told(tmp_path: Path) -> None:
-    """A reply that cannot be read, and one that comes too late, are no crash."""
+def test_broken_cache_is_a_cache_error(tmp_path: Path) -> None:
+    """An unreadable cached reply and a failed write both raise CacheError."""
     cache = ReplyCache(tmp_path / "c")
     cache.put(b"a", {"text": "x"})
     base = sqlite3.connect(tmp_path / "c")
@@ -869,8 +871,8 @@ def test_a_cache_that_breaks_is_told(tmp_path: Path) -> None:
 # The rest
 
 
-def test_a_key_shows_itself_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key is neither printed nor left in a message; it comes from a variable."""
+def test_api_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An API key from a variable is hidden in its repr and redacted in messages."""
     monkeypatch.setenv("MY_KEY", " sk-CANARY\n")
     key = api_key_from(["NOT_SET_ANYWHERE", "MY_KEY"])
 
@@ -907,8 +909,8 @@ def test_without_the_client_the_extra_is_named(
         LLMJudge(**MADE, api_key="k").warm_up()
 
 
-def test_threads_that_hang_do_not_keep_a_run() -> None:
-    """Nobody waits longer than told for a request that is under way."""
+def test_hanging_threads_do_not_block_a_run() -> None:
+    """Stopping waits for a request in progress no longer than its timeout."""
     begun, held = threading.Event(), threading.Event()
 
     def work(_: int) -> bool:
