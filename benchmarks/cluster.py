@@ -62,7 +62,7 @@ def main() -> None:
 
 def _row(name: str, both: dict[str, list[float]], size: float) -> float:
     """Print the row of one kind of work, and return the ratio of speeds."""
-    pool, dask = (statistics.median(both[each]) for each in ("pool", "dask"))
+    pool, dask = (statistics.median(both[backend]) for backend in ("pool", "dask"))
     print(
         f"| {name} | {pool:.2f} s, {size / pool:.0f} MB/s "
         f"| {dask:.2f} s, {size / dask:.0f} MB/s | {pool / dask:.2f} |"
@@ -162,8 +162,8 @@ def _once(rows: str, work: str, output: str, workers: str, address: str) -> None
     """Run work in this process, and print its seconds."""
     from harpia_formats import convert, validate  # noqa: PLC0415 - not timed
 
-    for each in ("conversion.run", "validation.run"):
-        importlib.import_module(f"harpia_formats.{each}")
+    for module in ("conversion.run", "validation.run"):
+        importlib.import_module(f"harpia_formats.{module}")
     with ExitStack() as stack:
         given: dict[str, Any] = {"jobs": int(workers)}
         if address:

@@ -186,19 +186,19 @@ def results_table(found: Sequence[Comparison]) -> str:
         heads,
         [
             [
-                each.name,
-                *(f"{seconds:.3f}" for seconds in each.seconds),
-                _ratio_text(each.wall),
-                _ratio_text(each.processor),
+                comparison.name,
+                *(f"{seconds:.3f}" for seconds in comparison.seconds),
+                _ratio_text(comparison.wall),
+                _ratio_text(comparison.processor),
                 *(
-                    (f"{peak / MEGABYTE:.1f}" for peak in each.peaks)
-                    if each.peaks
+                    (f"{peak / MEGABYTE:.1f}" for peak in comparison.peaks)
+                    if comparison.peaks
                     else ("unknown", "unknown")
                 ),
-                _ratio_text(each.memory) if each.memory else "unknown",
-                "kept" if each.is_kept else "**grew**",
+                _ratio_text(comparison.memory) if comparison.memory else "unknown",
+                "kept" if comparison.is_kept else "**grew**",
             ]
-            for each in found
+            for comparison in found
         ],
     )
 
@@ -274,7 +274,7 @@ def main() -> int:
     print(page)
     if arguments.output is not None:
         arguments.output.write_text(page, encoding="utf-8")
-    return int(not all(each.is_kept for each in found))
+    return int(not all(comparison.is_kept for comparison in found))
 
 
 if __name__ == "__main__":

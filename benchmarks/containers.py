@@ -50,14 +50,16 @@ def check_place(planted: Planted, case: Case) -> None:
     ]
     done = subprocess.run(command, capture_output=True, check=False)
     report = json.loads(done.stdout)
-    (problem,) = [each for each in report["problems"] if each["severity"] == "error"]
+    (problem,) = [
+        problem for problem in report["problems"] if problem["severity"] == "error"
+    ]
     text = planted.path.open("rb")
     with text:
         text.seek(problem["byte_offset"])
         there = text.read(3)
         column = column_of(text, problem["byte_offset"])
     keys = ("line", "column", "record")
-    found = (report["files"][0]["format"], *(problem[each] for each in keys))
+    found = (report["files"][0]["format"], *(problem[key] for key in keys))
     number = min(WRONG, planted.records)
     expected = (case.format, planted.line, column, number)
     inside = 0 <= problem["byte_offset"] - planted.byte_offset < 2_000
@@ -124,7 +126,9 @@ def main() -> None:
     ratio = with_ids.median / without.median
     peaks.append(with_ids.peak or 0)
     head = ["file", "size", "records", "time", "peak memory"]
-    ids = [row_of(each.name, size, options.ids, each) for each in results.values()]
+    ids = [
+        row_of(result.name, size, options.ids, result) for result in results.values()
+    ]
     page = DOCUMENT.format(
         sizes=table(head, rows),
         ids=table(head, ids),
@@ -142,7 +146,7 @@ def main() -> None:
 
 def row_of(name: str, size: int, records: int, result: Measurement) -> list[str]:
     """Return a row of a table."""
-    peak = f"{result.peak / MEGABYTE:.0f} MB" if result.peak else "not told"
+    peak = f"{result.peak / MEGABYTE:.0f} MB" if result.peak else "unknown"
     time = f"{result.median:.1f} s"
     return [name, f"{size / 1e9:.2f} GB", f"{records:,}", time, peak]
 

@@ -134,11 +134,11 @@ def prove(pair: Pair, folder: Path) -> None:
     """Prove that all candidates write the same rows; raises `SystemExit` otherwise."""
     found = candidates_on(generated(pair, PROVEN, folder), pair, folder)
     outputs = []
-    for each in found:
-        each.begin()
-        subprocess.run(each.command, check=True, capture_output=True)
-        assert each.output is not None  # noqa: S101 - all of these write a file
-        outputs.append(rows_in(each.output))
+    for candidate in found:
+        candidate.begin()
+        subprocess.run(candidate.command, check=True, capture_output=True)
+        assert candidate.output is not None  # noqa: S101 - all of these write a file
+        outputs.append(rows_in(candidate.output))
     ours, *others = outputs
     for candidate, other in zip(found[1:], others, strict=True):
         pairs = enumerate(zip(ours, other, strict=False))
@@ -166,21 +166,21 @@ def measured(count: int, folder: Path, runs: int) -> dict[str, dict[str, Measure
 def sizes_of(count: int, folder: Path) -> str:
     """Return the mean sizes of the records of all pairs, in words."""
     sizes = [
-        f"{generated(each, count, folder).stat().st_size / count / 1000:.1f} kB"
-        f" ({each.source})"
-        for each in PAIRS
+        f"{generated(pair, count, folder).stat().st_size / count / 1000:.1f} kB"
+        f" ({pair.source})"
+        for pair in PAIRS
     ]
     return f"{', '.join(sizes[:-1])} and {sizes[-1]}"
 
 
 def load() -> str:
     """Return the load average over five minutes, if it is known."""
-    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "not told"
+    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def document(results: Results, count: int, runs: int, sizes: str) -> str:
     """Return the results as Markdown."""
-    tables = [f"## {name}\n\n{times_table(each)}" for name, each in results.items()]
+    tables = [f"## {name}\n\n{times_table(group)}" for name, group in results.items()]
     return MARKDOWN.format(
         count=count,
         ratios=ratios_table(results, (OURS,)),
@@ -195,7 +195,7 @@ def document(results: Results, count: int, runs: int, sizes: str) -> str:
         python=platform.python_version(),
         load=load(),
         versions=", ".join(
-            f"{each} {importlib.metadata.version(each)}" for each in PACKAGES
+            f"{package} {importlib.metadata.version(package)}" for package in PACKAGES
         ),
     )
 

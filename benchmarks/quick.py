@@ -41,7 +41,7 @@ def candidates(folder: Path, count: int = ROWS) -> list[Candidate]:
     good = commands(path)
     bad = commands(misspelt(path, folder / "bad.jsonl"))
     record, empty = start_up_candidates(folder)
-    found = [Candidate(each, good[each]) for each in (OURS, OURS_ALONE, PARSER)]
+    found = [Candidate(name, good[name]) for name in (OURS, OURS_ALONE, PARSER)]
     found.append(Candidate(ALL_BAD, bad[OURS], REFUSALS[OURS]))
     found += [Candidate(ONE, record.command), empty]
     if not has_sourcemeta():
@@ -90,7 +90,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         bars = bars_of(compare(candidates(Path(folder)), RUNS, memory=False))
     print(bars_table(bars))
-    return int(not all(each.met for each in bars))
+    return int(not all(bar.met for bar in bars))
 
 
 if __name__ == "__main__":

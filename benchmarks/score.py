@@ -140,7 +140,7 @@ class Floor:
 
 def growth(results: Results) -> float:
     """Return our peak by that with a tenth of the pairs, infinity if unknown."""
-    more, fewer = (results[WHOLE][each].peak for each in (OURS, FEWER))
+    more, fewer = (results[WHOLE][name].peak for name in (OURS, FEWER))
     return more / fewer if more and fewer else math.inf
 
 
@@ -161,35 +161,35 @@ FLOORS = (
 
 def missed(results: Results) -> list[Floor]:
     """Return the limits that are not met."""
-    return [each for each in FLOORS if not each.measured(results) <= each.limit]
+    return [floor for floor in FLOORS if not floor.measured(results) <= floor.limit]
 
 
 def floors_table(results: Results) -> str:
     """Return a table of the limits with the measured values."""
     rows = [
         [
-            each.what,
-            f"{each.limit:.3g}",
-            f"{each.measured(results):.3f}",
-            "no" if each in missed(results) else "yes",
+            floor.what,
+            f"{floor.limit:.3g}",
+            f"{floor.measured(results):.3f}",
+            "no" if floor in missed(results) else "yes",
         ]
-        for each in FLOORS
+        for floor in FLOORS
     ]
     return table(["floor", "at most", "measured", "met"], rows)
 
 
 def load() -> str:
     """Return the load average over five minutes, if it is known."""
-    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "not told"
+    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def document(results: Results, count: int, runs: int) -> str:
     """Return the results as Markdown."""
     compared = {
-        name: {key: each for key, each in group.items() if key != FEWER}
+        name: {key: measurement for key, measurement in group.items() if key != FEWER}
         for name, group in results.items()
     }
-    tables = [f"## {name}\n\n{times_table(each)}" for name, each in results.items()]
+    tables = [f"## {name}\n\n{times_table(group)}" for name, group in results.items()]
     return MARKDOWN.format(
         count=count,
         words=WORDS,
@@ -206,7 +206,7 @@ def document(results: Results, count: int, runs: int) -> str:
         python=platform.python_version(),
         load=load(),
         versions=", ".join(
-            f"{each} {importlib.metadata.version(each)}" for each in PACKAGES
+            f"{package} {importlib.metadata.version(package)}" for package in PACKAGES
         ),
     )
 

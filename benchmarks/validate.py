@@ -98,11 +98,16 @@ One in a hundred, {most:,} rows:
 
 def document(results: Results, mean: float, runs: int, command: str) -> str:
     """Return the results as Markdown; `mean` is the mean size of a row in bytes."""
-    groups = {f"{count:,} rows": each for count, each in results.sizes.items()}
-    sizes = [f"## {name}\n\n{times_table(each)}" for name, each in groups.items()]
+    groups = {
+        f"{count:,} rows": measurements for count, measurements in results.sizes.items()
+    }
+    sizes = [
+        f"## {name}\n\n{times_table(measurements)}"
+        for name, measurements in groups.items()
+    ]
     all_bad = [
-        f"Every row, {results.fewest:,} of them, {fault}:\n\n{times_table(each)}"
-        for fault, each in results.all_bad.items()
+        f"Every row, {results.fewest:,} of them, {fault}:\n\n{times_table(found)}"
+        for fault, found in results.all_bad.items()
     ]
     every = times_table(results.every, base=EVERY) if results.every else NO_EVERY
     return DOCUMENT.format(
@@ -127,7 +132,7 @@ def document(results: Results, mean: float, runs: int, command: str) -> str:
 def peer_text(results: Results) -> str:
     """Return a sentence on the processor times of sourcemeta on the largest file."""
     peer = results.sizes[results.most][SOURCEMETA]
-    program, system = (statistics.median(each) for each in (peer.user, peer.system))
+    program, system = (statistics.median(times) for times in (peer.user, peer.system))
     return PEER.format(seconds=peer.median, program=program, system=system)
 
 
@@ -193,7 +198,7 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     arguments = parser.parse_args(given)
     if min(arguments.rows) < FEWEST_ROWS or arguments.runs < 1:
         parser.error(f"at least {FEWEST_ROWS:,} rows and one run are needed")
-    arguments.parts = [each for each in PARTS if getattr(arguments, each)] or ["bars"]
+    arguments.parts = [part for part in PARTS if getattr(arguments, part)] or ["bars"]
     arguments.without_paths = without_paths(sys.argv[1:] if given is None else given)
     return arguments
 
@@ -203,16 +208,16 @@ def without_paths(given: list[str]) -> list[str]:
     places = ("--folder", "--output", "--every-eval-ever")
     pairs = zip(["", *given], given, strict=False)
     return [
-        each
-        for before, each in pairs
-        if before not in places and not each.startswith(places)
+        argument
+        for before, argument in pairs
+        if before not in places and not argument.startswith(places)
     ]
 
 
 def main() -> int:
     """Measure, write the parts of the page, and return the exit code."""
     arguments = arguments_of()
-    judged: list[Bar] = []
+    measured_bars: list[Bar] = []
     with tempfile.TemporaryDirectory() as fleeting:
         folder: Path = arguments.folder or Path(fleeting)
         folder.mkdir(parents=True, exist_ok=True)
@@ -220,10 +225,10 @@ def main() -> int:
             text, bars = PARTS[part](arguments, folder)
             replace_part(arguments.output, part, text)
             print(text)
-            judged += bars
-    if judged:
-        print(bars_table(judged))
-    all_met = all(each.met for each in judged)
+            measured_bars += bars
+    if measured_bars:
+        print(bars_table(measured_bars))
+    all_met = all(bar.met for bar in measured_bars)
     return int(not all_met and not arguments.report_only)
 
 

@@ -21,16 +21,16 @@ def in_new_shape(row: Value) -> Value:
     changed = {
         "schema_version": "0.3.0",
         "input": {**question, "reference": [question["reference"]]},
-        "output": answer and {key: [each] for key, each in answer.items()},
-        "messages": turns and [_message(each) for each in turns],
+        "output": answer and {key: [value] for key, value in answer.items()},
+        "messages": turns and [_message(turn) for turn in turns],
         "answer_attribution": [
-            _attribution(each) for each in row["answer_attribution"]
+            _attribution(attribution) for attribution in row["answer_attribution"]
         ],
         "evaluation": {**row["evaluation"], "score": float(row["evaluation"]["score"])},
         "metadata": _texts(metadata),
     }
     gone = ("interactions", "run_label")
-    kept = {key: each for key, each in row.items() if key not in gone}
+    kept = {key: value for key, value in row.items() if key not in gone}
     return {**kept, **changed}
 
 
@@ -39,8 +39,8 @@ def _message(turn: Value) -> Value:
     changed: Value = {}
     if turn["tool_calls"]:
         changed["tool_calls"] = [
-            {**each, "arguments": _texts(each["arguments"])}
-            for each in turn["tool_calls"]
+            {**call, "arguments": _texts(call["arguments"])}
+            for call in turn["tool_calls"]
         ]
     if "tool_call_id" in turn:
         changed["tool_call_id"] = [turn["tool_call_id"]]
@@ -55,16 +55,16 @@ def _attribution(step: Value) -> Value:
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
     """Return values as strings, since 0.3.0 allows no other type there."""
     return {
-        key: each if isinstance(each, str) else json.dumps(each)
-        for key, each in values.items()
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in values.items()
     }
 
 
 def new_rows(count: int) -> Iterator[bytes]:
     """Yield `count` lines of records of 0.3.0."""
-    for each in rows(count):
-        row = in_new_shape(json.loads(each))
-        yield json.dumps(row, ensure_ascii=each.isascii()).encode() + b"\n"
+    for line in rows(count):
+        row = in_new_shape(json.loads(line))
+        yield json.dumps(row, ensure_ascii=line.isascii()).encode() + b"\n"
 
 
 def aggregate(count: int) -> Value:

@@ -52,12 +52,12 @@ def tencent_row(number: int, chance: random.Random) -> Value:
     models = chance.sample(MODELS, chance.randint(1, 2))
     outputs = [
         {
-            "model_name": each,
+            "model_name": model,
             "responses": [
                 response_of(words, chance) for _ in range(chance.randint(1, 2))
             ],
         }
-        for each in models
+        for model in models
     ]
     return {
         "id": f"q_{number:08d}",

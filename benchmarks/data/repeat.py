@@ -30,10 +30,10 @@ def repeated(source: list[Path], count: int) -> Iterator[bytes]:
     for _ in count_from():
         for path in source:
             with path.open("rb") as lines:
-                for each in lines:
+                for line in lines:
                     if number == count:
                         return
-                    yield _renamed(each, number)
+                    yield _renamed(line, number)
                     number += 1
         if not number:
             raise ValueError(f"no records in {source}")
@@ -79,7 +79,7 @@ def repeated_file(folder: Path, source: list[Path], count: int) -> Iterator[Path
 
 def check_room(folder: Path, source: list[Path], count: int) -> None:
     """Raise `SystemExit` if the disk has no room for `count` rows."""
-    size = sum(each.stat().st_size for each in source)
+    size = sum(path.stat().st_size for path in source)
     needed = int(size / rows_in(source) * count) + KEPT_FREE
     free = shutil.disk_usage(folder).free
     if needed > free:
@@ -92,8 +92,8 @@ def check_room(folder: Path, source: list[Path], count: int) -> None:
 def rows_in(source: list[Path]) -> int:
     """Return the number of lines of all files."""
     rows = 0
-    for each in source:
-        with each.open("rb") as lines:
+    for path in source:
+        with path.open("rb") as lines:
             rows += sum(1 for _ in lines)
     return rows
 

@@ -34,17 +34,17 @@ class Bar:
 
 def bars_table(bars: Sequence[Bar]) -> str:
     """Return a table of bars, each with its value and whether it is met."""
-    has_memory = any(each.memory for each in bars)
+    has_memory = any(bar.memory for bar in bars)
     heads = ["line", "figure", "bar", "verdict"]
     rows = [
         [
-            each.what,
-            number(each.figure) if each.figure is not None else each.why_not,
-            f"at {'least' if each.at_least else 'most'} {number(each.limit)}",
-            "met" if each.met else "**not met**",
-            *([each.memory] if has_memory else []),
+            bar.what,
+            number(bar.figure) if bar.figure is not None else bar.why_not,
+            f"at {'least' if bar.at_least else 'most'} {number(bar.limit)}",
+            "met" if bar.met else "**not met**",
+            *([bar.memory] if has_memory else []),
         ]
-        for each in bars
+        for bar in bars
     ]
     return table([*heads, *(["peak memory, MB"] if has_memory else [])], rows)
 

@@ -214,4 +214,4 @@ def rows_in(path: Path) -> list[Any]:
     if path.suffix == ".json":
         instances: list[Any] = json.loads(data)["instances"]
         return instances
-    return [json.loads(each) for each in data.splitlines()]
+    return [json.loads(line) for line in data.splitlines()]

@@ -78,31 +78,32 @@ def measured(counts: Sequence[int], folder: Path, runs: int) -> Growth:
     """
     sourcemeta()
     growth = Growth()
-    for each in sorted(counts):
-        log(f"writing {each:,} rows")
-        with repeat.good_rows(folder, each) as path:
+    for count in sorted(counts):
+        log(f"writing {count:,} rows")
+        with repeat.good_rows(folder, count) as path:
             tools = [
                 OURS,
                 PARSER,
-                *([] if stops_sourcemeta(growth, each) else [SOURCEMETA]),
+                *([] if stops_sourcemeta(growth, count) else [SOURCEMETA]),
             ]
-            log(f"measuring {each:,} rows: {', '.join(tools)}")
+            log(f"measuring {count:,} rows: {', '.join(tools)}")
             given = commands(path)
             found = compare([Candidate(tool, given[tool]) for tool in tools], runs)
-            growth.points += points_of(found, each, path.stat().st_size)
+            growth.points += points_of(found, count, path.stat().st_size)
     return growth
 
 
 def points_of(found: Measurements, rows: int, size: int) -> list[Point]:
     """Return the measurements of all tools on one file as points of the picture."""
     return [
-        Point(name, rows, size, each.median, each.peak) for name, each in found.items()
+        Point(name, rows, size, measurement.median, measurement.peak)
+        for name, measurement in found.items()
     ]
 
 
 def stops_sourcemeta(growth: Growth, count: int) -> bool:
     """Tell whether sourcemeta would need too much memory; note the reason if so."""
-    last = [each for each in growth.points if each.tool == SOURCEMETA]
+    last = [point for point in growth.points if point.tool == SOURCEMETA]
     free = memory_in("MemAvailable")
     if growth.reason_stopped or not last or free is None or last[-1].peak is None:
         return bool(growth.reason_stopped)
@@ -118,19 +119,19 @@ def stops_sourcemeta(growth: Growth, count: int) -> bool:
 
 def growth_table(points: Sequence[Point]) -> str:
     """Return a table of the time and memory of each tool for each number of rows."""
-    ours = {each.rows: each.seconds for each in points if each.tool == OURS}
+    ours = {point.rows: point.seconds for point in points if point.tool == OURS}
     heads = ["command", "rows", "GB", "s", "MB/s", "peak memory, MB", "ours / this"]
     rows = [
         [
-            each.tool,
-            f"{each.rows:,}",
-            f"{each.size / 1e9:.2f}",
-            f"{each.seconds:.2f}",
-            f"{each.size / MEGABYTE / each.seconds:.0f}",
-            megabytes(each.peak),
-            ratio_text(ours[each.rows] / each.seconds),
+            point.tool,
+            f"{point.rows:,}",
+            f"{point.size / 1e9:.2f}",
+            f"{point.seconds:.2f}",
+            f"{point.size / MEGABYTE / point.seconds:.0f}",
+            megabytes(point.peak),
+            ratio_text(ours[point.rows] / point.seconds),
         ]
-        for each in points
+        for point in points
     ]
     return table(heads, rows)
 
@@ -175,12 +176,12 @@ def real_rows(name: str, found: Measurements, count: int, size: int) -> list[lis
             name,
             f"{count:,}",
             f"{size / 1e9:.2f}",
-            f"{each.median:.2f}",
-            f"{size / MEGABYTE / each.median:.0f}",
-            megabytes(each.peak),
-            ratio_text(ratio(found[OURS], each)),
+            f"{measurement.median:.2f}",
+            f"{size / MEGABYTE / measurement.median:.0f}",
+            megabytes(measurement.peak),
+            ratio_text(ratio(found[OURS], measurement)),
         ]
-        for tool, each in found.items()
+        for tool, measurement in found.items()
     ]
 
 
@@ -189,9 +190,9 @@ def text(
 ) -> str:
     """Draw the picture, and return the measured part of the page."""
     growth = measured(counts, folder, runs)
-    labelled = [replace(each, tool=LABELS[each.tool]) for each in growth.points]
+    labelled = [replace(point, tool=LABELS[point.tool]) for point in growth.points]
     picture.write_text(svg_of(labelled), encoding="utf-8")
-    most = max(each.rows for each in growth.points)
+    most = max(point.rows for point in growth.points)
     return DOCUMENT.format(
         picture=picture.name,
         growth=growth_table(growth.points),

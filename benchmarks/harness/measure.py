@@ -112,12 +112,12 @@ def compare(
     in another run.
     Raises `UnexpectedExitError`.
     """
-    rounds = [[run_of(each) for each in candidates] for _ in range(runs)]
+    rounds = [[run_of(candidate) for candidate in candidates] for _ in range(runs)]
     measurements = {}
-    for each, found in zip(candidates, zip(*rounds, strict=True), strict=True):
-        peak = peak_of(each) if memory and MEMORY_IS_KNOWN else None
-        measurements[each.name] = Measurement(
-            each.name,
+    for candidate, found in zip(candidates, zip(*rounds, strict=True), strict=True):
+        peak = peak_of(candidate) if memory and MEMORY_IS_KNOWN else None
+        measurements[candidate.name] = Measurement(
+            candidate.name,
             tuple(run.seconds for run in found),
             peak,
             tuple(run.user for run in found),
@@ -165,14 +165,14 @@ def peak_of(candidate: Candidate) -> int:
 
 def memory_of(processes: Iterable[int]) -> int:
     """Return the sum of the proportional set sizes of `processes` in bytes."""
-    return sum(_share_of(each) for each in processes)
+    return sum(_share_of(process) for process in processes)
 
 
 def family_of(process: int) -> list[int]:
     """Return a process with all its running descendants."""
     family = [process]
-    for each in family:
-        family += _children_of(each)
+    for member in family:
+        family += _children_of(member)
     return family
 
 
@@ -207,11 +207,11 @@ def _children_of(process: int) -> list[int]:
     """Return the child processes of all threads; none for a process that has ended."""
     children = []
     try:
-        for each in (PROCESSES / str(process) / "task").iterdir():
-            children += (each / "children").read_text().split()
+        for thread in (PROCESSES / str(process) / "task").iterdir():
+            children += (thread / "children").read_text().split()
     except OSError:
         return []
-    return [int(each) for each in children]
+    return [int(child) for child in children]
 
 
 def _share_of(process: int) -> int:
@@ -220,4 +220,4 @@ def _share_of(process: int) -> int:
         lines = (PROCESSES / str(process) / "smaps_rollup").read_text().splitlines()
     except OSError:
         return 0
-    return sum(int(each.split()[1]) for each in lines if each.startswith("Pss:")) * 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024

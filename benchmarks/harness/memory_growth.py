@@ -48,25 +48,25 @@ def measured(gigabytes: Sequence[float], folder: Path) -> dict[float, Size]:
     """Measure a file of each size. Raises `UnexpectedExitError`, and `SystemExit`."""
     row = generated(folder, SAMPLE).stat().st_size / SAMPLE
     sizes = {}
-    for each in sorted(gigabytes):
-        count = int(each * 1e9 / row)
-        log(f"measuring the memory at {each:g} GB")
+    for target in sorted(gigabytes):
+        count = int(target * 1e9 / row)
+        log(f"measuring the memory at {target:g} GB")
         with good_rows(folder, count) as path:
             command = Candidate("ours", (*ours(), "--jobs", "2", str(path)))
             seconds = seconds_of(command)
             looks = LOOKS if MEMORY_IS_KNOWN else 0
             peak = max((peak_of(command) for _ in range(looks)), default=None)
-            sizes[each] = Size(path.stat().st_size, count, seconds, peak)
+            sizes[target] = Size(path.stat().st_size, count, seconds, peak)
     return sizes
 
 
 def bars_of(sizes: Mapping[float, Size]) -> list[Bar]:
     """Return the limits of the memory."""
-    peaks = [each.peak for each in sizes.values() if each.peak is not None]
-    is_told = bool(peaks) and len(peaks) == len(sizes)
-    spread_apart = max(peaks) / min(peaks) if is_told else None
-    most = max(peaks) / MEGABYTE if is_told else None
-    names = ", ".join(f"{each:g}" for each in sizes)
+    peaks = [size.peak for size in sizes.values() if size.peak is not None]
+    is_known = bool(peaks) and len(peaks) == len(sizes)
+    spread_apart = max(peaks) / min(peaks) if is_known else None
+    most = max(peaks) / MEGABYTE if is_known else None
+    names = ", ".join(f"{target:g}" for target in sizes)
     return [
         Bar(f"{names} GB: highest / lowest peak memory", 1.1, spread_apart),
         Bar(f"{names} GB: peak memory of all processes, MB", 200, most),
@@ -78,13 +78,13 @@ def sizes_table(sizes: Mapping[float, Size]) -> str:
     heads = ["size, GB", "rows", "s", "MB/s", "peak memory, MB"]
     rows = [
         [
-            f"{each.size / 1e9:.2f}",
-            f"{each.rows:,}",
-            f"{each.seconds:.2f}",
-            f"{each.size / MEGABYTE / each.seconds:.0f}",
-            "not told" if each.peak is None else f"{each.peak / MEGABYTE:.1f}",
+            f"{size.size / 1e9:.2f}",
+            f"{size.rows:,}",
+            f"{size.seconds:.2f}",
+            f"{size.size / MEGABYTE / size.seconds:.0f}",
+            "unknown" if size.peak is None else f"{size.peak / MEGABYTE:.1f}",
         ]
-        for each in sizes.values()
+        for size in sizes.values()
     ]
     return table(heads, rows)
 

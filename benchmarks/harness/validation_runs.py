@@ -75,9 +75,9 @@ def measured(
     prove_candidates(folder)
     fewest, most = min(counts), max(counts)
     sizes = {}
-    for each in sorted(counts):
-        log(f"measuring {each:,} good rows")
-        sizes[each] = compare(candidates_on(each, folder), runs)
+    for count in sorted(counts):
+        log(f"measuring {count:,} good rows")
+        sizes[count] = compare(candidates_on(count, folder), runs)
     every = _measured_every(most, folder, runs, validator)
     log(f"measuring 1 % of bad rows among {most:,}")
     some_bad = compare(some_bad_candidates(most, folder), runs)
@@ -138,15 +138,15 @@ def _every_bar(results: Results) -> Bar:
 def _bad_bars(results: Results) -> list[Bar]:
     """Return the limits on files in which every row is bad."""
     bars = []
-    for fault, each in results.all_bad.items():
+    for fault, measurements in results.all_bad.items():
         what = f"{results.fewest:,} rows, all bad ({fault})"
-        rate = results.fewest / each[OURS].median
+        rate = results.fewest / measurements[OURS].median
         bars += [
             timed(
                 f"{what}: ours / sourcemeta --continue",
                 0.2,
-                each[OURS],
-                each[CONTINUED],
+                measurements[OURS],
+                measurements[CONTINUED],
             ),
             Bar(f"{what}: rows a second", 30_000, rate, at_least=True),
         ]

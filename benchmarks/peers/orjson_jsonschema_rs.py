@@ -17,8 +17,8 @@ def main(schema: str, path: str) -> int:
     ).is_valid
     invalid = 0
     with Path(path).open("rb") as lines:
-        for each in lines:
-            invalid += not is_valid(orjson.loads(each))
+        for line in lines:
+            invalid += not is_valid(orjson.loads(line))
     return int(invalid > 0)
 
 

@@ -12,8 +12,8 @@ import orjson
 def main(path: str) -> None:
     """Decode the lines of `path`."""
     with Path(path).open("rb") as lines:
-        for each in lines:
-            orjson.loads(each)
+        for line in lines:
+            orjson.loads(line)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ PUNCTUATION = set(string.punctuation)
 
 def normalized(text: str) -> str:
     """Return a text as SQuAD compares it."""
-    text = "".join(each for each in text.lower() if each not in PUNCTUATION)
+    text = "".join(
+        character for character in text.lower() if character not in PUNCTUATION
+    )
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
 
 
@@ -42,9 +44,9 @@ def f1(answer: str, reference: str) -> float:
 def main(path: str, *names: str) -> None:
     """Print the scores of the pairs of `path` by the metrics called `names`."""
     with Path(path).open("rb") as lines:
-        rows = [json.loads(each) for each in lines]
-    answers = [each["outputs"][0]["text"] for each in rows]
-    references = [each["references"][0] for each in rows]
+        rows = [json.loads(line) for line in lines]
+    answers = [row["outputs"][0]["text"] for row in rows]
+    references = [row["references"][0] for row in rows]
     found = {}
     for name, score in (("em", em), ("f1", f1)):
         if name in names:
@@ -59,7 +61,7 @@ def main(path: str, *names: str) -> None:
         scorer = RougeScorer(list(ROUGE))
         scores = list(map(scorer.score, references, answers))
         for name in ROUGE:
-            found[name] = sum(each[name].fmeasure for each in scores) / len(rows)
+            found[name] = sum(score[name].fmeasure for score in scores) / len(rows)
     print(json.dumps(found))
 
 

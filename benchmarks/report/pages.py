@@ -42,7 +42,7 @@ PARTS = {
 def replace_part(page: Path, part: str, text: str) -> None:
     """Replace one part of a page; the other parts are not changed."""
     found = page.read_text(encoding="utf-8") if page.exists() else ""
-    if not all(_pattern(each).search(found) for each in PARTS):
+    if not all(_pattern(name).search(found) for name in PARTS):
         found = skeleton()
     found = _pattern(part).sub(lambda _: _between(part, text), found)
     page.write_text(found, encoding="utf-8")
@@ -71,7 +71,7 @@ def circumstances(command: str) -> str:
         system=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         memory=_memory(),
         python=platform.python_version(),
-        versions=", ".join(f"{each} {_version(each)}" for each in PACKAGES),
+        versions=", ".join(f"{package} {_version(package)}" for package in PACKAGES),
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         load=_load(),
         command=command,
@@ -86,7 +86,7 @@ def _version(package: str) -> str:
 
 
 def _load() -> str:
-    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "not told"
+    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def _memory() -> str:
@@ -100,7 +100,7 @@ def memory_in(kind: str) -> int | None:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return None
-    found = [int(each.split()[1]) * 1024 for each in lines if each.startswith(kind)]
+    found = [int(line.split()[1]) * 1024 for line in lines if line.startswith(kind)]
     return found[0] if found else None
 
 

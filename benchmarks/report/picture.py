@@ -80,16 +80,16 @@ def svg_of(points: Sequence[Point]) -> str:
         Panel(
             "Seconds",
             LEFT,
-            _lines(points, lambda each: each.seconds),
+            _lines(points, lambda point: point.seconds),
             lambda value: f"{value:g} s",
         )
     ]
-    memory = [each for each in points if each.peak]
+    memory = [point for point in points if point.peak]
     if memory:
-        lines = _lines(memory, lambda each: (each.peak or 0) / MEGABYTE)
+        lines = _lines(memory, lambda point: (point.peak or 0) / MEGABYTE)
         panels.append(Panel("Peak memory", SECOND_LEFT, lines, _megabytes))
-    names = list(dict.fromkeys(each.tool for each in points))
-    parts = [part for each in panels for part in _panel(each, names)]
+    names = list(dict.fromkeys(point.tool for point in points))
+    parts = [part for panel in panels for part in _panel(panel, names)]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'role="img"><title>Seconds and memory by rows, both logarithmic</title>'
@@ -103,8 +103,8 @@ def _lines(
 ) -> dict[str, list[tuple[float, float]]]:
     """Return a line for each tool: rows and a value, from few rows to many."""
     lines: dict[str, list[tuple[float, float]]] = {}
-    for each in points:
-        lines.setdefault(each.tool, []).append((each.rows, value(each)))
+    for point in points:
+        lines.setdefault(point.tool, []).append((point.rows, value(point)))
     return {name: sorted(line) for name, line in lines.items()}
 
 
@@ -155,9 +155,9 @@ def _upright_axis(panel: Panel, scale: LogScale) -> list[str]:
 def _across_axis(rows: Sequence[float], scale: LogScale) -> list[str]:
     """Return a tick and a number for each number of rows."""
     return [
-        f'<path class="grid" d="M{scale(each):.1f} {BOTTOM}v6"/>'
-        + _text("axis", scale(each), BOTTOM + 22, _rows(each), "middle")
-        for each in rows
+        f'<path class="grid" d="M{scale(count):.1f} {BOTTOM}v6"/>'
+        + _text("axis", scale(count), BOTTOM + 22, _rows(count), "middle")
+        for count in rows
     ]
 
 

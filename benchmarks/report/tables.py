@@ -12,8 +12,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table, its first column aligned left and the others right."""
     lines = [heads, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    rule = ["-" * widths[0], *("-" * (each - 1) + ":" for each in widths[1:])]
-    return "\n".join(_line(each, widths) for each in (heads, rule, *lines[1:]))
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    return "\n".join(_line(line, widths) for line in (heads, rule, *lines[1:]))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -36,15 +36,15 @@ def ratios_table(
     groups: Mapping[str, Mapping[str, Measurement]], ours: Sequence[str]
 ) -> str:
     """Return a table with the ratios of each of `ours` to every other candidate."""
-    heads = ["against", *(f"{each}, {group}" for group in groups for each in ours)]
-    others = [each for each in next(iter(groups.values())) if each not in ours]
+    heads = ["against", *(f"{name}, {group}" for group in groups for name in ours)]
+    others = [name for name in next(iter(groups.values())) if name not in ours]
     rows = [
         [
             other,
             *(
-                ratio_text(ratio(group[each], group[other]))
+                ratio_text(ratio(group[name], group[other]))
                 for group in groups.values()
-                for each in ours
+                for name in ours
             ),
         ]
         for other in others
@@ -64,13 +64,16 @@ def times_table(
     heads += [f"ratio to {base}"] if base else []
     factor, digits = (1, 2) if unit == "s" else (1000, 0)
     rows = []
-    for each in measurements.values():
-        times = [each.median, min(each.seconds), max(each.seconds)]
-        times += [statistics.median(of or (0.0,)) for of in (each.user, each.system)]
-        row = [each.name, *(f"{time * factor:.{digits}f}" for time in times)]
-        row.append(megabytes(each.peak))
+    for measurement in measurements.values():
+        times = [measurement.median, min(measurement.seconds), max(measurement.seconds)]
+        times += [
+            statistics.median(of or (0.0,))
+            for of in (measurement.user, measurement.system)
+        ]
+        row = [measurement.name, *(f"{time * factor:.{digits}f}" for time in times)]
+        row.append(megabytes(measurement.peak))
         if base:
-            row.append(ratio_text(ratio(each, measurements[base])))
+            row.append(ratio_text(ratio(measurement, measurements[base])))
         rows.append(row)
     return table(heads, rows)
 

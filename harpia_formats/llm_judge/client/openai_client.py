@@ -140,7 +140,7 @@ def _meta(completion: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str,
 
 
 def tokens_in(meta: Mapping[str, Any]) -> int:
-    """Return the number of tokens of a reply, 0 if the endpoint does not tell."""
+    """Return the number of tokens of a reply, 0 if the endpoint does not report it."""
     usage = meta.get("usage")
     if not isinstance(usage, Mapping):
         return 0
