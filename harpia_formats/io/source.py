@@ -52,6 +52,15 @@ class ReadProgress(Protocol):
         """Bytes read so far."""
 
 
+@dataclass(frozen=True, slots=True)
+class BytesRead:
+    """The progress of reading a file in parts."""
+
+    name: str
+    total: int | None
+    consumed: int
+
+
 class SourceReader:
     """The decompressed bytes of one source in blocks, to be iterated once.
 

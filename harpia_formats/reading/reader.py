@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import ReadProgress, Source
+from harpia_formats.io.source import BytesRead, ReadProgress, Source
 from harpia_formats.mapping.columns import (
     check_field_names,
     column_names,
@@ -244,7 +243,7 @@ class Reading:
                 local.merge.pass_over(done.records)
                 count.bytes += work.end - work.begin
             place = Cursor(work.end, place.line + lines)
-            progress(Part(source.name, shards.size, work.end))
+            progress(BytesRead(source.name, shards.size, work.end))
         if isinstance(origin, RemoteFile):
             _check_unchanged(source.name, origin)
         count.complete = True
@@ -262,15 +261,6 @@ class Reading:
 def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
     """Return the own name of each column that is mapped."""
     return names_by_column(column_names(adapter_of(format_), format_.id, columns))
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """How far a file was read."""
-
-    name: str
-    total: int | None
-    consumed: int
 
 
 def _bytes_of(name: str, origin: Path | RemoteFile, work: LineRange) -> bytes:

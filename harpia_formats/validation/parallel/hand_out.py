@@ -23,7 +23,7 @@ from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import ReadProgress
+from harpia_formats.io.source import BytesRead, ReadProgress
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.tally import placed
@@ -37,6 +37,7 @@ from harpia_formats.validation.parallel.cut import (
     ranges_in,
 )
 from harpia_formats.validation.parallel.redone import RedoneUnits
+from harpia_formats.validation.parallel.unvalidated import internal_error, worker_died
 from harpia_formats.validation.parallel.worker import (
     answer_range,
     prepare,
@@ -83,15 +84,6 @@ class Workers:
 
 
 @dataclass(slots=True)
-class _Read:
-    """How far a file was read, for a progress bar."""
-
-    name: str
-    total: int | None
-    consumed: int = 0
-
-
-@dataclass(slots=True)
 class _HandedOut:
     """The rows of one file, most of which other processes validate."""
 
@@ -113,7 +105,7 @@ class _HandedOut:
         size = 0
         for frame in frames:
             yield from self.local.frames(iter((frame,)))
-            self._note_progress(self.file.blocks.reader)
+            self._note_progress()
             if not isinstance(frame, Chunk):
                 continue
             size += len(frame.data)
@@ -157,24 +149,22 @@ class _HandedOut:
         size = range_size(examples, is_far=self.workers.pool.is_far)
         handed = ranges_in(origin, place.offset, total or place.offset, size)
         plan = self.plan.seen_as(self.workers.pool.fingerprint_of(origin))
-        yield from self._in_turn(handed, plan, _Read(self.plan.name, total))
+        yield from self._in_turn(handed, plan)
         if isinstance(origin, RemoteFile) and not self.is_broken:
             self._check_unchanged(origin)
 
     def _bundles(self, frames: DocumentFrames) -> Iterator[Findings]:
         """Yield the problems of rows that are cut here."""
-        pool, reader = self.workers.pool, self.file.blocks.reader
+        pool = self.workers.pool
         with ExitStack() as stack:
             files = None
             # A cluster or an executor may be on other machines.
             if not pool.is_far:
                 # One more than are under way: the first of them is still read here.
                 files = stack.enter_context(memory_files(pool.max_pending + 1))
-            yield from self._in_turn(bundles(frames, files), self.plan, reader)
+            yield from self._in_turn(bundles(frames, files), self.plan)
 
-    def _in_turn(
-        self, handed: Iterator[Handed], plan: FilePlan, read: ReadProgress
-    ) -> Iterator[Findings]:
+    def _in_turn(self, handed: Iterator[Handed], plan: FilePlan) -> Iterator[Findings]:
         """Yield the problems of units in their order."""
         prepare(self.local.validators)
         works = (
@@ -186,9 +176,7 @@ class _HandedOut:
                 yield from self.local.frames(iter(item.frames))
             else:
                 yield from self._answered(item, item.unit, ticket)
-            if isinstance(read, _Read) and self.place is not None:
-                read.consumed = self.place.offset
-            self._note_progress(read)
+            self._note_progress()
             if self.is_broken:
                 return
 
@@ -206,13 +194,13 @@ class _HandedOut:
         try:
             answer: UnitAnswer = self.workers.pool.result(ticket)
         except WorkerDied:
-            yield from self._unvalidated(item, unit, _died(unit))
+            yield from self._unvalidated(item, unit, worker_died(unit))
             return
         if isinstance(answer, UnitResult):
             yield self._added(answer)
             self._move_on(unit, answer.lines)
         elif isinstance(answer, InternalFault):
-            yield from self._unvalidated(item, unit, _failed(unit, answer))
+            yield from self._unvalidated(item, unit, internal_error(unit, answer))
         else:
             self.workers.redone.count(answer)
             stretch = self._stretch_of(unit)
@@ -278,9 +266,14 @@ class _HandedOut:
         yield collector.take()
         self._move_on(unit, stretch.lines)
 
-    def _note_progress(self, read: ReadProgress) -> None:
-        if self.workers.progress is not None:
-            self.workers.progress(read)
+    def _note_progress(self) -> None:
+        """Report how far the file was read; workers read ranges themselves."""
+        if self.workers.progress is None:
+            return
+        read: ReadProgress = self.file.blocks.reader
+        if self.place is not None:
+            read = BytesRead(self.plan.name, read.total, self.place.offset)
+        self.workers.progress(read)
 
     def _check_unchanged(self, remote: RemoteFile) -> None:
         """Note if a file is another one than when it was found."""
@@ -288,31 +281,6 @@ class _HandedOut:
             remote.check_unchanged()
         except OSError as error:
             self.file.blocks.error = SourceError(self.plan.name, error_reason(error))
-
-
-def _died(unit: RowRange) -> tuple[str, str, str]:
-    """Return code, message and help on rows that ended a worker process twice."""
-    return (
-        "V901",
-        (
-            "{records} could not be validated: the process that worked on bytes "
-            f"{unit.begin:,} to {unit.end:,}, {{where}}, died twice"
-        ),
-        "see that there is memory enough, or look for what is special about them",
-    )
-
-
-def _failed(unit: RowRange, fault: InternalFault) -> tuple[str, str, str]:
-    """Return code, message and help on rows that harpia-formats failed on."""
-    error = fault.error.replace("{", "{{").replace("}", "}}")
-    return (
-        "V902",
-        (
-            "{records} could not be validated: harpia-formats failed on bytes "
-            f"{unit.begin:,} to {unit.end:,}, {{where}}: {error}"
-        ),
-        "please report it as a bug, with the rows",
-    )
 
 
 def _size(item: Handed) -> int:
