@@ -1,1 +1,1 @@
-"""From files to records."""
+"""Reading: the valid rows of files as records."""

@@ -1,4 +1,4 @@
-"""Keep the columns of a file until all are there, and join them to rows."""
+"""Store the columns of a file until all were read, and join them to rows."""
 
 import struct
 from collections.abc import Iterator
@@ -10,30 +10,32 @@ from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.problem import Path
-from harpia_formats.validation.unit.record_numbers import Numbers, RecordSet
+from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
 
 #: Bytes that a temporary file holds in memory.
 HELD = 1024 * 1024
-#: What stands before an item: its offset, line and column in the file, and its size.
+#: Written before each item: its offset, line and column in the file, and its size.
 _head = struct.Struct("<QQQI")
 
 
 @dataclass(slots=True)
 class ColumnBuffer:
-    """The items of all columns, in temporary files."""
+    """The items of all columns of a file, in temporary files."""
 
     files: dict[Path, IO[bytes]] = field(default_factory=dict)
     #: Records of which an item is not valid.
     invalid: RecordSet = field(default_factory=RecordSet)
-    _present: IO[bytes] | None = None
+    _current: IO[bytes] | None = None
 
     def begin(self, path: Path) -> None:
-        """Go on with the column at `path`."""
-        self._present = self.files[path] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `rows_of`
+        """Start with the items of the column at `path`."""
+        self._current = self.files[path] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `rows_of`
 
-    def take(self, chunk: Chunk, numbers: Numbers, refused: frozenset[int]) -> None:
-        """Keep the items of a chunk; records with a refused item are left out."""
-        file = self._present
+    def add(
+        self, chunk: Chunk, numbers: RecordNumbers, refused: frozenset[int]
+    ) -> None:
+        """Store the items of a chunk; a record with a refused item is not read."""
+        file = self._current
         if file is None:
             return
         for row, text in enumerate(chunk.rows):
@@ -45,8 +47,8 @@ class ColumnBuffer:
 
     def close(self) -> None:
         """Delete the items of all columns."""
-        for each in self.files.values():
-            each.close()
+        for file in self.files.values():
+            file.close()
 
     def components(self) -> list[Path]:
         """Return the paths of the objects that hold columns, in order."""
@@ -57,21 +59,24 @@ class ColumnBuffer:
         return [str(path[-1]) for path in self.files if path[:-1] == component]
 
     def rows_of(self, component: Path) -> Iterator[tuple[int, Cursor, Row]]:
-        """Yield number, place and items of each record of a component."""
+        """Yield number, place and items of each valid record of a component.
+
+        The files of the component are closed afterwards.
+        """
         files = {
-            path[-1]: each
-            for path, each in self.files.items()
+            path[-1]: file
+            for path, file in self.files.items()
             if path[:-1] == component
         }
-        for each in files.values():
-            each.seek(0)
+        for file in files.values():
+            file.seek(0)
         number = 0
         while True:
             number += 1
             value: dict[str, Any] = {}
             place: Cursor | None = None
             for name, file in files.items():
-                found = _item(file)
+                found = _read_item(file)
                 if found is not None:
                     place = place or found[0]
                     value[str(name)] = found[1]
@@ -81,13 +86,14 @@ class ColumnBuffer:
                 yield (
                     number,
                     place,
-                    {name: decode(each) for name, each in value.items()},
+                    {name: decode(item) for name, item in value.items()},
                 )
-        for each in files.values():
-            each.close()
+        for file in files.values():
+            file.close()
 
 
-def _item(file: IO[bytes]) -> tuple[Cursor, bytes] | None:
+def _read_item(file: IO[bytes]) -> tuple[Cursor, bytes] | None:
+    """Return the next item of a column and its place, None at the end."""
     head = file.read(_head.size)
     if not head:
         return None

@@ -1,4 +1,4 @@
-"""Read records from files of any format, and report what is wrong with them."""
+"""Read records from files of any format, and report the problems of the files."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import LineRange, RangeReader, read_range
+from harpia_formats.framing.byte_ranges import RangeReader
 from harpia_formats.framing.chunk import Cursor, count_newlines
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
-from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import BytesRead, ReadProgress, Source
 from harpia_formats.mapping.columns import (
@@ -29,6 +29,10 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
+from harpia_formats.reading.file_ranges import (
+    bytes_of_range,
+    check_unchanged,
+)
 from harpia_formats.reading.record_stream import Receive, RecordStream, TakeAccepted
 from harpia_formats.registry import (
     adapter_of,
@@ -52,7 +56,7 @@ from harpia_formats.validation.plan.run_plan import run_plan_of
 if TYPE_CHECKING:  # most files are too small for it
     from harpia_formats.conversion.fast.shards import Shards
 
-#: Rules that do not matter to whether a record can be read.
+#: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
 #: Called with the format of a file before its first record.
 Begin = Callable[[FormatVariant, FileCount], None]
@@ -61,11 +65,12 @@ Begin = Callable[[FormatVariant, FileCount], None]
 class Reading:
     """One run over some inputs, whose valid rows are read as records.
 
-    Raises `UnknownFormat` and `MapError` when it is made, `ValueError` without an
-    input, and `TypeError` for what is no input.
+    Raises when it is made: `UnknownFormat`, `MapError` or `ConversionError` for columns
+    that cannot be mapped, `ValueError` without an input, and `TypeError` for an input
+    of another type.
     """
 
-    def __init__(  # noqa: PLR0913 - one parameter for each wish
+    def __init__(  # noqa: PLR0913 - one parameter for each option
         self,
         inputs: Iterable[Input],
         format_: str | None,
@@ -87,7 +92,7 @@ class Reading:
                 )
         self._options = Options(
             format=format_,
-            # Of a table, the header is judged by them.
+            # The header of a table is validated by them.
             columns=columns if format_ == "csv" else None,
             fail_fast=fail_fast,
             max_row_bytes=max_row_bytes,
@@ -99,7 +104,7 @@ class Reading:
         )
         rules = rules_for(formats)
         active = selected_rules(rules, [], list(_left_out))
-        # Only validation reports what is doubtful.
+        # Warnings and notes are for validation only.
         errors = {
             code: rules[code]
             for code in active
@@ -119,7 +124,7 @@ class Reading:
         bulk: TakeAccepted | None = None,
         shards: "Shards | None" = None,
     ) -> Generator[Problem, None, None]:
-        """Yield what is wrong; hand each valid record to `receive`.
+        """Yield the problems of the inputs; pass each valid record to `receive`.
 
         Raises `ConversionError` for a file whose rows are no records.
         """
@@ -135,9 +140,10 @@ class Reading:
         bulk: TakeAccepted | None = None,
         shards: "Shards | None" = None,
     ) -> Generator[Iterable[Problem], None, None]:
-        """Yield what is wrong with some rows, perhaps nothing, after each step.
+        """Yield the problems of some rows, if any, after each step.
 
-        Valid records are handed to `receive` before, a bounded number at each step.
+        Their valid records were passed to `receive` before, a bounded number at each
+        step. The arguments are those of `RecordStream`.
         Raises `ConversionError` for a file whose rows are no records.
         """
         for source in sources_of_inputs(self.inputs):
@@ -149,7 +155,7 @@ class Reading:
                 source.name,
                 receive,
                 refuse,
-                _beginning(begin, count),
+                _checked_begin(begin, count),
                 bulk,
                 self._fields,
             )
@@ -164,6 +170,7 @@ class Reading:
         stream: RecordStream,
         shards: "Shards | None",
     ) -> Generator[Iterable[Problem], None, None]:
+        """Read one file, in ranges if it is large enough."""
         try:
             if shards is not None and shards.suits(source):
                 yield from self._in_shards(source, count, stream, shards)
@@ -195,7 +202,7 @@ class Reading:
         stream: RecordStream,
         progress: Callable[[ReadProgress], None] | None = None,
     ) -> Generator[Iterable[Problem], None, LocalValidation]:
-        """Validate an open file, and have its valid rows read."""
+        """Validate an open file, and pass its rows to `stream`; return the state."""
         settings = FileSettings(
             lambda: self.tally.demand(file.count), stream, progress=progress
         )
@@ -211,18 +218,18 @@ class Reading:
     def _in_shards(
         self, source: Source, count: FileCount, stream: RecordStream, shards: "Shards"
     ) -> Generator[Iterable[Problem], None, None]:
-        """Read the beginning of a file here, and have the rest converted in ranges."""
+        """Read the beginning of a file here; the rest is converted in ranges."""
         origin = source.origin
         assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - only they have ranges
         progress = self._options.progress or (lambda _: None)
         place = Cursor()
-        #: What validates rows here, once the format is known.
+        #: Validates rows in this process; None until the format is known.
         local: LocalValidation | None = None
         for work, found in shards.ranges(source.name, origin):
             done = shards.if_right(work, found)
             lines = 0 if done is None else done.lines
             if local is None:
-                data = _bytes_of(source.name, origin, work)
+                data = bytes_of_range(source.name, origin, work)
                 lines = count_newlines(data)
                 with opened(Source(source.name, data), count) as file:
                     local = yield from self._validated(file, stream)
@@ -231,12 +238,12 @@ class Reading:
                     return
                 shards.begin(variant)
             elif done is None:
-                stretch = RangeReader(source.name, work.begin, work.end, origin)
-                yield from self._lines(local, stretch, place)
+                reader = RangeReader(source.name, work.begin, work.end, origin)
+                yield from self._lines(local, reader, place)
                 if local.merge.stopped:
                     return
-                lines = stretch.lines
-                count.bytes += stretch.consumed
+                lines = reader.lines
+                count.bytes += reader.consumed
             else:
                 rows = shards.rows_of(work, done)
                 shards.deliver(done, rows, place, count.records)
@@ -245,50 +252,36 @@ class Reading:
             place = Cursor(work.end, place.line + lines)
             progress(BytesRead(source.name, shards.size, work.end))
         if isinstance(origin, RemoteFile):
-            _check_unchanged(source.name, origin)
+            check_unchanged(source.name, origin)
         count.complete = True
 
     def _lines(
-        self, local: LocalValidation, stretch: RangeReader, place: Cursor
+        self, local: LocalValidation, reader: RangeReader, place: Cursor
     ) -> Iterator[Iterable[Problem]]:
-        """Validate further lines of a file whose plan is settled."""
+        """Validate further lines of a file, from `place` on; yield their problems."""
         limit = self._options.max_row_bytes
-        frames = line_rows(ByteBuffer(iter(stretch)), place, limit)
+        frames = line_rows(ByteBuffer(iter(reader)), place, limit)
         for findings in local.frames(frames):
             yield tuple(self.tally.keep(local.merge.count, findings))
 
 
 def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the own name of each column that is mapped."""
+    """Return the name in the format of each mapped column."""
     return names_by_column(column_names(adapter_of(format_), format_.id, columns))
 
 
-def _bytes_of(name: str, origin: Path | RemoteFile, work: LineRange) -> bytes:
-    """Return the bytes of a range; raises `SourceError`."""
-    try:
-        return read_range(origin, work.begin, work.end)
-    except OSError as error:
-        raise SourceError(name, error_reason(error)) from error
+def _checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], None]:
+    """Return `begin` for one file, with a check of the format.
 
+    It raises `ConversionError` if the rows of the format are no records.
+    """
 
-def _check_unchanged(name: str, remote: RemoteFile) -> None:
-    """Raise `SourceError` if a file is another one than when it was found."""
-    try:
-        remote.check_unchanged()
-    except OSError as error:
-        raise SourceError(name, error_reason(error)) from error
+    def begin_if_records(variant: FormatVariant) -> None:
+        if not variant.format.adapter:
+            raise ConversionError(
+                f"{count.path} is {variant.format.id}, a document without records; "
+                f"records are in: {', '.join(readable_formats())}"
+            )
+        begin(variant, count)
 
-
-def _beginning(begin: Begin, count: FileCount) -> Callable[[FormatVariant], None]:
-    """Return a function that calls `begin` for a file whose rows are records."""
-    return lambda variant: begin(_converting(variant, count), count)
-
-
-def _converting(variant: FormatVariant, count: FileCount) -> FormatVariant:
-    """Return `variant` if its rows are records; raises `ConversionError`."""
-    if not variant.format.adapter:
-        raise ConversionError(
-            f"{count.path} is {variant.format.id}, a document without records; "
-            f"records are in: {', '.join(readable_formats())}"
-        )
-    return variant
+    return begin_if_records

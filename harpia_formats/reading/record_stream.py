@@ -20,58 +20,60 @@ from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.unit.record_numbers import Numbers
+from harpia_formats.validation.unit.record_numbers import RecordNumbers
 from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.validation.unit.rows import ValidatedRows
 
 if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.validation.unit.table import TableRecord, ValidatedTable
 
-#: The bytes of the key under which a row holds a header.
-HEADED = b'"header"'
+#: The bytes of the key of a header in a row.
+HEADER_KEY = b'"header"'
 
 #: Takes rows as a typed decoder decoded them; returns False to have them read one by
 #: one as records.
-TakeAccepted = Callable[[Chunk, Numbers, Sequence[Any], RowValidator], bool]
+TakeAccepted = Callable[[Chunk, RecordNumbers, Sequence[Any], RowValidator], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedRecord:
-    """One record with its row, which knows its place in the file."""
+    """One record, and its row with its place in the file."""
 
     record: Record
     row: RowContext
 
 
-#: Takes a record that was read.
+#: Called with each record that was read.
 Receive = Callable[[PlacedRecord], None]
 
 
 @dataclass(slots=True)
 class RecordStream:
-    """Reads the valid rows of one file as records, and hands them on.
+    """Reads the valid rows of one file as records, and passes them to `receive`.
 
-    It is the consumer of rows that the validation of the file calls.
+    The validation of the file calls it with the rows, as their consumer.
     """
 
+    #: The file as it is named in problems.
     path: str
+    #: Called with each record.
     receive: Receive
     #: Called with the bytes of each row that is not valid.
     refuse: Callable[[bytes], None]
-    #: Called once the format is known; it may raise an error to refuse the file.
+    #: Called when the format is known; it may raise an error to refuse the file.
     begin: Callable[[FormatVariant], None]
-    #: Called with rows that a typed decoder accepted all, before they are read.
+    #: Called with adjacent rows that a typed decoder accepted, before they are read.
     bulk: TakeAccepted | None = None
-    #: The name of the field in each column of a table, where they are mapped.
+    #: The names of the fields in mapped columns, by the names of the columns.
     fields: dict[str, str] = field(default_factory=dict)
-    #: The headers around the records, or in the first of them.
+    #: The headers of the file, around the records or in them.
     headers: list[Header] = field(default_factory=list)
     _adapter: FormatAdapter | None = None
     _variant: FormatVariant | None = None
     _columns: ColumnBuffer | None = None
 
     def open(self, variant: FormatVariant | None) -> None:
-        """Get ready for the rows of `variant`; None is a file of no known format."""
+        """Prepare to read rows of `variant`; None for a file in no known format."""
         if variant is None:
             return
         self.begin(variant)
@@ -81,12 +83,12 @@ class RecordStream:
             self._columns = ColumnBuffer()
 
     def column(self, path: Path) -> None:
-        """Begin with the items of another column."""
+        """Start with the items of the column at `path`."""
         if self._columns is not None:
             self._columns.begin(path)
 
     def rows(self, rows: ValidatedRows) -> None:
-        """Read the valid rows as records; hand on the bytes of those that are not."""
+        """Read the valid rows as records, and pass the bytes of others to `refuse`."""
         chunk, values = rows.chunk, rows.verdict.accepted
         validator = rows.part.validator
         if values is not None and self._accepted(
@@ -95,7 +97,7 @@ class RecordStream:
             return
         passed = rows.refused | frozenset(rows.verdict.blank)
         if self._columns is not None:
-            self._columns.take(chunk, rows.numbers, passed)
+            self._columns.add(chunk, rows.numbers, passed)
         elif self._adapter is not None:
             self._read(rows, passed)
         for row in sorted(rows.refused):
@@ -103,36 +105,36 @@ class RecordStream:
                 self.refuse(chunk.rows[row])
 
     def _read(self, rows: ValidatedRows, passed: frozenset[int]) -> None:
-        """Read the rows that are not `passed` over, as many at once as can be."""
+        """Read the rows that are not in `passed`, adjacent ones at once if possible."""
         chunk, numbers, values = rows.chunk, rows.numbers, rows.verdict.values
         for begin, end in _runs(len(chunk), passed, values):
             part = values[begin:end]
             if part and part[0] is not None and chunk.lines:
-                before = Numbers(numbers.of(begin) - 1, [])
+                before = RecordNumbers(numbers.of(begin) - 1, [])
                 lines, validator = chunk.between(begin, end), rows.part.validator
                 if self._accepted(lines, before, part, validator):
                     continue
             for number in range(begin, end):
                 text = chunk.rows[number]
                 start = chunk.start_of(number)
-                self._hand_on(decode(text), text, start, numbers.of(number))
+                self._receive_row(decode(text), text, start, numbers.of(number))
 
     def _accepted(
         self,
         chunk: Chunk,
-        numbers: Numbers,
+        numbers: RecordNumbers,
         values: Sequence[Any],
         validator: RowValidator,
     ) -> bool:
-        """Hand on rows that the decoder accepted; return whether they were taken."""
+        """Pass rows that the decoder accepted to `bulk`; return its answer."""
         if self.bulk is None or self._columns is not None:
             return False
-        if self._has_headed_rows and HEADED in chunk.data:
+        if self._has_header_in_rows and HEADER_KEY in chunk.data:
             return False
         return self.bulk(chunk, numbers, values, validator)
 
     def table(self, rows: "ValidatedTable") -> None:
-        """Read valid records of a table; hand on the bytes of those that are not."""
+        """Read valid records of a table, and pass the bytes of others to `refuse`."""
         for record in rows.records:
             if record.value is None:
                 self.refuse(record.row.data)
@@ -153,7 +155,7 @@ class RecordStream:
             value = {name: text for name, text in value.items() if name not in blank}
         if self.fields:
             value = rename_columns(value, self.fields)
-        self._hand_on(value, row.data, row.start, record.number)
+        self._receive_row(value, row.data, row.start, record.number)
 
     def header(self, header: DocumentHeader) -> None:
         """Read the document around the records as a header."""
@@ -164,12 +166,15 @@ class RecordStream:
             document = decode(header.text)
         except (MsgspecError, UnicodeDecodeError, RecursionError):
             return
-        assert self._variant is not None  # noqa: S101 - a adapter has a variant
+        assert self._variant is not None  # noqa: S101 - an adapter has a variant
         document.pop(self._variant.dialect.rows_at, None)
         self._note_header(adapter.read_header(document))
 
     def close(self) -> Iterator[None]:
-        """Hand on the records of columns, which end with the file, one at each step."""
+        """Read the records of columns, once the file has ended; yield after each one.
+
+        Raises `MapError` if a mapped column is missing.
+        """
         columns, adapter = self._columns, self._adapter
         if columns is None or adapter is None:
             return
@@ -179,7 +184,10 @@ class RecordStream:
             columns.close()
 
     def _rows_of(self, columns: ColumnBuffer, adapter: FormatAdapter) -> Iterator[None]:
-        """Hand on the rows of columns, one at each step. Raises `MapError`."""
+        """Read the records of columns; yield after each one.
+
+        Raises `MapError` if a mapped column is missing.
+        """
         for component in columns.components():
             if component and adapter.read_header is not None:
                 self._note_header(adapter.read_header({"component": component[0]}))
@@ -187,10 +195,11 @@ class RecordStream:
                 check_columns_exist(self.fields, columns.names_of(component), self.path)
             for number, start, given in columns.rows_of(component):
                 value = rename_columns(given, self.fields) if self.fields else given
-                self._hand_on(value, encode(value), start, number)
+                self._receive_row(value, encode(value), start, number)
                 yield
 
     def _note_header(self, header: Header) -> None:
+        """Add a header of the file, unless it is empty or known."""
         if header != Header() and header not in self.headers:
             self.headers.append(header)
 
@@ -200,18 +209,19 @@ class RecordStream:
         return self._variant is not None
 
     @property
-    def _has_headed_rows(self) -> bool:
-        """Whether a header is in a row, and not around them."""
+    def _has_header_in_rows(self) -> bool:
+        """Whether the header of the file is in its rows, not around them."""
         variant, adapter = self._variant, self._adapter
         if variant is None or adapter is None or adapter.read_header is None:
             return False
         return variant.dialect.container is Container.ROWS
 
-    def _hand_on(self, value: Row, text: bytes, start: Cursor, number: int) -> None:
+    def _receive_row(self, value: Row, text: bytes, start: Cursor, number: int) -> None:
+        """Read a row as a record, and pass it to `receive`."""
         variant, adapter = self._variant, self._adapter
-        assert variant is not None  # noqa: S101 - the caller looked
-        assert adapter is not None  # noqa: S101 - it has one with its variant
-        if self._has_headed_rows and adapter.read_header and "header" in value:
+        assert variant is not None  # noqa: S101 - only rows of a known format are read
+        assert adapter is not None  # noqa: S101 - it is set with the variant
+        if self._has_header_in_rows and adapter.read_header and "header" in value:
             self._note_header(adapter.read_header(value["header"]))
         record = read_record(value, adapter, variant)
         id_key = variant.format.id_key
@@ -222,11 +232,11 @@ class RecordStream:
 def _runs(
     count: int, passed: frozenset[int], values: Sequence[Any]
 ) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of rows that are adjacent, and decoded all or none.
+    """Yield begin and end of adjacent rows that are all decoded, or all not decoded.
 
-    Decoded are those with a value.
+    A row is decoded if it has a value. The `passed` rows are left out.
     """
-    known = [each is not None for each in values] + [False] * (count - len(values))
+    known = [value is not None for value in values] + [False] * (count - len(values))
     for is_known, rows in groupby(
         range(count), lambda row: None if row in passed else known[row]
     ):
@@ -236,7 +246,7 @@ def _runs(
 
 
 def read_record(value: Row, adapter: FormatAdapter, variant: FormatVariant) -> Record:
-    """Return the record that a row of `variant` is."""
+    """Return the row `value` of `variant` as a record, read by its adapter."""
     normalize = adapter.dialect_normalizers.get(variant.dialect.name)
     if normalize is not None:
         value = normalize(value)

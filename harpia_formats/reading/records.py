@@ -1,4 +1,4 @@
-"""Records out of any inputs, and back into lines of text, for programs."""
+"""Iterate over the records of inputs, and make a file of lines of records."""
 
 import io
 from collections import deque
@@ -22,34 +22,36 @@ def records_in(
 ) -> Iterator[Record]:
     """Yield the records of `inputs`.
 
-    Raises what `Reading` raises at once, `ConversionError` for a document without
-    records and `ValidationFailed` for what is no record, or cannot be read.
+    Raises what `Reading` raises when it is called. While records are read, it raises
+    `ConversionError` for a document without records, and at the end `ValidationFailed`
+    if a row is not valid or an input cannot be read.
     """
     reading = Reading(inputs, format_, columns=columns, **limits)
     return _records(reading)
 
 
 def _records(reading: Reading) -> Iterator[Record]:
-    taken: deque[PlacedRecord] = deque()
+    """Yield the records of a run. Raises `ValidationFailed` at its end."""
+    received: deque[PlacedRecord] = deque()
     problems: list[Problem] = []
-    for found in reading.steps(taken.append, lambda *_: None, lambda _: None):
+    for found in reading.steps(received.append, lambda *_: None, lambda _: None):
         problems += found
-        while taken:
-            yield taken.popleft().record
-    while taken:
-        yield taken.popleft().record
+        while received:
+            yield received.popleft().record
+    while received:
+        yield received.popleft().record
     report = replace(reading.tally.report(), problems=tuple(problems))
     report.raise_for_errors()
 
 
 class _Lines(io.RawIOBase):
-    """A stream of records as lines of JSON, which are made as they are read."""
+    """A stream of records as lines of JSON, each written when it is read."""
 
     name = "<records>"
 
     def __init__(self, records: Iterable[Record]) -> None:
-        self._lines = (encode(each) + b"\n" for each in records)
-        self._held = b""
+        self._lines = (encode(record) + b"\n" for record in records)
+        self._buffered = b""
 
     def readable(self) -> bool:
         """Return True."""
@@ -57,16 +59,16 @@ class _Lines(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Return up to `size` bytes, none at the end."""
-        while len(self._held) < size or size < 0:
+        while len(self._buffered) < size or size < 0:
             line = next(self._lines, b"")
             if not line:
                 break
-            self._held += line
-        end = len(self._held) if size < 0 else size
-        piece, self._held = self._held[:end], self._held[end:]
-        return piece
+            self._buffered += line
+        end = len(self._buffered) if size < 0 else size
+        data, self._buffered = self._buffered[:end], self._buffered[end:]
+        return data
 
 
 def lines_of(records: Iterable[Record]) -> BinaryIO:
-    """Return records as an open file of lines."""
+    """Return records as an open binary file of JSON lines."""
     return cast("BinaryIO", _Lines(records))

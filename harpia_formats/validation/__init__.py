@@ -1,1 +1,1 @@
-"""From files to problems and a report."""
+"""Validation of files: plan each file, validate its units, merge the results."""

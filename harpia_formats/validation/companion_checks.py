@@ -1,4 +1,4 @@
-"""Check files against their companions: other files that say what is in them."""
+"""Check a file against its companion, another file that describes its records."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -34,23 +34,24 @@ from harpia_formats.validation.validated_file import ValidatedFile
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
-    """A file that others are checked against."""
+class CompanionFile:
+    """A file that other files are checked against, read in its parts."""
 
     path: str
     #: The id of its format.
     format: str
-    #: Its document without its records, as text and decoded_or_none, and where it was.
+    #: Its document without its records, as text with its place and decoded.
     header: DocumentHeader
     document: dict[str, Any]
     #: Digests of the ids of its records.
     ids: Digests
 
 
-def read_other(source: Source, options: Options) -> Other:
-    """Read a file that others are checked against, in flat memory.
+def read_companion_file(source: Source, options: Options) -> CompanionFile:
+    """Read a file that other files are checked against, without holding its records.
 
-    Raises `SourceError`, and `CompanionError` if it is in no known format.
+    Raises `SourceError` if it cannot be read, and `CompanionError` if it is in no known
+    format or not valid JSON.
     """
     limit = options.max_row_bytes
     formats = tuple(all_formats().values())
@@ -81,42 +82,50 @@ def read_other(source: Source, options: Options) -> Other:
     if header is None or document is None:
         raise CompanionError(source.name, "is not valid JSON: validate it first")
     if cut is Framing.VALUES and variant.dialect.container is Container.ROWS:
-        document = None  # records alone, with nothing said around them
+        document = None  # there is nothing around the records
     if not isinstance(document, dict):
         document = {}
-    return Other(source.name, variant.format.id, header, document, ids)
+    return CompanionFile(source.name, variant.format.id, header, document, ids)
 
 
 def _whole(chunk: Chunk) -> DocumentHeader:
+    """Return the first row of `chunk` as the document of a file."""
     return DocumentHeader(chunk.rows[0], ((0, chunk.start),))
 
 
 def _id_of(value: Any, key: str) -> list[str]:
-    """Return the id that `value` has at `key`, as text; none if it has none."""
+    """Return the id that `value` has at `key`, as text, in a list; [] without one."""
     found = value.get(key) if key and isinstance(value, dict) else None
     is_id = isinstance(found, (str, int))
     return [key_text((found,), by_text=True)] if is_id else []
 
 
 def companion_findings(
-    validated: ValidatedFile, other: Other, demand: Callable[[], Demand]
+    validated: ValidatedFile,
+    companion_file: CompanionFile,
+    demand: Callable[[], Demand],
 ) -> Iterator[Findings]:
-    """Yield where a file disagrees with its companion, record by record.
+    """Yield the findings on a file that disagrees with its companion, by record.
 
     Problems that `demand` does not need are only counted. The records that disagree
     are counted as invalid.
     """
     companion = validated.companion
-    if companion is None or companion.format != other.format:
+    if companion is None or companion.format != companion_file.format:
         return
-    expected = companion.expect(other.document)
+    expected = companion.expect(companion_file.document)
     check = _Check(
-        validated, other, companion, expected, Digests(), validated.collector(demand)
+        validated,
+        companion_file,
+        companion,
+        expected,
+        Digests(),
+        validated.collector(demand),
     )
     with check.references:
         yield from check.records()
-        # A record that does not parse may be one that would be missed; an empty file
-        # has a problem of its own.
+        # A record that is not valid JSON may be one that would be reported as missing;
+        # an empty file has a problem of its own.
         if (
             validated.whole
             and check.count
@@ -128,12 +137,12 @@ def companion_findings(
 
 @dataclass(slots=True)
 class _Check:
-    """One file and its companion, while they are compared."""
+    """The state of the comparison of one file with its companion."""
 
     validated: ValidatedFile
-    other: Other
+    companion_file: CompanionFile
     companion: Companion
-    #: What the companion says of the file, read by its format.
+    #: What the companion states about the file, as its format reads it.
     expected: Any
     #: Digests of the ids that its records refer to.
     references: Digests
@@ -146,7 +155,7 @@ class _Check:
     broken: bool = False
 
     def records(self) -> Iterator[Findings]:
-        """Yield where records disagree with the companion."""
+        """Yield the findings on records that disagree with the companion."""
         for record in self._records():
             self.start = self.start or record.start
             self.count = record.number
@@ -160,7 +169,7 @@ class _Check:
                 yield self._of_record(record, value, remark)
 
     def closing(self) -> Iterator[Findings]:
-        """Yield where the file as a whole disagrees with the companion."""
+        """Yield the findings on the whole file that disagrees with the companion."""
         seen = FileSummary(self.count, tuple(self.names), self._digest())
         for remark in self.companion.closing(self.expected, seen):
             if self.companion.closing_there:
@@ -171,11 +180,11 @@ class _Check:
             yield self.collector.take()
 
     def unknown_references(self) -> Iterator[Findings]:
-        """Yield the records that refer to a record that the companion has not."""
+        """Yield the findings on records that refer to a record the companion lacks."""
         remark_on = self.companion.no_such_record
         if remark_on is None:
             return
-        missing = self.references.missing_from(self.other.ids).digests
+        missing = self.references.missing_from(self.companion_file.ids).digests
         if not missing:
             return
         for record in self._records():
@@ -190,6 +199,7 @@ class _Check:
         return takewhile(lambda record: record.number <= self.validated.until, found)
 
     def _digest(self) -> str | None:
+        """Return the checksum of the file's bytes, None if the companion has none."""
         algorithm = self.companion.algorithm(self.expected)
         if not algorithm:
             return None
@@ -220,8 +230,13 @@ class _Check:
 
     def _row_of_companion(self) -> RowContext:
         """Return the document of the companion as a row."""
-        header = self.other.header
-        start, value = header.pieces[0][1], self.other.document
+        header = self.companion_file.header
+        start, value = header.pieces[0][1], self.companion_file.document
         return RowContext(
-            self.other.path, header.text, start, None, value, pieces=header.pieces
+            self.companion_file.path,
+            header.text,
+            start,
+            None,
+            value,
+            pieces=header.pieces,
         )

@@ -1,8 +1,8 @@
-"""The error of a companion file that cannot be used."""
+"""The error about a companion file that cannot be used."""
 
 
 class CompanionError(Exception):
-    """A file that others should be checked against, and why they cannot be."""
+    """A file cannot be used to check other files against it: which one, and why."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)

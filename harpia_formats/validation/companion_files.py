@@ -1,4 +1,4 @@
-"""Find the files of a run that are checked against another file."""
+"""Find pairs of files in a run of which one is checked against the other."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -21,29 +21,33 @@ from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have no pairs
-    from harpia_formats.validation.companion_checks import Other
+    from harpia_formats.validation.companion_checks import CompanionFile
     from harpia_formats.validation.validated_file import ValidatedFile
 
 
-class Pairs:
-    """The files of a run that belong together, as they turn up; for `with`.
+class CompanionPairs:
+    """Finds and checks the pairs of files of a run; a context manager.
 
-    A file that was named is the companion of all that it can be one of. Others are
-    found by their names, if both are in the run.
+    A companion that the options name is that of every file of a fitting format. Without
+    one, pairs are found by the names of the files, if both are in the run.
     """
 
     def __init__(self, options: Options, tally: Tally) -> None:
+        """Take the options of the run and its counts, to which findings are added."""
         self._options = options
         self._tally = tally
-        self._given: Other | None = None
+        self._given: CompanionFile | None = None
         self._used = options.companion is None
-        #: Files that may be found to belong to another, by folder and name.
+        #: Validated files whose companion was not met yet, by folder and name.
         self._waiting: dict[PurePath, ValidatedFile] = {}
-        #: Files that others belong to, by the folder and names that these may have.
+        #: Companions, by the folder and names that files checked against them may have.
         self._wanted: dict[PurePath, ValidatedFile] = {}
 
     def __enter__(self) -> Self:
-        """Read the file that was named. Raises `CompanionError`."""
+        """Read the companion that the options name.
+
+        Raises `CompanionError` if it cannot be used.
+        """
         if self._options.companion is not None:
             self._given = _read(_named(self._options.companion), self._options)
         return self
@@ -57,12 +61,13 @@ class Pairs:
         if self._given is not None:
             self._given.ids.close()
 
-    def given_for(
+    def check_named_companion(
         self, variant: FormatVariant | None, validated: "ValidatedFile | None"
     ) -> Iterator[Problem]:
-        """Yield where a file, which is still open, disagrees with the one named.
+        """Yield the problems of a file, still open, that disagrees with the named one.
 
-        One of a format that belongs to it uses it, even if nothing can be compared.
+        A file of a fitting format counts as a use of it, even if nothing can be
+        compared.
         """
         given = self._given
         companion = variant.format.companion if variant else None
@@ -74,8 +79,10 @@ class Pairs:
         if validated is not None:
             yield from self._wanted_of(self._problems(validated, given))
 
-    def completed_by(self, validated: "ValidatedFile | None") -> Iterator[Problem]:
-        """Yield where files disagree of which `validated` is the second to turn up."""
+    def check_matching_files(
+        self, validated: "ValidatedFile | None"
+    ) -> Iterator[Problem]:
+        """Yield the problems of pairs of which `validated` is the second file."""
         if validated is None or self._given is not None:
             return
         place = _place_of(validated.source)
@@ -95,20 +102,20 @@ class Pairs:
                 return
 
     def _wanted_of(self, problems: Iterator[Problem]) -> Iterator[Problem]:
-        """Yield `problems`, up to the first error if no more is wanted."""
-        for each in problems:
-            yield each
-            if self._options.fail_fast and each.severity is Severity.ERROR:
+        """Yield `problems`, with `fail_fast` up to the first error."""
+        for problem in problems:
+            yield problem
+            if self._options.fail_fast and problem.severity is Severity.ERROR:
                 return
 
     def check_used(self) -> None:
-        """Raise `CompanionError` if no file was checked against the one named."""
+        """Raise `CompanionError` if no file was checked against the named companion."""
         if not self._used and self._given is not None:
             reason = f"is {self._given.format}, which none of the files belongs to"
             raise CompanionError(self._given.path, reason)
 
     def _pair(self, place: PurePath, other: "ValidatedFile") -> Iterator[Problem]:
-        """Yield where a file that waited disagrees with the one it belongs to."""
+        """Yield the problems of the file at `place` that disagrees with `other`."""
         validated = self._waiting.pop(place)
         try:
             read = _read(other.source, self._options)
@@ -120,9 +127,9 @@ class Pairs:
             read.ids.close()
 
     def _problems(
-        self, validated: "ValidatedFile", other: "Other"
+        self, validated: "ValidatedFile", other: "CompanionFile"
     ) -> Iterator[Problem]:
-        """Yield where a file disagrees with its companion, counted with the file."""
+        """Yield the problems of a file that disagrees with its companion, counted."""
         from harpia_formats.validation.companion_checks import companion_findings  # noqa: PLC0415 - only for companions: start-up time
 
         demand = partial(self._tally.demand, validated.count)
@@ -130,11 +137,11 @@ class Pairs:
             yield from self._tally.keep(validated.count, findings)
 
     def _names_wanted(self, validated: "ValidatedFile") -> tuple[str, ...]:
-        """Return what the files may be called that belong to a file."""
-        from harpia_formats.registry import all_formats  # noqa: PLC0415 - cheap by now
+        """Return the names that files checked against `validated` may have."""
+        from harpia_formats.registry import all_formats  # noqa: PLC0415 - only where files are paired by name
 
-        for each in all_formats().values():
-            companion = each.companion
+        for format_ in all_formats().values():
+            companion = format_.companion
             if companion is None or companion.file_names is None:
                 continue
             if companion.format == validated.variant.format.id:
@@ -147,7 +154,10 @@ class Pairs:
 
 
 def _named(companion: str | PathLike[str]) -> Source:
-    """Return the file that was named. Raises `CompanionError`."""
+    """Return the companion that the options name as a source.
+
+    Raises `CompanionError` if it is a URL that cannot be opened.
+    """
     if not is_url(fspath(companion)):
         path = Path(companion)
         return Source(str(path), path)
@@ -158,7 +168,10 @@ def _named(companion: str | PathLike[str]) -> Source:
 
 
 def _place_of(source: Source) -> PurePath | None:
-    """Return where a file lies that lasts, without the ending of its compression."""
+    """Return the path of a file without the suffix of its compression.
+
+    None if the file is a stream or bytes, which cannot be read again later.
+    """
     origin = source.origin
     if isinstance(origin, RemoteFile):
         place: PurePath = PurePosixPath(origin.identity.rstrip())
@@ -170,7 +183,7 @@ def _place_of(source: Source) -> PurePath | None:
 
 
 def _document_of(source: Source, options: Options) -> dict[str, Any]:
-    """Return the document of a file that others belong to, empty if it is broken."""
+    """Return the document of a companion, an empty one if it cannot be used."""
     try:
         read = _read(source, options)
     except CompanionError:  # its own problems were reported when it was validated
@@ -179,10 +192,11 @@ def _document_of(source: Source, options: Options) -> dict[str, Any]:
     return read.document
 
 
-def _read(source: Source, options: Options) -> "Other":
-    from harpia_formats.validation.companion_checks import read_other  # noqa: PLC0415 - only for pairs
+def _read(source: Source, options: Options) -> "CompanionFile":
+    """Read a companion file. Raises `CompanionError` if it cannot be used."""
+    from harpia_formats.validation.companion_checks import read_companion_file  # noqa: PLC0415 - only for pairs
 
     try:
-        return read_other(source, options)
+        return read_companion_file(source, options)
     except SourceError as error:
         raise CompanionError(error.path, error.reason) from error

@@ -47,7 +47,7 @@ class RowConsumer(Protocol):
 
 
 class LocalValidation(msgspec.Struct, frozen=True):
-    """What validates the units of one file in this process."""
+    """Validates the units of one file in this process, one after the other."""
 
     validators: FileValidators
     merge: FileMerge

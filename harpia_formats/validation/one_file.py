@@ -18,7 +18,6 @@ from harpia_formats.detection.sampled_file import (
 from harpia_formats.framing.chunk import Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.container import OpenedContainer, open_container
-from harpia_formats.io.reader import SourceError
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.model.report import FileCount
@@ -50,8 +49,10 @@ class OpenFile(msgspec.Struct, frozen=True):
     again: RereadableSource
 
 
-#: Validates the rows of a file, most of them in other processes.
-HandOut = Callable[[LocalValidation, DocumentFrames, OpenFile], Iterator[Findings]]
+#: Validates the frames of a file, most of them in worker processes.
+ValidateInWorkers = Callable[
+    [LocalValidation, DocumentFrames, OpenFile], Iterator[Findings]
+]
 
 
 class FileSettings(msgspec.Struct, frozen=True):
@@ -61,8 +62,8 @@ class FileSettings(msgspec.Struct, frozen=True):
     demand: Callable[[], Demand] = Demand
     #: Takes the rows, if they are not only validated.
     consumer: RowConsumer | None = None
-    #: Validates the rows in other processes, if there are any.
-    hand_out: HandOut | None = None
+    #: Validates the rows in worker processes, if there are any.
+    in_workers: ValidateInWorkers | None = None
     #: Called with the file that is read after each unit.
     progress: Callable[[ReadProgress], None] | None = None
     #: Whether the file is read once more to check it against its companion.
@@ -134,7 +135,7 @@ def _beginning(opening: OpenedContainer, file: OpenFile, run: RunPlan) -> Sample
 def _planned(
     beginning: SampledFile, collector: Collector, file: OpenFile, run: RunPlan
 ) -> FilePlan:
-    """Return the plan of a file; what is odd about the file goes to `collector`."""
+    """Return the plan of a file; remarks on its name and format go to `collector`."""
     count, place = file.count, collector.place(Cursor())
     name_note = misleading_suffix(count.path, beginning.sample)
     if name_note is not None:
@@ -158,8 +159,8 @@ def _rows(
         flow = local.frames(_table(beginning.opened, plan))
     else:
         frames = complete_frames(beginning.frames(plan.cut, plan.variant), file.blocks)
-        if settings.hand_out is not None and plan.is_known and not plan.has_columns:
-            yield from settings.hand_out(local, frames, file)
+        if settings.in_workers is not None and plan.is_known and not plan.has_columns:
+            yield from settings.in_workers(local, frames, file)
             return
         flow = local.frames(frames)
     for findings in flow:
@@ -246,11 +247,6 @@ def note_end(file: OpenFile, merge: FileMerge) -> None:
     count.complete = error is None
     if error is not None:
         count.reason = f"{error.reason}{_read_until(count, merge.last_line)}"
-
-
-def note_unreadable(count: FileCount, error: SourceError) -> None:
-    """Note in the counts of a file why it could not be read."""
-    count.reason = error.reason
 
 
 def _read_until(count: FileCount, last_line: int) -> str:

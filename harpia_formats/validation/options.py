@@ -1,4 +1,4 @@
-"""How to validate."""
+"""The options of a validation."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ if TYPE_CHECKING:  # most runs have none
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to validate; the defaults are those of the command line.
+    """The options of a validation; the defaults are those of the command line.
 
-    Raises `ValueError` or `TypeError` for what no validation could mean.
+    Raises `ValueError` for values and combinations that are not allowed, `TypeError`
+    if `select` or `ignore` is text, and `EngineError` for an unknown engine.
     """
 
     #: A format id, or the name of a family such as `eee`; recognised if None.
@@ -29,32 +30,33 @@ class Options:
     #: Codes, prefixes and names of rules.
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    #: Check the rules too that are only checked when asked for.
+    #: Check also the rules that are not checked by default.
     lint: bool = False
-    #: Hold files to what the vendor's document says.
+    #: Validate by the vendor's documentation, without tolerated deviations.
     strict: bool = False
     #: Examples kept of each group, and in all; 0 is no cap.
     examples: int = 5
     max_problems: int = 1000
-    #: A file that says what is in the others: an aggregate, the input of an output.
+    #: A file that describes the other files: an aggregate, or the input of an output.
     companion: PathLike[str] | str | None = None
     #: Stop at the first error.
     fail_fast: bool = False
-    #: Records of each file that are looked at; all if None.
+    #: Records of each file that are validated; all if None.
     limit: int | None = None
     #: Let the schema's `format` refuse values.
     assert_formats: bool = False
-    #: Ask the reference engine about every record.
+    #: Compare every verdict with the reference engine.
     cross_check: bool = False
+    #: Bytes that a row may have.
     max_row_bytes: int = ROW_LIMIT
     #: Worker processes; 0 for as many as there are processors.
     jobs: int = 0
-    #: Does the work of large runs instead of processes of our own, `jobs` pieces at
+    #: Runs the work of large runs instead of our own worker processes, `jobs` units at
     #: once if that is given.
     executor: "Executor | None" = None
-    #: The address of a cluster that does it: `dask://host:port`.
+    #: The address of a cluster that runs it: `dask://host:port`.
     engine: str | None = None
-    #: Called now and then with the file that is read, as far as it is.
+    #: Called after each part of a file with how far it was read.
     progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:
@@ -82,6 +84,7 @@ class Options:
 
 
 def _at_least(least: int, **numbers: int) -> None:
+    """Raise `ValueError` if a number, passed by its name, is less than `least`."""
     for name, number in numbers.items():
         if number < least:
             raise ValueError(f"{name} must be at least {least}, not {number}")

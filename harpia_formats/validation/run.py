@@ -19,13 +19,13 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.rules import selected_rules
-from harpia_formats.validation.companion_files import Pairs
+from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.one_file import (
     FileSettings,
-    HandOut,
+    ValidateInWorkers,
     note_end,
     opened,
     validate_open,
@@ -79,18 +79,18 @@ class Validation:
         self.redone = RedoneUnits()
 
     def __iter__(self) -> Iterator[Problem]:
-        pairs = Pairs(self._options, self._tally)
+        pairs = CompanionPairs(self._options, self._tally)
         with pairs, self._pool() as pool:
-            hand_out = self._hand_out(pool)
+            in_workers = self._in_workers(pool)
             for source, answer in self._sources(pool):
                 if isinstance(source, SourceError):
                     self._tally.begin(source.path).reason = source.reason
                 elif isinstance(answer, FileResult):
                     yield from self._merged(source, answer, pairs)
                 elif answer is None:
-                    yield from self._validated(source, pairs, pool, hand_out)
+                    yield from self._validated(source, pairs, pool, in_workers)
                 else:
-                    yield from self._unanswered(source, answer, pairs, pool, hand_out)
+                    yield from self._unanswered(source, answer, pairs, pool, in_workers)
                 if self._options.fail_fast and self._tally.errors:
                     return
             pairs.check_used()
@@ -102,7 +102,7 @@ class Validation:
     def _pool(self) -> "AbstractContextManager[WorkerPool | None]":
         """Return the worker processes, None if this process does all the work."""
         options = self._options
-        # Where only the beginning of a file is wanted, no worker should read the rest.
+        # With these options only the beginning of a file may be wanted.
         is_cut_short = options.fail_fast or options.limit is not None
         is_far = options.executor is not None or options.engine is not None
         if is_cut_short or (not is_far and _is_little(self._inputs)):
@@ -111,17 +111,17 @@ class Validation:
 
         return open_pool(options.jobs, options.executor, options.engine)
 
-    def _hand_out(self, pool: "WorkerPool | None") -> HandOut | None:
-        """Return what validates a file's rows in other processes, if there are any."""
+    def _in_workers(self, pool: "WorkerPool | None") -> ValidateInWorkers | None:
+        """Return what validates the rows of a file in workers, None without workers."""
         if pool is None:
             return None
-        from harpia_formats.validation.parallel.hand_out import Workers  # noqa: PLC0415 - only for several processes: start-up time
+        from harpia_formats.validation.parallel.large_file import Workers  # noqa: PLC0415 - only for several processes: start-up time
 
         progress = self._options.progress
         return Workers(pool, self._tally.demand, self.redone, progress).rows
 
     def _sources(self, pool: "WorkerPool | None") -> "Iterator[Answered]":
-        """Yield what the inputs name; many small files with the answers of workers."""
+        """Yield the files of the inputs, small ones with the answers of workers."""
         sources = sources_of_inputs(self._inputs)
         if pool is None:
             yield from ((source, None) for source in sources)
@@ -133,17 +133,17 @@ class Validation:
     def _validated(
         self,
         source: Source,
-        pairs: Pairs,
+        pairs: CompanionPairs,
         pool: "WorkerPool | None",
-        hand_out: HandOut | None,
+        in_workers: ValidateInWorkers | None,
     ) -> Iterator[Problem]:
         """Validate a file, and check it against its companion."""
         count = self._tally.begin(source.name)
         if pool is not None and pool.is_far:
-            _have_seen(pool, source)
+            _check_visible(pool, source)
         settings = FileSettings(
             lambda: self._tally.demand(count),
-            hand_out=hand_out,
+            in_workers=in_workers,
             progress=self._options.progress,
             has_companion=self._options.companion is not None,
         )
@@ -153,13 +153,15 @@ class Validation:
                     count, validate_open(file, self._plan, settings)
                 )
                 validated = validated_file(file, local)
-                yield from pairs.given_for(local.validators.variant, validated)
+                yield from pairs.check_named_companion(
+                    local.validators.variant, validated
+                )
         except SourceError as error:
             count.reason = error.reason
             return
         note_end(file, local.merge)
         if not (self._options.fail_fast and count.errors):
-            yield from pairs.completed_by(validated)
+            yield from pairs.check_matching_files(validated)
 
     def _kept(
         self, count: FileCount, flow: Generator[Findings, None, LocalValidation]
@@ -174,7 +176,7 @@ class Validation:
             yield from self._tally.keep(count, findings)
 
     def _merged(
-        self, source: Source, found: FileResult, pairs: Pairs
+        self, source: Source, found: FileResult, pairs: CompanionPairs
     ) -> Iterator[Problem]:
         """Merge what a worker found in a whole file."""
         # The problems are counted as they are kept.
@@ -190,21 +192,21 @@ class Validation:
             RecordSet(bytearray(found.undetermined)),
         )
         validated = file_of_result(source, found, outcomes)
-        yield from pairs.given_for(found.plan.variant, validated)
-        yield from pairs.completed_by(validated)
+        yield from pairs.check_named_companion(found.plan.variant, validated)
+        yield from pairs.check_matching_files(validated)
 
     def _unanswered(
         self,
         source: Source,
         answer: "TooMuch | FileNotSeen | InternalFault | WorkerDied",
-        pairs: Pairs,
+        pairs: CompanionPairs,
         pool: "WorkerPool | None",
-        hand_out: HandOut | None,
+        in_workers: ValidateInWorkers | None,
     ) -> Iterator[Problem]:
         """Validate a file that no worker did, or report why it cannot be."""
         if isinstance(answer, (TooMuch, FileNotSeen)):
             self.redone.count(answer)
-            yield from self._validated(source, pairs, pool, hand_out)
+            yield from self._validated(source, pairs, pool, in_workers)
             return
         count = self._tally.begin(source.name)
         Outcomes(count).add(b"", FIRST_RECORD, 0)
@@ -229,7 +231,7 @@ def _is_little(inputs: Sequence[Input]) -> bool:
     name = inputs[0]
     if len(inputs) > 1 or not isinstance(name, (str, PathLike)) or is_url(str(name)):
         return False
-    if str(name).lower().endswith(tuple(each.suffix for each in CODECS)):
+    if str(name).lower().endswith(tuple(codec.suffix for codec in CODECS)):
         return False
     try:
         path = Path(name)
@@ -238,13 +240,13 @@ def _is_little(inputs: Sequence[Input]) -> bool:
         return False
 
 
-def _have_seen(pool: "WorkerPool", source: Source) -> None:
-    """Have the workers look at a file that they will read in ranges.
+def _check_visible(pool: "WorkerPool", source: Source) -> None:
+    """Check that the workers see a large file, of which they will read ranges.
 
-    Raises `EngineError` if they do not see it.
+    Raises `EngineError` if they do not.
     """
     from harpia_formats.detection.splittable import is_plain_lines, splittable_size  # noqa: PLC0415 - only for clusters: start-up time
-    from harpia_formats.validation.parallel.hand_out import HEAD, WORTH  # noqa: PLC0415 - only for clusters: start-up time
+    from harpia_formats.validation.parallel.large_file import HEAD, WORTH  # noqa: PLC0415 - only for clusters: start-up time
 
     origin, size = source.origin, splittable_size(source.origin)
     if size is not None and size >= HEAD + WORTH and is_plain_lines(source):
@@ -253,7 +255,10 @@ def _have_seen(pool: "WorkerPool", source: Source) -> None:
 
 
 def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:
-    """Return the user's schema with its name, after a careful look."""
+    """Return the user's schema with its name, None without one.
+
+    Raises `SchemaError` if it cannot be read or is no draft-07 schema.
+    """
     if given is None:
         return None
     from harpia_formats.schema.user_schema import check_schema, user_schema  # noqa: PLC0415 - only with a schema of the user: start-up time
@@ -266,4 +271,5 @@ def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:
 
 
 def _formats_asked(name: str | None) -> tuple[Format, ...]:
+    """Return the formats called `name`, all without a name. Raises `UnknownFormat`."""
     return tuple(all_formats().values()) if name is None else formats_named(name)

@@ -11,7 +11,7 @@ from harpia_formats import Report, validate
 from harpia_formats.dedup.digests import digest_of
 from harpia_formats.io.source import Source
 from harpia_formats.registry import all_rules
-from harpia_formats.validation.companion_checks import read_other
+from harpia_formats.validation.companion_checks import read_companion_file
 from harpia_formats.validation.options import Options
 
 RULES = all_rules()
@@ -162,7 +162,7 @@ def test_findings_on_pairs_have_places(code: str, tmp_path: Path) -> None:
 def test_other_file_is_read_in_its_parts() -> None:
     """Of a wrapped document the header is kept, and digests of the ids of its rows."""
     data = lab_input(BLEU, ids=("a", 7, None))
-    other = read_other(Source("x.json", data), Options())
+    other = read_companion_file(Source("x.json", data), Options())
     wanted = json.loads(data) | {"instances": []}
 
     assert (other.path, other.format, other.document) == ("x.json", "harpia", wanted)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import FileCount, Problem, Report, validate
 from harpia_formats.io.reader import BLOCK
-from harpia_formats.validation.unit.row_checks import Verdict, confirm_rows
+from harpia_formats.validation.unit.row_checks import Verdict, compare_verdicts
 from harpia_formats.validation.unit.row_validator import RowValidator
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -457,7 +457,7 @@ def test_disagreement_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> N
     def validate_all(self: RowValidator, chunk: Any) -> Verdict:
         verdict = Verdict(len(chunk))
         assert self._checks.second_opinion is not None
-        confirm_rows(chunk.rows, verdict, self._checks.second_opinion)
+        compare_verdicts(chunk.rows, verdict, self._checks.second_opinion)
         return verdict
 
     monkeypatch.setattr(RowValidator, "validate", validate_all)

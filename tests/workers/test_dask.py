@@ -23,7 +23,7 @@ from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import hand_out as ranged
+from harpia_formats.validation.parallel import large_file
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.run import Validation
 from harpia_formats.workers import dask as module
@@ -105,7 +105,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
         monkeypatch.setattr(pieces, name, 15_000)
     for name in ("HEAD", "WORTH", "WORTH_UNKNOWN"):
-        monkeypatch.setattr(ranged, name, 1)
+        monkeypatch.setattr(large_file, name, 1)
     monkeypatch.setattr(batches, "SMALL_FAR", 0)
 
 
@@ -334,10 +334,10 @@ def test_a_file_that_workers_do_not_see_ends_the_run(
     source.write_bytes(FAULTY)
     # A worker's folder is not ours, and what it sees there is another file.
     code = (
-        "from harpia_formats.validation.parallel import hand_out as ranged\n"
+        "from harpia_formats.validation.parallel import large_file\n"
         "from harpia_formats.conversion.fast import shards as sharding\n"
         "from harpia_formats.workers import same_file as fingerprint\n"
-        "ranged.HEAD = ranged.WORTH = sharding.MIN_FILE_BYTES = 1\n"
+        "large_file.HEAD = large_file.WORTH = sharding.MIN_FILE_BYTES = 1\n"
         "found = fingerprint.fingerprint_of\n"
         "fingerprint.fingerprint_of = lambda o: "
         "fingerprint.FileFingerprint(o, found(o).size + 1, b'')\n"

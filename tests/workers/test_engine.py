@@ -24,7 +24,7 @@ from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.framing.byte_ranges import line_ranges
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import hand_out as ranged
+from harpia_formats.validation.parallel import large_file
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.workers import pool as worker_pool
 from harpia_formats.workers.engine import Engine, EngineError, check_engine
@@ -102,8 +102,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharding, "SAMPLE_BYTES", 40_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     monkeypatch.setattr(pieces, "RANGE", 5_000)
-    monkeypatch.setattr(ranged, "HEAD", 1)
-    monkeypatch.setattr(ranged, "WORTH", 1)
+    monkeypatch.setattr(large_file, "HEAD", 1)
+    monkeypatch.setattr(large_file, "WORTH", 1)
     monkeypatch.setattr(batches, "SMALL_FAR", 0)
 
 

@@ -14,7 +14,7 @@ from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.unit.record_numbers import Numbers
+from harpia_formats.validation.unit.record_numbers import RecordNumbers
 from harpia_formats.validation.unit.row_validator import RowValidator
 
 if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need none
@@ -49,7 +49,7 @@ class ChunkConverter:
     def accepted(
         self,
         chunk: Chunk,
-        numbers: Numbers,
+        numbers: RecordNumbers,
         values: Sequence[Any],
         validator: RowValidator,
     ) -> bool:

@@ -30,7 +30,7 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Container
-from harpia_formats.reading.record_stream import HEADED
+from harpia_formats.reading.record_stream import HEADER_KEY
 from harpia_formats.registry import adapter_of, format_of
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.validation.unit.row_checks import RowChecks
@@ -136,7 +136,7 @@ class _ShardWorker:
         """Tell whether no row of a chunk is too long or has a header."""
         if len(chunk.data) > self.job.max_row_bytes:
             return False
-        return not (self.has_headed_rows and HEADED in chunk.data)
+        return not (self.has_headed_rows and HEADER_KEY in chunk.data)
 
     def _pieces(self, chunk: Chunk) -> Iterator[tuple[Chunk, bool]]:
         """Cut a chunk into pieces of valid and of invalid rows, by turns."""

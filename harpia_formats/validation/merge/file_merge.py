@@ -26,7 +26,7 @@ Frame: TypeAlias = "Chunk | FramingFault | RowArray | DocumentHeader | TableBatc
 
 
 class FileMerge:
-    """The state of one file while its units are validated one after the other."""
+    """The merged results of the units of one file, which are added in order."""
 
     def __init__(self, plan: FilePlan, count: FileCount) -> None:
         """Take the plan of the file, and the counts that results are added to."""
@@ -37,7 +37,7 @@ class FileMerge:
         self.records = 0
         #: The number of items of each column that was begun, by its path.
         self.lengths: dict[Path, int] = {}
-        #: Whether the file is not read further, as the options want it.
+        #: Whether the options want no more of the file.
         self.stopped = False
         #: Whether some rows could not be validated at all.
         self.has_gaps = False
@@ -63,7 +63,7 @@ class FileMerge:
         return self.records >= options.limit
 
     def begin_column(self, path: Path) -> None:
-        """Begin with the items of a column."""
+        """Start with the items of the column at `path`."""
         self.lengths[path] = 0
         self._path, self.records = path, 0
 
@@ -110,7 +110,7 @@ class FileMerge:
         self.count.records = self.records
 
     def end_rows(self) -> None:
-        """Note that all rows were cut, or as many as were wanted."""
+        """Note that no more rows follow."""
         self.stopped |= self._is_cut_short
 
     @property

@@ -33,7 +33,7 @@ class RepeatedIds(msgspec.Struct, frozen=True):
     def report(
         self, merge: FileMerge, collector: Collector, id_key: str
     ) -> Iterator[None]:
-        """Report each record with a repeated id to `collector`, one at each step."""
+        """Report the records with repeated ids to `collector`; yield after each one."""
         for repeat in self.ids.repeats(merge.records):
             merge.outcomes.add(FIRST_RECORD, b"", repeat.record.number - 1)
             _collect(repeat, collector, id_key)

@@ -1,1 +1,1 @@
-"""The validation of one or many files by several processes."""
+"""Validation by several processes: of large files and of many small ones."""

@@ -18,16 +18,16 @@ from harpia_formats.validation.plan.units import (
 
 #: Bytes of a range that a worker reads; of one whose problems are all described.
 RANGE, RANGE_DESCRIBED = 8 * 1024 * 1024, 1024 * 1024
-#: How many times as long ranges are for a cluster or executor: each costs its
-#: scheduler some time.
+#: How many times as long the ranges for a cluster or executor are, since each range
+#: costs its scheduler some time.
 FAR = 4
 #: Bytes of rows that are sent to a worker together.
 BUNDLE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
-    """What comes next in a file: a unit for a worker, or frames for this process."""
+class FilePart:
+    """The next part of a file: a unit for a worker, or frames for this process."""
 
     unit: RowRange | None
     #: The frames of the unit, if they were cut in this process.
@@ -54,24 +54,25 @@ def memory_files(slots: int) -> MemoryFiles:
 
 def ranges_in(
     origin: Path | RemoteFile, begin: int, total: int, size: int
-) -> Iterator[Handed]:
+) -> Iterator[FilePart]:
     """Yield the units of a file of lines from byte `begin` on, each of `size` bytes."""
     # A worker may have another working folder.
     file = origin.absolute() if isinstance(origin, Path) else origin
     try:
         for start, end in line_ranges(origin, begin, size):
-            yield Handed(_range_of(file, start, end))
+            yield FilePart(_range_of(file, start, end))
             begin = end
     except OSError:
         # The process that reads the rest reports why it cannot.
-        yield Handed(_range_of(file, begin, total))
+        yield FilePart(_range_of(file, begin, total))
 
 
 def _range_of(file: Path | RemoteFile, begin: int, end: int) -> RowRange:
+    """Return the unit of the lines of `file` from byte `begin` to `end`."""
     return RowRange(begin, end, Cursor(begin), FileBytes(file, begin, end - begin))
 
 
-def bundles(frames: DocumentFrames, files: MemoryFiles | None) -> Iterator[Handed]:
+def bundles(frames: DocumentFrames, files: MemoryFiles | None) -> Iterator[FilePart]:
     """Yield units of rows that are cut here, together as far as they are adjacent.
 
     Their bytes are put into files in memory, or are sent with the unit.
@@ -88,12 +89,12 @@ def bundles(frames: DocumentFrames, files: MemoryFiles | None) -> Iterator[Hande
             yield _bundle(held, files)
             held, size = [], 0
         if not isinstance(frame, Chunk):
-            yield Handed(None, (frame,))
+            yield FilePart(None, (frame,))
     if held:
         yield _bundle(held, files)
 
 
-def _bundle(chunks: list[Chunk], files: MemoryFiles | None) -> Handed:
+def _bundle(chunks: list[Chunk], files: MemoryFiles | None) -> FilePart:
     """Return the unit of chunks that are all of lines or all of an array."""
     first, last = chunks[0], chunks[-1]
     parts = [chunk.data for chunk in chunks]
@@ -103,9 +104,18 @@ def _bundle(chunks: list[Chunk], files: MemoryFiles | None) -> Handed:
     pieces = () if first.lines else tuple(map(_piece, chunks))
     end = last.start.offset + len(last.data)
     unit = RowRange(first.start.offset, end, first.start, found, pieces)
-    return Handed(unit, tuple(chunks))
+    return FilePart(unit, tuple(chunks))
 
 
 def _piece(chunk: Chunk) -> Piece:
+    """Return the bytes of a chunk of an array, and how many rows they have."""
     is_whole = chunk.rows == [chunk.data]
     return Piece(len(chunk.data), chunk.start, 0 if is_whole else len(chunk))
+
+
+def end_of_lines(chunk: Chunk) -> Cursor | None:
+    """Return where a chunk of lines ends, if that is the beginning of a line."""
+    if not chunk.lines or not chunk.data.endswith(b"\n"):
+        return None
+    start = chunk.start
+    return Cursor(start.offset + len(chunk.data), start.line + len(chunk))

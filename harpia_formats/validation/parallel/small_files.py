@@ -1,4 +1,4 @@
-"""Have many small files validated by other processes, some at a time, in order."""
+"""Validate many small files in worker processes, in batches and in order."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ if TYPE_CHECKING:  # imported only if there are many files: start-up time
     from harpia_formats.validation.plan.units import WholeFile
     from harpia_formats.validation.unit.result import FileAnswer
 
-#: A file of so many bytes is not validated as a whole by another process.
+#: Bytes from which on a file is not validated as a whole by a worker.
 SMALL = 8 * 1024 * 1024
 #: The same for a cluster, where ranges are longer.
 SMALL_FAR = 32 * 1024 * 1024
-#: What a file costs besides its bytes, in bytes that are validated meanwhile.
+#: The time that a file costs besides its bytes, as bytes validated in that time.
 FILE = 64 * 1024
 #: Bytes of a batch, and of small files that are worth a second process.
 BATCH, WORTH = 1024 * 1024, 8 * 1024 * 1024
 
-#: A source and the answer of the worker that validated it; `WorkerDied` if it
-#: did twice, None if no worker has it.
+#: A source and the answer of the worker that validated it: `WorkerDied` if two workers
+#: died of it, None if this process validates it.
 Answered = tuple[Source | SourceError, "FileAnswer | WorkerDied | None"]
 
 
@@ -54,42 +54,43 @@ def in_batches(
         first.append(batch)
         size += batch.size
         if not batch.size:
-            # It is not kept waiting for what comes after it.
+            # This process validates it at once.
             size = 0
-            yield from _here(first)
+            yield from _without_answers(first)
             first = []
     if size < WORTH:
-        yield from _here(first)
+        yield from _without_answers(first)
         return
     if pool.is_far:
-        _see_first(pool, first)
+        _check_visible(pool, first)
     items = (
-        (each, _work(run, each, is_far=pool.is_far) if each.size else None)
-        for each in chain(first, batches)
+        (batch, _work(run, batch, is_far=pool.is_far) if batch.size else None)
+        for batch in chain(first, batches)
     )
-    for each, ticket in submit_in_order(pool, items):
+    for batch, ticket in submit_in_order(pool, items):
         if ticket is None:
-            yield from _here([each])
+            yield from _without_answers([batch])
         else:
-            yield from _answers(each, ticket, pool, run)
+            yield from _answers(batch, ticket, pool, run)
 
 
-def _see_first(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
-    """Have the workers look at the first small file.
+def _check_visible(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
+    """Check that the workers see the first small file.
 
-    Raises `EngineError` if they do not see it. Other files that a worker does not see
-    are validated by this process.
+    Raises `EngineError` if they do not. Other files that a worker does not see are
+    validated by this process.
     """
-    for each in chain.from_iterable(each.sources for each in batches if each.size):
-        if isinstance(each, Source) and isinstance(each.origin, (Path, RemoteFile)):
-            pool.check_visible(each.origin)
+    sources = chain.from_iterable(batch.sources for batch in batches if batch.size)
+    for source in sources:
+        if isinstance(source, Source) and isinstance(source.origin, (Path, RemoteFile)):
+            pool.check_visible(source.origin)
             return
 
 
-def _here(batches: Iterable[_Batch]) -> Iterator[Answered]:
-    """Yield sources that this process validates."""
-    for each in batches:
-        yield from ((source, None) for source in each.sources)
+def _without_answers(batches: Iterable[_Batch]) -> Iterator[Answered]:
+    """Yield the sources of batches that this process validates."""
+    for batch in batches:
+        yield from ((source, None) for source in batch.sources)
 
 
 def _batches(
@@ -97,16 +98,16 @@ def _batches(
 ) -> Iterator[_Batch]:
     held: list[Source | SourceError] = []
     size = 0
-    for each in sources:
-        own = _size_of(each, is_far=is_far)
+    for source in sources:
+        own = _size_of(source, is_far=is_far)
         if own is None or size + own > BATCH:
             if held:
                 yield _Batch(tuple(held), size)
             held, size = [], 0
         if own is None:
-            yield _Batch((each,))
+            yield _Batch((source,))
             continue
-        held.append(each)
+        held.append(source)
         size += own
     if held:
         yield _Batch(tuple(held), size)
@@ -127,19 +128,19 @@ def _work(run: "RunPlan", batch: _Batch, *, is_far: bool) -> Task:
     """Return the work on a batch of small files."""
     from harpia_formats.validation.parallel.worker import answer_files  # noqa: PLC0415 - only if there are many files: start-up time
 
-    files = tuple(_file(each, is_far=is_far) for each in batch.sources)
+    files = tuple(_file(source, is_far=is_far) for source in batch.sources)
     return answer_files, (run, files)
 
 
 def _file(source: Source | SourceError, *, is_far: bool) -> "WholeFile":
-    assert isinstance(source, Source)  # noqa: S101 - so it was measured
+    assert isinstance(source, Source)  # noqa: S101 - only such sources have a size
     from harpia_formats.validation.plan.units import WholeFile  # noqa: PLC0415 - only if there are many files: start-up time
 
     origin = source.origin
     size = splittable_size(origin) if is_far else None
     if isinstance(origin, RemoteFile):
         return WholeFile(source.name, origin, size)
-    assert isinstance(origin, Path)  # noqa: S101 - so it was measured
+    assert isinstance(origin, Path)  # noqa: S101 - only such sources have a size
     # A worker may have another working folder.
     return WholeFile(source.name, origin.absolute(), size)
 
@@ -147,14 +148,17 @@ def _file(source: Source | SourceError, *, is_far: bool) -> "WholeFile":
 def _answers(
     batch: _Batch, ticket: PendingTask, pool: WorkerPool, run: "RunPlan"
 ) -> Iterator[Answered]:
-    """Yield the files of a batch; where a process dies of them, one by one."""
+    """Yield the files of a batch with their answers.
+
+    If a worker process dies, each file is submitted alone.
+    """
     try:
         yield from zip(batch.sources, pool.result(ticket), strict=True)
     except WorkerDied as died:
         if len(batch.sources) == 1:
             yield batch.sources[0], died
             return
-        for each in batch.sources:
-            alone = _Batch((each,), batch.size)
+        for source in batch.sources:
+            alone = _Batch((source,), batch.size)
             ticket = pool.submit(_work(run, alone, is_far=pool.is_far))
             yield from _answers(alone, ticket, pool, run)

@@ -71,11 +71,11 @@ _cache = _Cache()
 
 
 class _NotSeenError(Exception):
-    """The file is another one here than where the plan was made."""
+    """The file is not the one that was planned: its content or size differs."""
 
 
 def prepare(validators: FileValidators) -> None:
-    """Have processes that begin as copies of this one use what was learned of rows."""
+    """Let worker processes that are forked from this one use its trained decoder."""
     copied = FileValidators(validators.plan)
     copied.part().validator.learn_from(validators.part().validator)
     _cache.validators = copied
@@ -106,7 +106,7 @@ def _answered(
         answer = FileNotSeen(reason)
     except Exception as error:  # noqa: BLE001 - an error of ours, which the main process reports as V902
         answer = internal_fault(error)
-    # The validators may be in the middle of something.
+    # The validators may be left in an unfinished state.
     _cache.validators = None
     return answer
 
@@ -130,18 +130,18 @@ def _range(plan: FilePlan, unit: RowRange, demand: Demand) -> UnitResult:
     collector = Collector(
         validators.rules, plan.name, options.examples, lambda: demand, is_sent=True
     )
-    stretch = _stretch_of(plan.name, unit)
+    reader = _reader_of(plan.name, unit)
     found = _RangeResult()
-    for frame in _frames(unit, stretch, options.max_row_bytes):
+    for frame in _frames(unit, reader, options.max_row_bytes):
         if isinstance(frame, Chunk):
             rows = CutRows(frame, (), found.records)
             found.add(validate_rows(rows, validators, collector).result, frame)
         else:
             broken = Broken(frame, found.records)
             found.add(report_broken(broken, collector, options.max_row_bytes))
-    if stretch.consumed != stretch.total:
+    if reader.consumed != reader.total:
         raise _NotSeenError(f"it has fewer bytes than {unit.end:,}")
-    return found.result(stretch.lines, collector.take())
+    return found.result(reader.lines, collector.take())
 
 
 @dataclass(slots=True)
@@ -199,7 +199,7 @@ def _bytes_of(bits: int) -> bytes:
     return bits.to_bytes((bits.bit_length() + 7) // 8, "little")
 
 
-def _stretch_of(name: str, unit: RowRange) -> RangeReader:
+def _reader_of(name: str, unit: RowRange) -> RangeReader:
     """Return the bytes of a unit, to be read once."""
     given = unit.bytes
     if isinstance(given, FileBytes):
@@ -230,7 +230,7 @@ def _rows_in(text: bytes) -> list[bytes]:
 
 @dataclass(slots=True)
 class _FindingLog:
-    """The findings of a whole file, as far as they are worth sending."""
+    """The findings of a whole file, limited to what is worth sending."""
 
     count: FileCount
     #: Examples that are wanted of each group; 0 for all.

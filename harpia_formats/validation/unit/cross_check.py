@@ -1,4 +1,4 @@
-"""The second opinion: the reference implementation of JSON Schema."""
+"""Compare verdicts with the reference implementation of JSON Schema."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from harpia_formats.validation.unit.row_checks import SecondOpinion
 #: Keywords on which the reference engine follows Python and not the standard: its
 #: patterns are Python's (`$` before a last newline, `\\d` of any script, no `\\p`), and
 #: it divides decimal fractions in binary. They are left out of the comparison.
-OWN_WAYS = frozenset({"pattern", "patternProperties", "multipleOf"})
+UNCOMPARED_KEYWORDS = frozenset({"pattern", "patternProperties", "multipleOf"})
 
 
 def second_opinion_of(schema: Schema, *, formats: bool = False) -> SecondOpinion:
-    """Return the second opinion on verdicts by `schema`, offline.
+    """Return a function that tells whether the reference engine agrees with a verdict.
 
-    Where the schema has keywords that the reference engine reads in its own way, both
-    engines are asked about the schema without them.
+    If `schema` has keywords that the reference engine does not follow the standard in,
+    both engines validate by the schema without them. Nothing is downloaded.
     """
-    common = without_own_ways(schema)
+    common = without_uncompared(schema)
     checker = jsonschema.Draft7Validator.FORMAT_CHECKER if formats else None
     reference = jsonschema.Draft7Validator(
         common, registry=Registry(), format_checker=checker
@@ -35,22 +35,23 @@ def second_opinion_of(schema: Schema, *, formats: bool = False) -> SecondOpinion
     return agrees
 
 
-def without_own_ways(schema: Any) -> Any:
-    """Return `schema` without the keywords in `OWN_WAYS`, at every depth."""
+def without_uncompared(schema: Any) -> Any:
+    """Return `schema` without the keywords in `UNCOMPARED_KEYWORDS`, at every depth."""
     if isinstance(schema, list):
-        return [without_own_ways(each) for each in schema]
+        return [without_uncompared(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _part_without(key, each)
-        for key, each in schema.items()
-        if key not in OWN_WAYS
+        key: _part_without(key, part)
+        for key, part in schema.items()
+        if key not in UNCOMPARED_KEYWORDS
     }
 
 
 def _part_without(keyword: str, part: Any) -> Any:
+    """Return the value of a keyword without `UNCOMPARED_KEYWORDS` in its schemas."""
     if keyword in {"enum", "const", "default"}:
         return part
     if keyword in {"properties", "definitions", "dependencies"} and part:
-        return {name: without_own_ways(each) for name, each in part.items()}
-    return without_own_ways(part)
+        return {name: without_uncompared(member) for name, member in part.items()}
+    return without_uncompared(part)

@@ -20,30 +20,34 @@ class DecoderTraining:
     """Builds the typed decoder of a schema from rows that were found valid."""
 
     def __init__(self, schema: Schema, *, formats: bool) -> None:
+        """Take the schema, and whether its `format` refuses values."""
         self.decoder: TypedDecoder | None = None
         self.schema = schema
         self._survey = UnknownKeys()
         self._rows = 0
         #: Whether keys were seen that the decoder does not know.
-        self._news = False
-        #: Asserted formats are more than the decoder's types can say.
+        self._has_new_keys = False
+        #: None if formats are asserted, which the decoder's types cannot express.
         self._decoders_left = 0 if formats or isinstance(schema, bool) else DECODERS
 
     def learn(self, value: Any) -> None:
-        """Take note of a valid row, and build a decoder when it is time."""
+        """Count a valid row and its keys; build a decoder after enough rows."""
         if not self._decoders_left:
             return
         self._rows += 1
-        self._news |= self._survey.take(self.schema, value)
-        if self._rows >= ROWS_BEFORE_DECODER and (self._news or self.decoder is None):
+        self._has_new_keys |= self._survey.take(self.schema, value)
+        if self._rows >= ROWS_BEFORE_DECODER and (
+            self._has_new_keys or self.decoder is None
+        ):
             self._build()
 
     def _build(self) -> None:
+        """Build a decoder that knows all keys seen so far."""
         if isinstance(self.schema, bool):
             return
         self._decoders_left -= 1
         self._rows = 0
-        self._news = False
+        self._has_new_keys = False
         try:
             self.decoder = typed_decoder_of(self.schema, dict(self._survey.extras))
         except UnsupportedSchemaError:

@@ -1,4 +1,4 @@
-"""Numbers of records: which of them a row has, and sets of them."""
+"""The numbers of records in a file: of the rows of a chunk, and sets of them."""
 
 from bisect import bisect_left
 
@@ -25,10 +25,11 @@ class RecordSet(msgspec.Struct):
         self.bits[place] |= 1 << (number & 7)
 
 
-class Numbers:
-    """The numbers of a chunk's records, blank rows left out."""
+class RecordNumbers:
+    """The numbers of the records in the rows of a chunk; blank rows have none."""
 
     def __init__(self, before: int, blank: list[int]) -> None:
+        """Take the number of records before the chunk, and its blank rows in order."""
         self._before = before
         self._blank = blank
 

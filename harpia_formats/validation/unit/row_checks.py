@@ -1,4 +1,4 @@
-"""What is checked of rows beside their schema, and what a check of them returns."""
+"""What is checked of the rows of a file, and the verdict on a chunk of them."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -9,10 +9,10 @@ from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.schema.load import Schema
 
-_decode = msgspec.json.Decoder().decode
-
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding
+
+_decode = msgspec.json.Decoder().decode
 
 #: Returns whether another schema engine agrees with a verdict on a decoded record.
 SecondOpinion = Callable[[Any, bool], bool]
@@ -34,7 +34,7 @@ class RowChecks(msgspec.Struct, frozen=True):
     find_other_format: FindOtherFormat | None = None
     #: Reads the ids of records, if repeated ids are looked for.
     identity: IdentityReader | None = None
-    #: Whether any rule on what a schema says is active.
+    #: Whether any rule on schema errors is active.
     asks_schema: bool = True
     #: Whether the schema's `format` refuses values.
     formats: bool = False
@@ -44,9 +44,10 @@ class RowChecks(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct):
-    """What the validation of one chunk found."""
+    """The findings on one chunk, its ids and its decoded rows."""
 
     records: int = 0
+    #: Indices of blank rows.
     blank: list[int] = msgspec.field(default_factory=list)
     findings: "list[Finding]" = msgspec.field(default_factory=list)
     #: The ids of the records that have one, as texts.
@@ -73,12 +74,12 @@ class Disagreement(Exception):  # noqa: N818 - reads as what happened
         return f"we say {ours}, the reference engine says {theirs}"
 
 
-def confirm_rows(
+def compare_verdicts(
     rows: list[bytes], verdict: Verdict, second_opinion: SecondOpinion
 ) -> None:
-    """Ask another schema engine about each row that parses, whose verdict is given.
+    """Compare the verdict on all rows of valid JSON with the reference engine.
 
-    Raises `Disagreement` at the first row on which it differs.
+    Raises `Disagreement` if one differs.
     """
     refused = set(verdict.blank)
     unknown: set[int] = set()

@@ -20,7 +20,7 @@ from harpia_formats.validation.unit.row_checks import (
     Disagreement,
     RowChecks,
     Verdict,
-    confirm_rows,
+    compare_verdicts,
 )
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
@@ -41,16 +41,18 @@ _not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def _members_of(rows: Sequence[Any], decoder: TypedDecoder) -> int:
+    """Return how many members all objects in decoded rows have."""
     return sum(map(decoder.members, rows))
 
 
 def _may_be_deep(text: bytes) -> bool:
-    """Tell whether `text` has brackets enough to be nested too deeply."""
+    """Return whether `text` has brackets enough to be nested too deeply."""
     brackets: int = stringzilla.count(text, b"[") + stringzilla.count(text, b"{")
     return brackets > DEPTH_LIMIT
 
 
 def _fault_in(number: int, text: bytes) -> "Finding | None":
+    """Return the JSON syntax error in the text of row `number`, None without one."""
     from harpia_formats.validation.diagnosis.finding import find_json_fault  # noqa: PLC0415 - imported only where a row has a problem
 
     return find_json_fault(number, text)
@@ -77,8 +79,8 @@ class RowValidator:
         #: Chunks to come that are not tried as a whole.
         self._pause = 0
         self._failures = 0
-        #: Whether the decoder is not tried on single rows until one is valid.
-        self._hopeless = False
+        #: Whether single rows are not tried with the decoder, until a row is valid.
+        self._skips_decoder = False
         #: Counts the members of rows that a decoder accepted.
         self.count_members: CountMembers = _members_of
 
@@ -100,7 +102,7 @@ class RowValidator:
     def validate(self, chunk: Chunk) -> Verdict:
         """Return what is wrong with the rows of `chunk`, in order.
 
-        Raises `Disagreement` if another engine is asked and differs.
+        Raises `Disagreement` if the reference engine is asked and differs.
         """
         verdict = Verdict()
         values = self.accepted(chunk)
@@ -111,11 +113,11 @@ class RowValidator:
             verdict.accepted = values
         verdict.records = len(chunk) - len(verdict.blank)
         if self._checks.second_opinion is not None:
-            confirm_rows(chunk.rows, verdict, self._checks.second_opinion)
+            compare_verdicts(chunk.rows, verdict, self._checks.second_opinion)
         return verdict
 
     def is_valid(self, row: bytes) -> bool:
-        """Tell whether a row is valid, without asking why it is not."""
+        """Return whether a row is valid, without finding why it is not."""
         if self.decoder is not None and self.decoder.accept(row) is not None:
             return True
         try:
@@ -125,9 +127,9 @@ class RowValidator:
         return self.schema_validator.is_valid(value)
 
     def accepted(self, chunk: Chunk) -> list[Any] | None:
-        """Return all rows decoded if they are certainly valid, taken at once.
+        """Return all rows decoded if the decoder accepts them at once, else None.
 
-        Where that fails again and again, it is tried less and less often.
+        After each failure in a row the next attempt comes later.
         """
         decoder = self.decoder
         if decoder is None or not chunk.is_plain():
@@ -146,7 +148,7 @@ class RowValidator:
     def _keys_differ(
         self, values: list[Any], data: bytes, decoder: TypedDecoder
     ) -> bool:
-        """Tell whether no object of the decoded `data` had the same key twice."""
+        """Return whether no object of the decoded `data` had the same key twice."""
         if not self._checks.repeated_keys:
             return True
         return has_no_repeated_keys(values, data, self.count_members(values, decoder))
@@ -162,17 +164,17 @@ class RowValidator:
         Rows are left where the decoder was replaced by a better one.
         """
         decoder = self.decoder
-        if decoder is None or self._hopeless:
+        if decoder is None or self._skips_decoder:
             values: list[Any] = [None] * (len(rows) - start)
         else:
             values = self._accepted_each(rows[start:], decoder)
-            self._hopeless = not any(each is not None for each in values)
+            self._skips_decoder = not any(value is not None for value in values)
         for number, value in enumerate(values, start):
             if value is None:
                 self._validate_row(number, rows[number], verdict)
                 if self.decoder is not decoder:
                     del values[number + 1 - start :]
-        kept = [each for each in values if each is not None]
+        kept = [value for value in values if value is not None]
         self._add_ids(kept, decoder, verdict)
         verdict.values = (
             [] if self.decoder is not decoder else [*[None] * start, *values]
@@ -180,24 +182,24 @@ class RowValidator:
         return start + len(values)
 
     def _accepted_each(self, rows: list[bytes], decoder: TypedDecoder) -> list[Any]:
-        """Return each row decoded if it is certainly valid, else None."""
-        values = [decoder.accept(each) for each in rows]
+        """Return each row decoded if the decoder accepts it, else None."""
+        values = [decoder.accept(row) for row in rows]
         if not self._checks.repeated_keys:
             return values
-        accepted = [each for each in values if each is not None]
+        accepted = [value for value in values if value is not None]
         texts = [
-            row for row, each in zip(rows, values, strict=True) if each is not None
+            row for row, value in zip(rows, values, strict=True) if value is not None
         ]
         if has_no_repeated_keys(
             accepted, b"\n".join(texts), _members_of(accepted, decoder)
         ):
             return values
         return [
-            each
-            if each is not None
-            and has_no_repeated_keys([each], row, decoder.members(each))
+            value
+            if value is not None
+            and has_no_repeated_keys([value], row, decoder.members(value))
             else None
-            for row, each in zip(rows, values, strict=True)
+            for row, value in zip(rows, values, strict=True)
         ]
 
     def _add_ids(
@@ -253,19 +255,19 @@ class RowValidator:
                 return
         remarks = list(self._checks.remarks(value)) if self._checks.remarks else []
         if not remarks:
-            self._hopeless = False
+            self._skips_decoder = False
             self.training.learn(value)
             return
         from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
 
         verdict.findings += [
-            Finding(each.code, number, each, value) for each in remarks
+            Finding(remark.code, number, remark, value) for remark in remarks
         ]
 
     def confirm(self, row: int, value: Any) -> None:
-        """Ask the reference engine about a decoded record, if there is one.
+        """Compare the verdict on a decoded record with the reference engine, if asked.
 
-        Raises `Disagreement`.
+        Raises `Disagreement` if they differ.
         """
         opinion = self._checks.second_opinion
         if opinion is not None:
@@ -292,11 +294,11 @@ class RowValidator:
         """Return the causes as findings, or that it is a record of another format."""
         from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
 
-        # A misspelt key says enough, even if without it the row looks like others.
-        misspelt = any(each.code == MISSPELT for each in causes)
+        # A misspelt key is the cause, even if the row looks like one of another format.
+        misspelt = any(cause.code == MISSPELT for cause in causes)
         other = None
         if self._checks.find_other_format is not None and not misspelt:
             other = self._checks.find_other_format(value)
         if other:
             return [Finding(other.code, number, other, value)]
-        return [Finding(each.code, number, each, value) for each in causes]
+        return [Finding(cause.code, number, cause, value) for cause in causes]

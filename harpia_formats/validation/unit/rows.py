@@ -10,7 +10,7 @@ from harpia_formats.dedup.digests import digests_of
 from harpia_formats.framing.chunk import Chunk
 from harpia_formats.validation.plan.units import CutRows
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.record_numbers import Numbers, RecordSet
+from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
 from harpia_formats.validation.unit.result import UnitResult, internal_fault
 from harpia_formats.validation.unit.row_checks import Disagreement, Verdict
 from harpia_formats.validation.unit.validators import FileValidators, RowPart
@@ -31,7 +31,7 @@ class ValidatedRows(msgspec.Struct, frozen=True):
     part: RowPart
     #: The rows that were validated: fewer than were given after a first error.
     chunk: Chunk
-    numbers: Numbers
+    numbers: RecordNumbers
     verdict: Verdict
     result: UnitResult
     #: Indices of rows with an error or without a verdict, beside blank ones.
@@ -60,7 +60,7 @@ def validate_rows(
             )
     if validators.plan.unvalidated:
         unread = set(range(len(chunk))) - set(verdict.blank)
-    numbers = Numbers(unit.before, verdict.blank)
+    numbers = RecordNumbers(unit.before, verdict.blank)
     open_rows = {row for row in unread if row < len(chunk)}
     invalid = set()
     for finding in active:
@@ -88,8 +88,11 @@ def validate_rows(
 
 
 def _without_findings(unit: CutRows, part: RowPart, verdict: Verdict) -> ValidatedRows:
-    """Return rows nothing is wrong with: most chunks of most files are such."""
-    numbers, result = Numbers(unit.before, verdict.blank), _result(unit.chunk, verdict)
+    """Return the result of rows without findings, as most chunks of most files are."""
+    numbers, result = (
+        RecordNumbers(unit.before, verdict.blank),
+        _result(unit.chunk, verdict),
+    )
     return ValidatedRows(part, unit.chunk, numbers, verdict, result, frozenset())
 
 
@@ -113,7 +116,7 @@ def _result(
     )
 
 
-def _bits(rows: set[int], numbers: Numbers, before: int) -> bytes:
+def _bits(rows: set[int], numbers: RecordNumbers, before: int) -> bytes:
     """Return the numbers of records in these rows as bits, counted from 1."""
     if not rows:
         return b""
@@ -133,11 +136,11 @@ def _until_first_error(
     return chunk, findings, False
 
 
-def _collect(  # noqa: PLR0913, PLR0917 - all that places a finding
+def _collect(  # noqa: PLR0913, PLR0917 - a finding is placed by all of these
     findings: "list[Finding]",
     collector: Collector,
     chunk: Chunk,
-    numbers: Numbers,
+    numbers: RecordNumbers,
     part: RowPart,
     validators: FileValidators,
 ) -> None:
@@ -175,7 +178,7 @@ def _verdict(chunk: Chunk, part: RowPart, validators: FileValidators) -> Verdict
             verdict = Verdict(records=1, findings=[internal_error(error)])
         found.records += verdict.records
         found.blank += [row for _ in verdict.blank]
-        found.findings += [replace(each, row=row) for each in verdict.findings]
+        found.findings += [replace(finding, row=row) for finding in verdict.findings]
         found.keys += verdict.keys
     return found
 

@@ -20,8 +20,8 @@ from harpia_formats.validation.unit.row_validator import RowValidator
 
 #: The rule on a record of another format.
 OTHER_FORMAT = "S203"
-#: The rules on what a schema says.
-_of_schema = ("S1", "C", "V", OTHER_FORMAT)
+#: The beginnings of the codes of rules on schema errors.
+_schema_rules = ("S1", "C", "V", OTHER_FORMAT)
 
 
 def _identity_of(plan: FilePlan) -> IdentityReader | None:
@@ -34,10 +34,13 @@ def _identity_of(plan: FilePlan) -> IdentityReader | None:
 
 
 @cache
-def _particular() -> tuple[FormatVariant, ...]:
-    """Return all variants but those whose signs nearly every record has."""
+def _specific_variants() -> tuple[FormatVariant, ...]:
+    """Return the variants of all formats but the general ones.
+
+    Nearly every record looks like one of a general format.
+    """
     variants = variants_of(all_formats().values())
-    return tuple(each for each in variants if not each.format.general)
+    return tuple(variant for variant in variants if not variant.format.general)
 
 
 class RowPart(msgspec.Struct):
@@ -45,7 +48,7 @@ class RowPart(msgspec.Struct):
 
     validator: RowValidator
     schema: Schema
-    #: Where in its record each of them is.
+    #: The path of each row in its record; () for whole records.
     path: Path = ()
 
 
@@ -90,6 +93,7 @@ class FileValidators:
         return self._validator(self.schema, remarks=dialect and dialect.header_remarks)
 
     def _built(self, path: Path) -> RowPart:
+        """Return the rows at `path` with a new validator."""
         schema = item_schema(self.schema, path) if path else self._record_schema()
         validator = self._validator(
             schema,
@@ -124,7 +128,7 @@ class FileValidators:
             advise=self.variant.format.advise if self.variant else no_advice,
             formats=options.assert_formats,
             repeated_keys="J105" in self.rules,
-            asks_schema=any(each.startswith(_of_schema) for each in self.rules),
+            asks_schema=any(code.startswith(_schema_rules) for code in self.rules),
             second_opinion=second_opinion,
             **checks,
         )
@@ -141,15 +145,16 @@ class FileValidators:
         column = path[-1]
 
         def of_item(item: Any) -> Iterator[Remark]:
-            for each in remarks({column: item}):
-                yield Remark(each.code, each.path[1:], each.message, each.help)
+            for remark in remarks({column: item}):
+                path = remark.path[1:]
+                yield Remark(remark.code, path, remark.message, remark.help)
 
         return of_item
 
     def _asks_remarks(self, dialect: Dialect) -> bool:
-        """Return whether any active rule is on what is tolerated or doubtful."""
+        """Return whether any active rule may be that of a remark."""
         errors_only = all(
-            each.severity is Severity.ERROR for each in self.rules.values()
+            rule.severity is Severity.ERROR for rule in self.rules.values()
         )
         return dialect.remarks_refuse or not errors_only
 
@@ -157,8 +162,8 @@ class FileValidators:
         """Return a schema of rows without remarks, None if there is none."""
         if self.variant is None or not self.variant.dialect.strict:
             return None
-        # What is only doubtful may be allowed strictly.
-        if any(each.lint for each in self.rules.values()):
+        # What a lint rule reports may be valid by the strict schema.
+        if any(rule.lint for rule in self.rules.values()):
             return None
         if not path:
             return record_schema(self.variant.dialect, strict=True)
@@ -171,7 +176,7 @@ class FileValidators:
             return None
         if isinstance(value, dict) and own.dialect.sniff(value):
             return None
-        found = first_match(value, _particular())
+        found = first_match(value, _specific_variants())
         if found is None:
             return None
         other, sign = found

@@ -15,7 +15,7 @@ from harpia_formats.io.remote import file as remote
 from harpia_formats.io.remote.sink import RemoteSink
 from harpia_formats.io.sink import SinkError
 from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import hand_out as ranged
+from harpia_formats.validation.parallel import large_file
 
 s3fs = pytest.importorskip("s3fs", reason='needs the extra "test-remote"')
 moto = pytest.importorskip("moto.server", reason='needs the extra "test-remote"')
@@ -192,7 +192,7 @@ def test_a_cluster_reads_and_writes_a_store(
     )
     for module, names in (
         (pieces, ("RANGE",)),
-        (ranged, ("HEAD", "WORTH")),
+        (large_file, ("HEAD", "WORTH")),
         (ranges, ("RANGE",)),
         (sharding, ("FAR", "WORTH", "HEAD_BYTES")),
     ):

@@ -28,7 +28,7 @@ from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation import one_file
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import hand_out as ranged
+from harpia_formats.validation.parallel import large_file
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.run import Validation
@@ -139,14 +139,14 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("RANGE", "RANGE_DESCRIBED", "BUNDLE"):
             patch.setattr(pieces, name, size)
-        patch.setattr(ranged, "HEAD", size)
+        patch.setattr(large_file, "HEAD", size)
         patch.setattr(batches, "BATCH", size)
         patch.setattr(pieces, "FAR", 1)
         for name in ("SMALL", "SMALL_FAR"):
             patch.setattr(batches, name, 1_000_000 if small else 0)
-        for module in (ranged, batches):
+        for module in (large_file, batches):
             patch.setattr(module, "WORTH", 0)
-        patch.setattr(ranged, "WORTH_UNKNOWN", 0)
+        patch.setattr(large_file, "WORTH_UNKNOWN", 0)
         patch.setattr(byte_ranges, "BLOCK", 700)
         yield
 
@@ -408,15 +408,15 @@ import os, signal, sys
 from pathlib import Path
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import hand_out as ranged
+from harpia_formats.validation.parallel import large_file
 from harpia_formats.validation import run as validation
 from harpia_formats.validation.parallel import worker
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
 how, mark, *inputs = sys.argv[1:]
-ranged.WORTH = ranged.WORTH_UNKNOWN = batches.WORTH = 0
-ranged.HEAD = pieces.BUNDLE = 1
+large_file.WORTH = large_file.WORTH_UNKNOWN = batches.WORTH = 0
+large_file.HEAD = pieces.BUNDLE = 1
 validation.LITTLE = 0
 pieces.RANGE = pieces.RANGE_DESCRIBED = 20_000
 if how.endswith("files"):
@@ -426,7 +426,7 @@ else:
 
 def bytes_of(unit):
     if hasattr(unit, "bytes"):
-        return b"".join(worker._stretch_of("", unit))
+        return b"".join(worker._reader_of("", unit))
     return unit.origin.read_bytes()
 
 def deadly(run):

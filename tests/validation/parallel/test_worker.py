@@ -17,7 +17,7 @@ from harpia_formats.framing.container import open_container
 from harpia_formats.model.problem import Problem
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import cut, hand_out, small_files, worker
+from harpia_formats.validation.parallel import cut, large_file, small_files, worker
 from harpia_formats.validation.parallel.worker import answer_files, answer_range
 from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
 from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
@@ -187,8 +187,8 @@ def in_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RANGE", "RANGE_DESCRIBED", "BUNDLE"):
         monkeypatch.setattr(cut, name, 4_000)
     monkeypatch.setattr(cut, "FAR", 1)
-    monkeypatch.setattr(hand_out, "HEAD", 1)
-    monkeypatch.setattr(hand_out, "WORTH", 0)
+    monkeypatch.setattr(large_file, "HEAD", 1)
+    monkeypatch.setattr(large_file, "WORTH", 0)
     monkeypatch.setattr(small_files, "SMALL_FAR", 0)
 
 
@@ -208,7 +208,7 @@ def test_units_that_come_back_are_counted(
     usual = worker.answer_range
     answers = iter([TooMuch(), FileNotSeen("x"), FileNotSeen("x")])
     monkeypatch.setattr(
-        hand_out, "answer_range", lambda *work: next(answers, None) or usual(*work)
+        large_file, "answer_range", lambda *work: next(answers, None) or usual(*work)
     )
     run, problems = validated(path)
     redone = run.redone
@@ -230,7 +230,7 @@ def test_unit_that_our_code_fails_on_has_no_verdict(
     usual = worker.answer_range
     answers = iter([InternalFault("KeyError: 'lost'")])
     monkeypatch.setattr(
-        hand_out, "answer_range", lambda *work: next(answers, None) or usual(*work)
+        large_file, "answer_range", lambda *work: next(answers, None) or usual(*work)
     )
     run, problems = validated(path)
     (problem,) = [problem for problem in problems if problem.code == "V902"]

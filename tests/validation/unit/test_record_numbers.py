@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.validation.unit.record_numbers import Numbers, RecordSet
+from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
 
 NUMBERS = st.lists(st.integers(1, 200), max_size=30)
 
@@ -27,7 +27,9 @@ def test_record_set_needs_a_bit_for_each_record() -> None:
 @given(st.integers(0, 9), st.lists(st.booleans(), min_size=1, max_size=20))
 def test_blank_rows_have_no_number(before: int, blank: list[bool]) -> None:
     """Records are numbered on from those before, past the blank rows."""
-    numbers = Numbers(before, [row for row, is_blank in enumerate(blank) if is_blank])
+    numbers = RecordNumbers(
+        before, [row for row, is_blank in enumerate(blank) if is_blank]
+    )
     records = [row for row, is_blank in enumerate(blank) if not is_blank]
     expected = range(before + 1, before + 1 + len(records))
 

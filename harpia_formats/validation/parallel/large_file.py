@@ -6,7 +6,7 @@ rows of any other file are cut here, and sent to workers with their bytes.
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
@@ -30,18 +30,16 @@ from harpia_formats.validation.merge.tally import placed
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.parallel.cut import (
     RANGE,
-    Handed,
+    FilePart,
     bundles,
+    end_of_lines,
     memory_files,
     range_size,
     ranges_in,
 )
 from harpia_formats.validation.parallel.redone import RedoneUnits
 from harpia_formats.validation.parallel.unvalidated import internal_error, worker_died
-from harpia_formats.validation.parallel.worker import (
-    answer_range,
-    prepare,
-)
+from harpia_formats.validation.parallel.worker import answer_range, prepare
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import Demand, FileBytes, RowRange
 from harpia_formats.validation.unit.result import (
@@ -56,35 +54,37 @@ from harpia_formats.workers.pool import PendingTask, WorkerDied, WorkerPool
 
 #: Bytes that are validated here first: enough to learn how most rows look.
 HEAD = 1024 * 1024
-#: Bytes of a file behind them that are worth a second process, and how many must
-#: have been read where the size of the file is not known.
+#: Bytes of a file after them that are worth a second process; if the size of the file
+#: is not known, bytes that must have been read before a second process is used.
 WORTH, WORTH_UNKNOWN = 3 * RANGE, 4 * 1024 * 1024
 #: Bytes of rows that this process holds for workers, unless they are a single unit.
 HELD = 16 * 1024 * 1024
-#: Groups that a worker is told of because they have their examples.
+#: Groups of which a worker is sent that they have enough examples, at most.
 SATISFIED = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """What is needed to have a file's rows validated by other processes."""
+    """The worker processes of a run, which validate the rows of its large files."""
 
     pool: WorkerPool
-    #: Returns what units need not describe, as plain data about so many groups.
+    #: Returns which problems of a file need no description, as plain data that names at
+    #: most so many groups.
     demand: Callable[[FileCount, int], Demand]
-    #: Counts units that come back to this process.
+    #: Counts the units that this process validates because no worker did.
     redone: RedoneUnits
+    #: Called after each unit with how far the file was read.
     progress: Callable[[ReadProgress], None] | None = None
 
     def rows(
         self, local: LocalValidation, frames: DocumentFrames, file: OpenFile
     ) -> Iterator[Findings]:
         """Validate the frames of a file, most in other processes; yield problems."""
-        yield from _HandedOut(self, local, file).rows(frames)
+        yield from _LargeFile(self, local, file).rows(frames)
 
 
 @dataclass(slots=True)
-class _HandedOut:
+class _LargeFile:
     """The rows of one file, most of which other processes validate."""
 
     workers: Workers
@@ -93,7 +93,7 @@ class _HandedOut:
     #: Where the next range of a file of lines begins; None if rows are cut here.
     place: Cursor | None = None
     #: Whether nothing more can be read.
-    is_broken: bool = field(default=False)
+    is_broken: bool = False
 
     @property
     def plan(self) -> FilePlan:
@@ -109,7 +109,7 @@ class _HandedOut:
             if not isinstance(frame, Chunk):
                 continue
             size += len(frame.data)
-            end = _end_of(frame)
+            end = end_of_lines(frame)
             origin = self._origin_of_lines(end) if size >= HEAD else None
             if origin is not None and end is not None:
                 yield from self._ranges(origin, end)
@@ -164,12 +164,14 @@ class _HandedOut:
                 files = stack.enter_context(memory_files(pool.max_pending + 1))
             yield from self._in_turn(bundles(frames, files), self.plan)
 
-    def _in_turn(self, handed: Iterator[Handed], plan: FilePlan) -> Iterator[Findings]:
+    def _in_turn(
+        self, handed: Iterator[FilePart], plan: FilePlan
+    ) -> Iterator[Findings]:
         """Yield the problems of units in their order."""
         prepare(self.local.validators)
         works = (
-            (each, None if each.unit is None else self._work(plan, each.unit))
-            for each in handed
+            (part, None if part.unit is None else self._work(plan, part.unit))
+            for part in handed
         )
         for item, ticket in submit_in_order(self.workers.pool, works, _size, HELD):
             if item.unit is None or ticket is None:
@@ -183,12 +185,12 @@ class _HandedOut:
     def _work(
         self, plan: FilePlan, unit: RowRange
     ) -> tuple[Callable[..., UnitAnswer], tuple[FilePlan, RowRange, Demand]]:
-        """Return the work on a unit, which knows what needs no description any more."""
+        """Return the function and arguments with which a worker validates a unit."""
         demand = self.workers.demand(self.file.count, SATISFIED)
         return answer_range, (plan, unit, demand)
 
     def _answered(
-        self, item: Handed, unit: RowRange, ticket: PendingTask
+        self, item: FilePart, unit: RowRange, ticket: PendingTask
     ) -> Iterator[Findings]:
         """Yield the problems of a unit, by its answer."""
         try:
@@ -203,12 +205,12 @@ class _HandedOut:
             yield from self._unvalidated(item, unit, internal_error(unit, answer))
         else:
             self.workers.redone.count(answer)
-            stretch = self._stretch_of(unit)
-            yield from self.local.frames(self._frames_of(item, stretch))
-            self._move_on(unit, stretch.lines)
+            reader = self._reader_of(unit)
+            yield from self.local.frames(self._frames_of(item, reader))
+            self._move_on(unit, reader.lines)
 
     def _move_on(self, unit: RowRange, lines: int) -> None:
-        """Note that a unit is done, which had so many lines."""
+        """Note that a unit is done, which had `lines` lines."""
         if self.place is not None:
             self.place = Cursor(unit.end, self.place.line + lines)
             self.file.count.bytes = unit.end
@@ -223,18 +225,18 @@ class _HandedOut:
             self.local.repeated_ids.add_digests(result.digests)
         return findings
 
-    def _stretch_of(self, unit: RowRange) -> RangeReader:
+    def _reader_of(self, unit: RowRange) -> RangeReader:
         """Return the bytes of a unit of lines, to be read once more by this process."""
         given = unit.bytes
         origin = given.origin if isinstance(given, FileBytes) else b""
         return RangeReader(self.plan.name, unit.begin, unit.end, origin)
 
-    def _frames_of(self, item: Handed, stretch: RangeReader) -> DocumentFrames:
+    def _frames_of(self, item: FilePart, reader: RangeReader) -> DocumentFrames:
         """Yield the frames of a unit once more, as far as they can be read."""
         if self.place is None:
             yield from item.frames
             return
-        blocks = ReadBlocks(stretch, FileCount(stretch.name))
+        blocks = ReadBlocks(reader, FileCount(reader.name))
         limit = self.plan.run.options.max_row_bytes
         lines = line_rows(ByteBuffer(iter(blocks)), self.place, limit)
         yield from complete_frames(lines, blocks)
@@ -243,14 +245,14 @@ class _HandedOut:
             self.is_broken = True
 
     def _unvalidated(
-        self, item: Handed, unit: RowRange, problem: tuple[str, str, str]
+        self, item: FilePart, unit: RowRange, problem: tuple[str, str, str]
     ) -> Iterator[Findings]:
         """Count the records of a unit that could not be validated, and report them."""
         merge, code, message, help_ = self.local.merge, *problem
         before, start = merge.records, self.place or unit.start
-        stretch = self._stretch_of(unit)
+        reader = self._reader_of(unit)
         records = lines = 0
-        for frame in self._frames_of(item, stretch):
+        for frame in self._frames_of(item, reader):
             if isinstance(frame, Chunk):
                 lines += count_newlines(frame.data)
                 records += sum(not is_blank(row) for row in frame.rows)
@@ -264,7 +266,7 @@ class _HandedOut:
         place = collector.place(start, before + 1 if records else None)
         collector.add(code, message.format(records=text, where=where), help_, place)
         yield collector.take()
-        self._move_on(unit, stretch.lines)
+        self._move_on(unit, reader.lines)
 
     def _note_progress(self) -> None:
         """Report how far the file was read; workers read ranges themselves."""
@@ -276,20 +278,13 @@ class _HandedOut:
         self.workers.progress(read)
 
     def _check_unchanged(self, remote: RemoteFile) -> None:
-        """Note if a file is another one than when it was found."""
+        """Note in the blocks of the file if it has changed since it was found."""
         try:
             remote.check_unchanged()
         except OSError as error:
             self.file.blocks.error = SourceError(self.plan.name, error_reason(error))
 
 
-def _size(item: Handed) -> int:
+def _size(item: FilePart) -> int:
+    """Return the bytes of rows that this process holds for a part of a file."""
     return item.size
-
-
-def _end_of(chunk: Chunk) -> Cursor | None:
-    """Return where a chunk of lines ends, if that is the beginning of a line."""
-    if not chunk.lines or not chunk.data.endswith(b"\n"):
-        return None
-    start = chunk.start
-    return Cursor(start.offset + len(chunk.data), start.line + len(chunk))
