@@ -1,6 +1,6 @@
 """A server on this machine that replies as an OpenAI-compatible endpoint does.
 
-It counts what it is asked, and fails as it is told. Tests load it by its path; run as a
+It counts what it is asked, and fails on request. Tests load it by its path; run as a
 script it serves until it is stopped, and prints its address and then its counts.
 """
 
@@ -126,7 +126,7 @@ class JudgeServer:
             time.sleep(self.delay)
             self.open.wait()
             if is_failing:
-                return Answer(b'{"error": {"message": "told to fail"}}', 500)
+                return Answer(b'{"error": {"message": "failure was requested"}}', 500)
             return self.answer(request, headers)
         finally:
             with self.lock:
@@ -148,7 +148,7 @@ class JudgeServer:
                 try:
                     self._send(answer)
                 except OSError:
-                    return  # whoever asked is gone
+                    return  # the client has closed the connection
                 if answer.status == 200:
                     with server.lock:
                         server.answered[request["messages"][0]["content"]] += 1

@@ -342,7 +342,7 @@ def test_the_short_run_says_what_it_skips(
 
 
 @pytest.mark.parametrize(
-    ("told", "figure", "code"),
+    ("arguments", "figure", "code"),
     [([], 0.2, 0), ([], 0.3, 1), ([], None, 1), (["--report-only"], 0.3, 0)],
 )
 def test_a_run_ends_with_its_bars(  # noqa: PLR0913, PLR0917 - what is set and what is expected
@@ -350,7 +350,7 @@ def test_a_run_ends_with_its_bars(  # noqa: PLR0913, PLR0917 - what is set and w
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
-    told: list[str],
+    arguments: list[str],
     figure: float | None,
     code: int,
 ) -> None:
@@ -359,7 +359,7 @@ def test_a_run_ends_with_its_bars(  # noqa: PLR0913, PLR0917 - what is set and w
     bar = modules("harness.bars").Bar("a / b", 0.2, figure)
     monkeypatch.setitem(command.PARTS, "memory", lambda *_: ("the text", [bar]))
     page = tmp_path / "page.md"
-    given_ = ["validate.py", "--memory", "--output", str(page), *told]
+    given_ = ["validate.py", "--memory", "--output", str(page), *arguments]
     monkeypatch.setattr(sys, "argv", given_)
 
     assert command.main() == code

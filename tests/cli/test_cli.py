@@ -140,11 +140,11 @@ def test_usage_error_is_explained(
 ) -> None:
     """A wrong command line ends with 2 and an explanation."""
     result = run(*arguments, cwd=data)
-    told = (result.stderr + result.stdout).decode()
+    printed = (result.stderr + result.stdout).decode()
 
     assert result.returncode == 2
-    assert "Traceback" not in told
-    assert all(each in told for each in words)
+    assert "Traceback" not in printed
+    assert all(each in printed for each in words)
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def test_every_pair_gives_what_is_valid(source: str, target: str) -> None:
         # A file with one record of which a format asks for more has no row left.
         assert report.written or "L202" in codes or report.rows == 0, file.name
         if report.written and report.rows:
-            judged = validate(output, format=target, ignore=("X",))
-            assert judged.problems == () or judged.ok, file.name
+            validated = validate(output, format=target, ignore=("X",))
+            assert validated.problems == () or validated.ok, file.name
 
 
 @pytest.mark.parametrize("source", FORMATS)
@@ -635,12 +635,12 @@ def test_required_values_are_checked_before_the_first_row() -> None:
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     with pytest.raises(ConversionError) as caught:
         convert(lines_of(row), to="eee@0.2.0")
-    said = str(caught.value)
+    message = str(caught.value)
 
-    assert 'constants={"evaluation_id": VALUE' in said
-    assert '"model_id": VALUE' in said
-    assert '"evaluation_name": VALUE' in said
-    assert 'score="em" or score="f1"' in said
+    assert 'constants={"evaluation_id": VALUE' in message
+    assert '"model_id": VALUE' in message
+    assert '"evaluation_name": VALUE' in message
+    assert 'score="em" or score="f1"' in message
 
 
 @pytest.mark.parametrize(

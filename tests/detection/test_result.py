@@ -196,6 +196,6 @@ def test_detection_keeps_its_contract(tmp_path: Path) -> None:
     whole = {"schema": SCHEMA, "files": shown}
 
     jsonschema.Draft7Validator(built_in_schema("detection-1")).validate(whole)
-    for each, told in zip(files, shown, strict=True):
-        assert told["format"] == each.format
-        assert [(o["name"], o["records"]) for o in told["others"]] == [*each.others]
+    for each, printed in zip(files, shown, strict=True):
+        assert printed["format"] == each.format
+        assert [(o["name"], o["records"]) for o in printed["others"]] == [*each.others]

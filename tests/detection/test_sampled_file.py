@@ -44,11 +44,11 @@ def variant_with(container: Container) -> FormatVariant:
 
 def test_head_holds_enough_records() -> None:
     """The sample ends with the frame that makes it long enough, faults not counted."""
-    flaw, chunk = FramingFault("bom", Cursor()), chunk_of(*[b"{}"] * 400)
-    frames: list[Chunk | FramingFault] = [flaw, *[chunk] * 9]
+    fault, chunk = FramingFault("bom", Cursor()), chunk_of(*[b"{}"] * 400)
+    frames: list[Chunk | FramingFault] = [fault, *[chunk] * 9]
     flow = iter(frames)
 
-    assert list(first_frames(flow)) == [flaw, chunk, chunk, chunk]
+    assert list(first_frames(flow)) == [fault, chunk, chunk, chunk]
     assert 2 * len(chunk) < SAMPLE_RECORDS <= 3 * len(chunk)
     assert len(list(flow)) == 6
 

@@ -1,4 +1,4 @@
-"""The pages on how to add a format, a rule, a metric or a reporter, done as told.
+"""The pages on how to add a format, a rule, a metric or a reporter are followed.
 
 A page is followed like a person does it: a block below the name of a file is that file,
 a block of differences changes the file named above it, commands are run, and the text

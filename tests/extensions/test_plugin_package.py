@@ -1,4 +1,4 @@
-"""A package of somebody else, used through the command line and from Python."""
+"""A third-party package is used through the command line and from Python."""
 
 import json
 import os

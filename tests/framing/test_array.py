@@ -268,7 +268,7 @@ def test_a_row_that_is_cut_off_is_handed_on(size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "rows", "flaws"),
+    ("data", "rows", "faults"),
     [
         (b"[1,,2]", [b"1", b"2"], [("missing-item", 3)]),
         (b"[1,,,2]", [b"1", b"2"], [("missing-item", 3), ("missing-item", 4)]),
@@ -293,13 +293,17 @@ def test_a_row_that_is_cut_off_is_handed_on(size: int) -> None:
 @pytest.mark.parametrize("size", [1, 1024])
 @pytest.mark.parametrize("window", [1, 1024])
 def test_what_is_wrong_around_rows_has_a_place(
-    data: bytes, rows: list[bytes], flaws: list[tuple[str, int]], size: int, window: int
+    data: bytes,
+    rows: list[bytes],
+    faults: list[tuple[str, int]],
+    size: int,
+    window: int,
 ) -> None:
     """Surplus commas, a missing bracket and bytes behind the array are faults."""
     found = _frames(data, size=size, window=window)
 
     assert _rows(found) == rows
-    assert _faults(found) == flaws
+    assert _faults(found) == faults
 
 
 def test_all_that_is_behind_an_array_is_measured() -> None:
@@ -327,12 +331,12 @@ def test_each_row_over_the_limit_is_one_fault(
     found = _frames(data, size=size, window=window, limit=50)
 
     assert _rows(found) == [each for each in rows if len(each) <= 50]
-    flaws = [each for each in found if isinstance(each, FramingFault)]
-    assert [each.size for each in flaws] == [len(x) for x in rows if len(x) > 50]
-    for each in flaws:
+    faults = [each for each in found if isinstance(each, FramingFault)]
+    assert [each.size for each in faults] == [len(x) for x in rows if len(x) > 50]
+    for each in faults:
         assert (each.kind, each.record) == ("oversize", True)
         assert data[each.start.offset :].startswith(b'{"a":')
-    for start in [each.start for each in flaws] + [each[0] for each in _placed(found)]:
+    for start in [each.start for each in faults] + [each[0] for each in _placed(found)]:
         assert start == _cursor(data, start.offset)
 
 

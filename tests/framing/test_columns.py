@@ -216,12 +216,12 @@ def test_header_keeps_what_is_broken(data: bytes, text: bytes) -> None:
 def test_header_over_the_limit_is_a_fault() -> None:
     """A header over the limit is a fault, and the items in it are still cut."""
     data = b'{"x": "%b", "y": "%b", "a": [1, 2], "z": 3}' % (b"x" * 60, b"y" * 60)
-    member, chunk, flaw = frames_of(data, limit=100, size=10)
+    member, chunk, fault = frames_of(data, limit=100, size=10)
 
     assert member == RowArray(("a",))
     assert isinstance(chunk, Chunk)
     assert chunk.rows == [b"1", b"2"]
-    assert flaw == FramingFault("oversize", Cursor(), len(data) - len(b"1, 2"))
+    assert fault == FramingFault("oversize", Cursor(), len(data) - len(b"1, 2"))
 
 
 def test_broken_item_leaves_those_around_it() -> None:
@@ -239,9 +239,9 @@ def test_broken_item_leaves_those_around_it() -> None:
 def test_item_over_the_limit_is_a_fault() -> None:
     """An item over the limit is a fault counted as a record; other items are kept."""
     data = b'{"rows": [1, "' + b"x" * 500 + b'", 3], "a": 4}'
-    _, before, flaw, behind, header = frames_of(data, limit=100, size=16, window=16)
+    _, before, fault, behind, header = frames_of(data, limit=100, size=16, window=16)
 
-    assert flaw == FramingFault("oversize", Cursor(13, 1, 13), 502, record=True)
+    assert fault == FramingFault("oversize", Cursor(13, 1, 13), 502, record=True)
     assert isinstance(before, Chunk)
     assert isinstance(behind, Chunk)
     assert (before.rows, behind.rows) == ([b"1"], [b"3"])

@@ -100,9 +100,9 @@ def test_each_line_over_the_limit_is_one_fault(
     found = _frames(data, size=size, limit=20)
 
     assert _rows(found) == [each for each in lines if len(each) <= 20]
-    flaws = [each for each in found if isinstance(each, FramingFault)]
-    assert [each.size for each in flaws] == [len(x) for x in lines if len(x) > 20]
-    for each in flaws:
+    faults = [each for each in found if isinstance(each, FramingFault)]
+    assert [each.size for each in faults] == [len(x) for x in lines if len(x) > 20]
+    for each in faults:
         assert (each.kind, each.record) == ("oversize", True)
         assert data[each.start.offset :].startswith(b"y" * each.size)
         assert each.start == _cursor(data, each.start.offset)

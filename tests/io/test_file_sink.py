@@ -55,7 +55,7 @@ def test_a_large_file_is_given_to_the_disk_while_it_is_written(
     assert ends[-1] <= len(written)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing is given elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="posix_fadvise is Linux only")
 def test_a_disk_that_takes_nothing_early_gets_it_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

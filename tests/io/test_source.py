@@ -1,4 +1,4 @@
-"""Bytes in: what is found, what is read, and what is said where it cannot be."""
+"""Sources of bytes: finding files, reading them, and reasons for failures."""
 
 import bz2
 import gzip

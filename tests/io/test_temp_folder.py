@@ -9,7 +9,9 @@ import pytest
 
 from harpia_formats.io.temp_folder import LOCK, PREFIX, temporary_folder
 
-pytest.importorskip("fcntl", reason="without locks nobody knows who is dead")
+pytest.importorskip(
+    "fcntl", reason="without file locks dead processes cannot be detected"
+)
 #: Makes a folder, says so, and waits to be killed.
 HOLDER = """
 import sys, time

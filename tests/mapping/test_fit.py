@@ -49,22 +49,22 @@ def test_what_has_room_is_as_it_was() -> None:
 
 def test_the_first_reference_is_taken() -> None:
     """By default one reference is kept, and the rest is noted as dropped."""
-    (part,), said = parts_of(Record(prompt="q", references=["a", "b"]))
+    (part,), noted = parts_of(Record(prompt="q", references=["a", "b"]))
 
     assert part.references == ["a"]
-    assert said == {(Fate.DROPPED, "references")}
+    assert noted == {(Fate.DROPPED, "references")}
 
 
 def test_references_can_be_a_row_each() -> None:
     """With expand each reference has its row, with an id of its own."""
     record = Record(id="x", references=["a", "b"], outputs=[Output(text="y")])
-    parts, said = parts_of(record, references=References.EXPAND)
+    parts, noted = parts_of(record, references=References.EXPAND)
 
     assert [(each.id, each.references) for each in parts] == [
         ("x#1", ["a"]),
         ("x#2", ["b"]),
     ]
-    assert said == {(Fate.SPLIT, "references"), (Fate.CHANGED, "id")}
+    assert noted == {(Fate.SPLIT, "references"), (Fate.CHANGED, "id")}
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_what_must_not_be_done_is_a_reason(
 def test_answers_are_a_row_each() -> None:
     """By default each answer has its row, and its number behind the id."""
     record = Record(id=7, outputs=[Output(text=each) for each in "xyz"])
-    parts, said = parts_of(record)
+    parts, noted = parts_of(record)
 
     assert [(each.id, each.outputs[0].text) for each in parts] == [
         ("7#1", "x"),
         ("7#2", "y"),
         ("7#3", "z"),
     ]
-    assert (Fate.SPLIT, "outputs") in said
+    assert (Fate.SPLIT, "outputs") in noted
 
 
 def test_answers_of_one_model_are_a_list_where_there_is_room() -> None:
@@ -119,41 +119,41 @@ def test_the_first_answer_can_be_all() -> None:
     """With first the other answers are dropped, and so are further scores."""
     scores = [Score(value=1), Score(value=2)]
     record = Record(outputs=[Output(text="x", scores=scores), Output(text="y")])
-    (part,), said = parts_of(
+    (part,), noted = parts_of(
         record, RowCapacity(scores=Cardinality.ONE), responses=Responses.FIRST
     )
 
     assert part.outputs == [Output(text="x", scores=scores[:1])]
-    assert said == {(Fate.DROPPED, "outputs"), (Fate.DROPPED, "outputs.scores")}
+    assert noted == {(Fate.DROPPED, "outputs"), (Fate.DROPPED, "outputs.scores")}
 
 
 def test_scores_are_a_row_each() -> None:
     """Several scores of one answer are several rows where a row holds one."""
     record = Record(outputs=[Output(text="x", scores=[Score(value=1), Score(value=2)])])
-    parts, said = parts_of(record, RowCapacity(scores=Cardinality.ONE))
+    parts, noted = parts_of(record, RowCapacity(scores=Cardinality.ONE))
 
     assert [each.outputs[0].scores for each in parts] == [
         [Score(value=1)],
         [Score(value=2)],
     ]
-    assert said == {(Fate.SPLIT, "outputs.scores")}
+    assert noted == {(Fate.SPLIT, "outputs.scores")}
 
 
 def test_answers_of_one_model_only() -> None:
     """A model that is asked for is the only one whose answers are left."""
     record = Record(outputs=[Output(model="m"), Output(model="n"), Output()])
-    (part,), said = parts_of(record, ALL, model="n")
+    (part,), noted = parts_of(record, ALL, model="n")
 
     assert part.outputs == [Output(model="n")]
-    assert said == {(Fate.DROPPED, "outputs")}
+    assert noted == {(Fate.DROPPED, "outputs")}
 
 
 def test_a_chat_is_its_last_question() -> None:
     """By default the last message of the user is the prompt, as Tencent has it."""
-    (part,), said = parts_of(Record(messages=CHAT))
+    (part,), noted = parts_of(Record(messages=CHAT))
 
     assert (part.prompt, part.system) == ("q2", "s")
-    assert said == {
+    assert noted == {
         (Fate.CHANGED, "messages"),
         (Fate.DEFAULTED, "prompt"),
         (Fate.DEFAULTED, "system"),
@@ -181,10 +181,10 @@ def test_a_conversation_is_its_last_question_and_answer() -> None:
 
 def test_an_id_that_looks_expanded_stays_as_it_is() -> None:
     """An id that ends in a number behind # is not touched where nothing is split."""
-    (part,), said = parts_of(Record(id="x#1"))
+    (part,), noted = parts_of(Record(id="x#1"))
 
     assert part.id == "x#1"
-    assert said == set()
+    assert noted == set()
 
 
 @given(
@@ -204,8 +204,8 @@ def test_ids_of_rows_tell_the_id_of_their_record(given_id: Any, count: int) -> N
 
 def test_message_without_text_is_not_the_last_text() -> None:
     """A message without a text is skipped when the last text of a role is wanted."""
-    said: list[Any] = ["a", None]
-    messages = [{"role": "user", "content": each} for each in said]
+    texts: list[Any] = ["a", None]
+    messages = [{"role": "user", "content": each} for each in texts]
 
     assert last_text_of(messages, "user") == "a"
     assert not last_text_of(messages, "assistant")

@@ -53,11 +53,11 @@ def test_what_is_missing_is_named(source: str, target: str, missing: list[str]) 
     """One sentence names the format, all fields and what gives them."""
     with pytest.raises(ConversionError) as caught:
         check(source, target)
-    said = str(caught.value)
+    message = str(caught.value)
 
-    assert said.startswith(f"{target} needs ")
-    assert all(each in said for each in missing)
-    assert "\n" not in said
+    assert message.startswith(f"{target} needs ")
+    assert all(each in message for each in missing)
+    assert "\n" not in message
 
 
 def test_what_is_given_is_not_missing() -> None:

@@ -172,7 +172,7 @@ def test_signatures_hold_what_was_chosen(
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "told"),
+    ("name", "parameters", "message"),
     [
         ("blue", {}, "no metric is called 'blue'.*did you mean bleu"),
         ("nothing", {}, r"known: em, accuracy, .*\)$"),
@@ -214,10 +214,10 @@ def test_signatures_hold_what_was_chosen(
     ],
 )
 def test_what_cannot_be_computed_is_refused(
-    name: str, parameters: dict[str, Any], told: str
+    name: str, parameters: dict[str, Any], message: str
 ) -> None:
     """A wrong name or value is an error that names the allowed ones."""
-    with pytest.raises(MetricError, match=told):
+    with pytest.raises(MetricError, match=message):
         measure_of(name, parameters)
 
 

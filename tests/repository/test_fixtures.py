@@ -28,9 +28,9 @@ NOT_RECOGNISED = {
     "tencent-csv/S101+S101-question-and-solution": "csv",
     "tencent-csv/S103+S103-header-in-capitals": "csv",
 }
-#: Records of bad JSON Lines: all three, two that are valid, and the bad one.
-JUDGED = (3, 2, 1)
-JUDGED_OTHERWISE = {
+#: Numbers of all, valid and invalid records in a bad JSON Lines fixture.
+EXPECTED_COUNTS = (3, 2, 1)
+OTHER_EXPECTED_COUNTS = {
     # The page's example is one record over four lines, two of them comments.
     "tencent-outputs/J101+J101-page-example-with-comment-lines": (4, 2, 2),
 }
@@ -208,8 +208,8 @@ def test_invalid_fixture(path: Path) -> None:
     assert not report.ok
     check_found(path, report)
     if path.suffix == ".jsonl":
-        judged = JUDGED_OTHERWISE.get(name_of(path), JUDGED)
-        assert (count.records, count.valid, count.invalid) == judged
+        expected_counts = OTHER_EXPECTED_COUNTS.get(name_of(path), EXPECTED_COUNTS)
+        assert (count.records, count.valid, count.invalid) == expected_counts
 
 
 @pytest.mark.parametrize("path", ALL, ids=name_of)

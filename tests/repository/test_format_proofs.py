@@ -372,8 +372,8 @@ def check_strict(variant: FormatVariant, count: int, seed: int) -> None:
         reference = reference_of(schema_of(variant, path, strict=True))
         made = itertools.chain(rows, itertools.islice(mutants(rows, seed), count))
         for each in filter(reference, made):
-            said = filter(is_reported_by_default, remarks_on(variant, path, each))
-            assert not list(said), each
+            reported = filter(is_reported_by_default, remarks_on(variant, path, each))
+            assert not list(reported), each
 
 
 @pytest.mark.parametrize("variant", STRICT, ids=name_of)
@@ -417,7 +417,7 @@ def check_documents(
 ) -> None:
     """Assert the verdicts on mutants of whole documents of a variant.
 
-    A mutant may look like another dialect, which it is then judged by.
+    A mutant that is detected as another dialect is validated as that dialect.
     """
     of_format = {each.name: each for each in variant.format.dialects}
     as_itself = valid = 0

@@ -53,8 +53,8 @@ SAMPLES = {
     "harpia/survey_interaction_cell.json": None,
     "harpia/survey_*.csv": "csv",
 }
-#: Columns of any names: told by nothing but an array in every member, so they are no
-#: longer told where a member is something else, nor taken for another format.
+#: Columns of any names: detected only by an array in every member, so they are no
+#: longer detected if a member is something else, nor taken for another format.
 OWN_NAMES = {"haystack/own-names.json", "haystack/own-names-in-components.json"}
 #: Formats whose valid files may be valid in another format as well, and why.
 BOTH = {

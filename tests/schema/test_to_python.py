@@ -23,7 +23,7 @@ from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-#: Mutants that each schema judges.
+#: Number of mutants that are validated by each schema.
 MUTANTS = 300
 #: A schema whose module is small.
 SMALL = "tencent-messages-strict"

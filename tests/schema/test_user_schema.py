@@ -250,7 +250,7 @@ def test_what_the_engine_refuses_is_a_schema_error(schema: Any, place: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         (b"", "the text is empty (line 1, column 1)"),
         (b'{\n  "minimum": NaN}', "(line 2, column 14)"),
@@ -264,7 +264,7 @@ def test_what_the_engine_refuses_is_a_schema_error(schema: Any, place: str) -> N
     ],
     ids=range(9),
 )
-def test_broken_file_has_a_place(tmp_path: Path, text: bytes, told: str) -> None:
+def test_broken_file_has_a_place(tmp_path: Path, text: bytes, reason: str) -> None:
     """A schema that is not JSON is refused, with line and column of the fault."""
     path = tmp_path / "mine.json"
     path.write_bytes(text)
@@ -273,7 +273,7 @@ def test_broken_file_has_a_place(tmp_path: Path, text: bytes, told: str) -> None
         user_schema(path)
 
     assert caught.value.reason.startswith("is not a schema: not JSON: ")
-    assert told in caught.value.reason
+    assert reason in caught.value.reason
 
 
 def test_file_that_is_not_there(tmp_path: Path) -> None:

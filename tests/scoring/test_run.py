@@ -263,7 +263,7 @@ def test_several_answers_of_a_record_count_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"metrics": ("blue",)}, "did you mean bleu?"),
         ({"metrics": ("em",), "profile": "squat"}, "did you mean squad?"),
@@ -275,9 +275,9 @@ def test_several_answers_of_a_record_count_each() -> None:
         ({"metrics": ("em",), "config": {"a": 1}}, "takes no configuration"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(options: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:
     """A wrong name is an error before anything is read, and names the right one."""
-    with pytest.raises(ScoreError, match=said.replace("?", "\\?")):
+    with pytest.raises(ScoreError, match=message.replace("?", "\\?")):
         score(lines_of(ANSWERS), **options)
 
 

@@ -419,7 +419,7 @@ def test_rows_that_always_kill_are_named(
 ) -> None:
     """A range that kills workers and processes is named and counted as undetermined.
 
-    What was at work beside it is judged.
+    The ranges in progress beside it are validated.
     """
     monkeypatch.setattr(worker_pool, "process_pool", lambda _: Mortal())
     monkeypatch.setattr(pieces, "FAR", 1)

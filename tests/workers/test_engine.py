@@ -300,14 +300,14 @@ def test_workers_without_the_file_are_an_error_before_work(
                 (tmp_path / "away").rename(source)
 
     pool = WithoutFile({})
-    said: list[Any] = []
+    problems: list[Any] = []
     with pytest.raises(EngineError, match=r"does not see .*no such file"):  # noqa: PT012 - as far as it comes
         if work == "convert":
             harpia_formats.convert(source, to="nemo", output=output, executor=pool)
-        said.extend(harpia_formats.iter_problems(source, executor=pool))
+        problems.extend(harpia_formats.iter_problems(source, executor=pool))
 
     assert pool.begun == 1
-    assert said == []
+    assert problems == []
     assert not output.exists()
 
 

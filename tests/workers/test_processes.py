@@ -50,7 +50,7 @@ def test_all_processes_begin_with_the_first_work() -> None:
         pool: Any = process_pool(2)
         with pool:
             pool.submit(os.getpid).result()
-            count = len(pool._processes)  # noqa: SLF001 - told by nothing else
+            count = len(pool._processes)  # noqa: SLF001 - no public attribute has the number
     finally:
         ended.set()
         thread.join()

@@ -585,9 +585,9 @@ def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
             workers = children_of(process.pid)
         for each in workers[:1]:
             os.kill(each, signal.SIGKILL)
-        _, said = process.communicate(timeout=PATIENCE)
+        _, errors = process.communicate(timeout=PATIENCE)
 
-    assert (workers != [], process.returncode) == (True, 0), said
+    assert (workers != [], process.returncode) == (True, 0), errors
     assert (tmp_path / "out.csv").read_bytes().count(b"\n") == count + 1
     assert names(tmp_path) == ["large.jsonl", "out.csv"]
 

@@ -120,8 +120,8 @@ def run(folder: Path, *arguments: object, server: Any = None, **env: str) -> Res
             main()
         except SystemExit as end:
             code = end.code
-    said = [each.buffer.getvalue() for each in (out, err)]
-    return Result(words, code, *said)
+    printed = [each.buffer.getvalue() for each in (out, err)]
+    return Result(words, code, *printed)
 
 
 def names(folder: Path) -> set[str]:
@@ -212,12 +212,12 @@ def test_a_dry_run_sends_nothing(data: Path, server: Any) -> None:
         server=server,
         OPENAI_API_KEY="",
     )
-    said = done.stdout.decode()
+    printed = done.stdout.decode()
 
     assert (done.returncode, server.total, names(data)) == (0, 0, before)
-    assert said.count("  | Instructions:\n") == 5
-    assert "row 5, record 5, model m\n" in said
-    assert "  | answer 4\n" in said
+    assert printed.count("  | Instructions:\n") == 5
+    assert "row 5, record 5, model m\n" in printed
+    assert "  | answer 4\n" in printed
     assert b"5 rows: 0 answered in the cache" in done.stderr
     assert b"5 prompts to send" in done.stderr
 
@@ -235,11 +235,11 @@ def test_data_cannot_write_to_the_terminal(data: Path) -> None:
     """Text that could control a terminal or a log is shown as an escape."""
     bad = [{**rows(1)[0], "response": "\x1b[31m\n::error::x\u202e"}]
     (data / "in.jsonl").write_text(json.dumps(bad[0]) + "\n")
-    said = run(data, "in.jsonl", "--dry-run").stdout.decode()
+    printed = run(data, "in.jsonl", "--dry-run").stdout.decode()
 
-    assert r"  | \x1b[31m" in said
-    assert "\x1b" not in said
-    assert not any(each.lstrip().startswith("::") for each in said.splitlines())
+    assert r"  | \x1b[31m" in printed
+    assert "\x1b" not in printed
+    assert not any(each.lstrip().startswith("::") for each in printed.splitlines())
 
 
 def test_plain_is_the_prompt_of_haystack(data: Path, server: Any) -> None:
@@ -306,11 +306,11 @@ def test_row_without_an_answer_sends_no_request(
     (data / "in.jsonl").write_text(text)
     options = ["--no-raise-on-failure", "--no-cache", "--max-requests", "5"]
     done = run(data, "in.jsonl", *options, *more, server=server)
-    said = (done.stdout + done.stderr).decode()
+    printed = (done.stdout + done.stderr).decode()
 
     assert done.returncode == (0 if more else 1)
     assert server.total == (0 if more else 1)
-    assert "record id 7: the record has no answer" in said
+    assert "record id 7: the record has no answer" in printed
 
 
 def test_limited_run_without_cache_warns_that_replies_are_lost(
@@ -347,7 +347,7 @@ def test_no_records_are_an_error(  # noqa: PLR0913, PLR0917 - cases and fixtures
 
 
 @pytest.mark.parametrize(
-    ("arguments", "env", "said"),
+    ("arguments", "env", "message"),
     [
         (["in.jsonl", "--bind", "responses=output.text"], {}, "did you mean"),
         (["in.jsonl", "--bind", "response=prompt"], {}, "did you mean responses"),
@@ -367,13 +367,13 @@ def test_no_records_are_an_error(  # noqa: PLR0913, PLR0917 - cases and fixtures
     ],
 )
 def test_usage_error_is_reported_before_any_request(
-    data: Path, server: Any, arguments: list[str], env: dict[str, str], said: str
+    data: Path, server: Any, arguments: list[str], env: dict[str, str], message: str
 ) -> None:
     """A usage error is one line with exit code 2, and no request is sent."""
     done = run(data, *arguments, server=server, **env)
 
     assert (done.returncode, server.total) == (2, 0)
-    assert said in done.stderr.decode()
+    assert message in done.stderr.decode()
     assert b"Traceback" not in done.stderr
     assert KEY.encode() not in done.stdout + done.stderr
 
@@ -407,13 +407,13 @@ def test_failures_can_be_null(data: Path, server: Any) -> None:
     options = ["-o", "out.json", "--no-raise-on-failure"]
     done = run(data, "in.jsonl", *options, server=server)
     written = json.loads((data / "out.json").read_bytes())
-    said = done.stderr.decode()
+    printed = done.stderr.decode()
 
     assert done.returncode == 1
     assert written["results"] == [None] * 8
-    assert "row 5, record 5, model m: the reply is not JSON" in said
-    assert "... and 3 more rows without a verdict" in said
-    assert "8 rows: 0 judged, 8 failed" in said
+    assert "row 5, record 5, model m: the reply is not JSON" in printed
+    assert "... and 3 more rows without a verdict" in printed
+    assert "8 rows: 0 judged, 8 failed" in printed
     server.answer = lambda *_: stub.completion('{"score": 1}')
     again = run(data, "in.jsonl", *options, "--overwrite", "--ask-again", server=server)
     assert (again.returncode, server.total) == (0, 16)
@@ -450,19 +450,19 @@ def test_the_key_is_nowhere(data: Path, server: Any) -> None:
         return stub.completion(json.dumps({"score": headers["authorization"]}))
 
     answers: list[Callable[..., Any]] = [echo, say, lambda *_: stub.Answer(b"{", 200)]
-    said = b""
+    printed = b""
     for number, server.answer in enumerate(answers):
         for flag in ("--no-raise-on-failure", "--raise-on-failure"):
             output = f"out{number}{flag}.jsonl"
             done = run(data, "in.jsonl", "-o", output, flag, server=server)
-            said += done.stdout + done.stderr
+            printed += done.stdout + done.stderr
 
             assert done.returncode == 1
     (data / "judge.yaml").write_text(DEFINITION + f"api_key_env: {KEY}\n")
-    said += run(data, "in.jsonl").stderr
+    printed += run(data, "in.jsonl").stderr
     files = [each for each in data.iterdir() if each.name != "judge.yaml"]
 
-    assert KEY.encode() not in said
+    assert KEY.encode() not in printed
     assert [each for each in files if KEY.encode() in each.read_bytes()] == []
     assert len(files) > 6
 
@@ -494,8 +494,8 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 def ended(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
     """Return the exit code of a run and its messages."""
-    _, said = process.communicate(timeout=PATIENCE)
-    return process.returncode, said.decode()
+    _, printed = process.communicate(timeout=PATIENCE)
+    return process.returncode, printed.decode()
 
 
 @pytest.mark.parametrize(
@@ -556,15 +556,15 @@ def test_a_run_that_is_stopped_says_how_to_go_on(
         process = begun(tmp_path, server)
         wait_until(lambda: server.answered.total() >= 10)
         process.send_signal(number)
-        found, said = ended(process)
+        found, printed = ended(process)
         left = names(tmp_path)
         before = server.total
         server.delay = 0
         done = run(tmp_path, "in.jsonl", "-o", "out.json", server=server)
 
     assert (found, done.returncode) == (code, 0)
-    assert "is in out.json.judge-cache: the same command goes on from there" in said
-    assert "Traceback" not in said
+    assert "is in out.json.judge-cache: the same command goes on from there" in printed
+    assert "Traceback" not in printed
     assert left == {"in.jsonl", "judge.yaml", "out.json.judge-cache"}
     assert 10 <= before < 60
     assert server.total == 60
@@ -582,10 +582,10 @@ def test_a_server_that_hangs_does_not_keep_a_stopped_run(tmp_path: Path) -> None
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        found, said = ended(process)
+        found, printed = ended(process)
 
     assert found == 130
-    assert "Traceback" not in said
+    assert "Traceback" not in printed
     assert time.monotonic() - start < 4
 
 
@@ -626,7 +626,7 @@ def test_documentation_lists_every_option() -> None:
     ).stdout.decode()
     known = set(re.findall(r"--[a-z][a-z-]+", help_)) - {"--help"}
     page = (ROOT / "docs" / "how-to" / "judge.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"--[a-z][a-z-]+", page))
+    documented = set(re.findall(r"--[a-z][a-z-]+", page))
 
-    assert known - told == set()
-    assert told - known == set()
+    assert known - documented == set()
+    assert documented - known == set()

@@ -72,9 +72,11 @@ def test_rule_that_must_be_asked_for_says_so() -> None:
     """The first line of a rule tells whether it is only checked when asked for."""
     lint = [each.code for each in all_rules().values() if each.lint]
     pages = page_of(*all_rules()).splitlines()
-    told = [each for each in pages if each.endswith(" (only with --lint or --select)")]
+    marked = [
+        each for each in pages if each.endswith(" (only with --lint or --select)")
+    ]
 
-    assert [each.split()[0] for each in told] == lint != []
+    assert [each.split()[0] for each in marked] == lint != []
 
 
 def test_rule_about_file_names_shows_the_example_name() -> None:

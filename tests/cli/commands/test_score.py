@@ -117,7 +117,7 @@ def test_results_are_written_and_never_overwritten(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["-m", "em", "--to", "nemo-result"], "did you mean nemo-results?"),
         (["-m", "em", "--param", "em.scale"], "METRIC.NAME=VALUE"),
@@ -127,13 +127,13 @@ def test_results_are_written_and_never_overwritten(data: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_a_sentence(
-    data: Path, words: list[str], said: str
+    data: Path, words: list[str], message: str
 ) -> None:
     """A mistake in the command is one line on standard error, and the exit code 2."""
     result = run("runs.jsonl", *words, cwd=data)
 
     assert result.returncode == 2
-    assert said in result.stderr.decode()
+    assert message in result.stderr.decode()
     assert result.stdout == b""
     assert b"Traceback" not in result.stderr
 

@@ -231,11 +231,11 @@ def test_names_cannot_command_the_terminal(data: Path) -> None:
 
     assert (found.returncode, missing.returncode) == (1, 2)
     for each in (found, missing):
-        told = each.stdout + each.stderr
-        assert b"\x1b" not in told
-        assert b"\x07" not in told
-        assert not any(line.startswith(b"::") for line in told.splitlines())
-        assert b"\\x1b]0;owned\\x07\\n" in told
+        printed = each.stdout + each.stderr
+        assert b"\x1b" not in printed
+        assert b"\x07" not in printed
+        assert not any(line.startswith(b"::") for line in printed.splitlines())
+        assert b"\\x1b]0;owned\\x07\\n" in printed
 
 
 def test_rows_before_the_fault_of_a_compressed_file_are_validated(data: Path) -> None:

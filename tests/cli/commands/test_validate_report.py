@@ -119,14 +119,14 @@ def test_full_output_has_the_line_and_carets(data: Path) -> None:
 def test_json_report_is_that_of_the_api() -> None:
     """The JSON report is equal to the report of the Python function."""
     files = sorted((FIXTURES / "eee@0.2.0" / "invalid").glob("*.jsonl"))
-    told = report_of(*files, "--format", "eee@0.2.0")
+    written = report_of(*files, "--format", "eee@0.2.0")
     report = validate(*files, format="eee@0.2.0")
 
-    assert told["schema"] == "harpia-formats/report/1"
-    assert told["summary"] == report.summary()
-    assert told["problems"] == [problem_as_dict(each) for each in report.problems]
-    assert [each["path"] for each in told["files"]] == list(map(str, files))
-    assert [each["count"] for each in told["groups"]] == [
+    assert written["schema"] == "harpia-formats/report/1"
+    assert written["summary"] == report.summary()
+    assert written["problems"] == [problem_as_dict(each) for each in report.problems]
+    assert [each["path"] for each in written["files"]] == list(map(str, files))
+    assert [each["count"] for each in written["groups"]] == [
         each.count for each in report.groups
     ]
 

@@ -76,9 +76,9 @@ def on_terminal(
     ) as process:
         os.close(end)
         shown = read_all(terminal)
-        elsewhere = process.stdout.read() if process.stdout else b""
+        other_output = process.stdout.read() if process.stdout else b""
     os.close(terminal)
-    return process.returncode, shown.decode(), elsewhere
+    return process.returncode, shown.decode(), other_output
 
 
 def read_all(terminal: int) -> bytes:

@@ -37,7 +37,7 @@ CONSTANTS: dict[str, Any] = {
     "outputs.scores.evaluation_id": "e",
     "outputs.scores.evaluation_name": "n",
 }
-#: What is told of as answers and scores, which are no fields by themselves.
+#: Paths that the table lists as a whole, as answers and scores.
 WHOLES = {"outputs", "outputs.scores"}
 
 
@@ -48,11 +48,11 @@ def pair(source: str, target: str) -> PairLosses:
 
 def is_listed(note: FieldFate, of: PairLosses) -> bool:
     """Tell whether the table lists the dropped field of a fate."""
-    told = any(
+    is_in_table = any(
         note.path == each or note.path.startswith(f"{each}.") for each in of.paths
     )
     is_place = note.path == "outputs.index" and "answers: one row each" in of.changed
-    return told or is_place or note.path in WHOLES
+    return is_in_table or is_place or note.path in WHOLES
 
 
 def run(*arguments: str) -> str:
@@ -109,13 +109,13 @@ def test_what_is_needed_is_what_stops_a_conversion(source: str, target: str) -> 
         check_requirements(
             ours, adapter_of(ours), theirs, adapter_of(theirs), (), scored=False
         )
-        said = ""
+        message = ""
     except ConversionError as error:
-        said = str(error)
+        message = str(error)
     needs = pair(source, target).needs
 
-    assert bool(said) == bool(needs)
-    assert all(each in said for each in needs)
+    assert bool(message) == bool(needs)
+    assert all(each in message for each in needs)
 
 
 def test_the_hub_takes_every_field_of_every_format() -> None:
@@ -215,6 +215,6 @@ def test_the_command_writes_a_line_for_each_pair() -> None:
 
 def test_programs_get_every_pair() -> None:
     """As JSON each pair has all that is dropped, changed and needed, by name."""
-    told = json.loads(run("--pairs", "--output-format", "json"))
+    printed = json.loads(run("--pairs", "--output-format", "json"))
 
-    assert {"pairs": [pair_as_dict(each) for each in all_pairs()]} == told
+    assert {"pairs": [pair_as_dict(each) for each in all_pairs()]} == printed

@@ -139,7 +139,7 @@ def test_the_command_writes_the_page() -> None:
 
 def test_programs_get_the_same() -> None:
     """As JSON each format has its fields with what a row says of them."""
-    told: dict[str, Any] = json.loads(
+    printed: dict[str, Any] = json.loads(
         run("--mapping", "--output-format", "json").stdout
     )
     category = {
@@ -151,7 +151,7 @@ def test_programs_get_the_same() -> None:
         "how": [],
     }
 
-    assert {"formats": [mapping_as_dict(each) for each in FORMATS.values()]} == told
+    assert {"formats": [mapping_as_dict(each) for each in FORMATS.values()]} == printed
     assert category in mapping_as_dict(FORMATS["nemo-input"])["fields"]
 
 

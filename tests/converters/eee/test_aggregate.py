@@ -180,7 +180,9 @@ def test_constraints_are_upstreams(shape: str) -> None:
 @needs_corpus
 def test_real_aggregates_are_valid_in_their_shape_only() -> None:
     """The files of February have the old version, those of August the new one."""
-    referees = {each: schema_validator_of(schema_of(each)) for each in UPSTREAM}
+    schema_validators = {
+        each: schema_validator_of(schema_of(each)) for each in UPSTREAM
+    }
     aggregates = real_aggregates()
 
     assert len(aggregates) == 18
@@ -188,7 +190,7 @@ def test_real_aggregates_are_valid_in_their_shape_only() -> None:
         shape = "0.2.0" if name.startswith("era96bd610f") else "0.3.0"
         valid = [
             key
-            for key, schema_validator in referees.items()
+            for key, schema_validator in schema_validators.items()
             if schema_validator.is_valid(each)
         ]
         assert (valid, shapes_of(each)) == ([shape], [shape]), name

@@ -121,7 +121,7 @@ def changes_on_the_way(row: Row, shape: str) -> list[str]:
     fates = FieldFates()
     back = adapter(shape).writer(adapter(shape).read(row), fates)
     expected = as_written(row, shape)
-    told = [each.path for each in fates.entries]
+    lost = [each.path for each in fates.entries]
     keys = {**expected, **back}
     found = [
         key
@@ -131,7 +131,7 @@ def changes_on_the_way(row: Row, shape: str) -> list[str]:
             in_order(back[key]) if key in back else UNSET,
         )
     ]
-    return told + found
+    return lost + found
 
 
 def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]:
@@ -627,13 +627,13 @@ def test_hashes_are_those_of_known_samples(letter: str) -> None:
 
 def test_a_hash_tells_its_recipe() -> None:
     """A recipe is recognised by its hash; for one reference, C and D have the same."""
-    told = [
+    recipes = [
         recipe_of(HASHES[letter][place], *asked)
         for letter in HASHES
         for place, asked in enumerate(ASKED)
     ]
 
-    assert told == ["A", "A", "B", "B", "C", "C", "C", "D"]
+    assert recipes == ["A", "A", "B", "B", "C", "C", "C", "D"]
     assert recipe_of("f" * 64, "q", []) == ""
 
 

@@ -222,7 +222,7 @@ def test_place_in_a_collection_is_known_given_or_none(tmp_path: Path) -> None:
     _, made = written(records(), "eee@0.3.0", tmp_path, name=name)
     _, none = written(records(), "eee@0.3.0", tmp_path)
     given = f"data/a/b/c/{name}"
-    _, told = written(
+    _, explicit = written(
         records(),
         "eee@0.3.0",
         tmp_path,
@@ -233,7 +233,7 @@ def test_place_in_a_collection_is_known_given_or_none(tmp_path: Path) -> None:
 
     assert there[key]["file_path"] == f"data/geo/aurora/m/{name}"
     assert made[key]["file_path"] == f"data/demo/org/m/{name}"
-    assert told[key]["file_path"] == given
+    assert explicit[key]["file_path"] == given
     assert key not in none
 
 
@@ -270,7 +270,7 @@ def test_what_an_aggregate_says_can_be_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("constants", "said"),
+    ("constants", "message"),
     [
         ({}, "--set evaluation_id=VALUE and --set evaluation_name=VALUE"),
         (SET | {"source_type": "url"}, "may be source_metadata.source_type or"),
@@ -288,12 +288,12 @@ def test_what_an_aggregate_says_can_be_given(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused(
-    constants: dict[str, str], said: str, tmp_path: Path
+    constants: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     """What lacks, is unknown or makes no valid aggregate is an error that names it."""
     output = tmp_path / "out_samples.jsonl"
 
-    with pytest.raises(ScoreError, match=said):
+    with pytest.raises(ScoreError, match=message):
         score(
             FIXTURES / "nemo-output" / "valid" / "answers.jsonl",
             metrics=("em",),

@@ -218,9 +218,14 @@ def test_real_records_have_known_valid_counts(group: str) -> None:
         if next(each for each in names if path.name.startswith(each)) == group
         for row in rows_of(path)
     ]
-    referees = {shape: schema_validator_of(schema_of(shape)) for shape in UPSTREAM}
+    schema_validators = {
+        shape: schema_validator_of(schema_of(shape)) for shape in UPSTREAM
+    }
 
-    valid = {shape: sum(map(each.is_valid, rows)) for shape, each in referees.items()}
+    valid = {
+        shape: sum(map(each.is_valid, rows))
+        for shape, each in schema_validators.items()
+    }
 
     assert (len(rows), valid) == GROUPS[group]
 

@@ -164,9 +164,11 @@ def test_examples_show_their_rule(rule: Any) -> None:
         value = json.loads(text)
         is_wrapped = dialect.container is Container.WRAPPED
         records = value["instances"] if is_wrapped else value
-        said = list(map(dialect.remarks or list, records))
-        said += [dialect.header_remarks(value)] if dialect.header_remarks else []
-        found.append([each.code for remarks in said for each in remarks])
+        remark_lists = list(map(dialect.remarks or list, records))
+        remark_lists += (
+            [dialect.header_remarks(value)] if dialect.header_remarks else []
+        )
+        found.append([each.code for remarks in remark_lists for each in remarks])
 
     assert found == [[rule.code], []]
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
 CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 REAL = CORPORA / "harpia" / "lab_input_canonical.json"
-REFEREE = schema_validator_of(record_schema(FORMAT.dialects[0]))
+SCHEMA_VALIDATOR = schema_validator_of(record_schema(FORMAT.dialects[0]))
 AS_LIST = Choices(responses=Responses.LIST, constants={"id": "1"})
 QUESTION: dict[str, Any] = {"id": "1", "input": "Traduza: A ave canta."}
 BLEU = {"id": "BLEU-NLTK", "enable": True, "parameters": {}}
@@ -34,7 +34,7 @@ KEYS = st.sampled_from(
     "id input expected-output expected_output expectedOutput actual-output "
     "actual_output actualOutput level".split()
 )
-#: What may have been kept of rows, and what nobody has ever read from one.
+#: Extra fields that a row may have had, and some that no row ever had.
 KEPT = st.dictionaries(
     KEYS, VALUES | TEXTS | st.lists(TEXTS, max_size=2), min_size=1, max_size=3
 )
@@ -125,7 +125,7 @@ def test_odd_instances_come_back(more: dict[str, Any]) -> None:
     """Lists, two spellings at once and unknown keys are the same again."""
     row = QUESTION | {"actual-output": "x"} | more
 
-    assert REFEREE.is_valid(row)
+    assert SCHEMA_VALIDATOR.is_valid(row)
     assert comes_back(row)
 
 
@@ -193,10 +193,10 @@ def test_what_is_written_of_answers(
     outputs: list[Output], row: dict[str, Any], noted: set[str]
 ) -> None:
     """An answer without a text, and an index that is not written, are losses."""
-    found, said = written(Record(id="1", prompt="q", outputs=outputs))
+    found, fates = written(Record(id="1", prompt="q", outputs=outputs))
 
     assert found == {"id": "1", "input": "q"} | row
-    assert said.keys() == noted
+    assert fates.keys() == noted
 
 
 @pytest.mark.parametrize("outputs", [[], [Output()]])
@@ -233,7 +233,7 @@ def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> 
         back = LAB_INPUT.read(each)
         again, noted = written(back)
 
-        assert REFEREE.is_valid(each)
+        assert SCHEMA_VALIDATOR.is_valid(each)
         assert same(again, documented(each))
         assert noted == {}
 

@@ -416,9 +416,9 @@ def test_signatures_are_beside(to: str, tmp_path: Path) -> None:
     scores = score(
         ONE_DISABLED, to=f"harpia-{to}", output=place, replicates=0, skip_unknown=True
     )
-    told = Path(f"{place}.signatures.txt").read_text(encoding="utf-8").splitlines()
+    lines = Path(f"{place}.signatures.txt").read_text(encoding="utf-8").splitlines()
 
-    assert [tuple(each.split("\t")) for each in told] == [
+    assert [tuple(each.split("\t")) for each in lines] == [
         (each.name, each.signature) for each in scores.total.scores
     ]
     assert len(list(tmp_path.iterdir())) == 2

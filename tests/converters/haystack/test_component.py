@@ -448,8 +448,8 @@ def test_no_reply_and_no_text_fail_a_row(replies: list[Any]) -> None:
 
 def test_meta_stands_beside_results() -> None:
     """There is an entry or None for each row, whichever of them fail."""
-    told = ChatMessage.from_assistant('{"score": 1}', meta={"model": "m"})
-    replies = ('{"score": 1}', "nope", told)
+    chat_reply = ChatMessage.from_assistant('{"score": 1}', meta={"model": "m"})
+    replies = ('{"score": 1}', "nope", chat_reply)
     found = made(Ours, *replies, raise_on_failure=False).run(
         predicted_answers=["a"] * 3
     )

@@ -23,7 +23,7 @@ from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import TEXTS, VALUES, filled, records
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
-REFEREE = schema_validator_of(document_schema(FORMAT.dialects[0]))
+SCHEMA_VALIDATOR = schema_validator_of(document_schema(FORMAT.dialects[0]))
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
 ORDER = "query_id questions contexts ground_truth_answers predicted_answers".split()
 COLUMN = st.sampled_from([*ORDER, "responses", "retrieved_documents", "n", EXTRAS_KEY])
@@ -56,7 +56,7 @@ def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
 def comes_back(row: dict[str, Any]) -> bool:
     """Tell whether a row comes back the same, without any loss.
 
-    Of well-known columns null is left to whoever puts rows together.
+    Null in a known column is not compared: the writer of the document adds it.
     """
     again, noted = written(COLUMNS.read(row))
     known = {each.name for each in COLUMNS.fields}
@@ -196,10 +196,10 @@ def test_columns_of_other_vendors_answers() -> None:
 )
 def test_what_has_no_item_is_noted(record: Record, noted: set[str]) -> None:
     """Null and empty values get no item, and that is recorded as a loss."""
-    row, said = written(record)
+    row, fates = written(record)
 
     assert row == {"questions": "q"}
-    assert said.keys() == noted
+    assert fates.keys() == noted
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_what_differs_was_noted(
     noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, COLUMNS.read(row))}
 
-    assert REFEREE.is_valid({key: [item] for key, item in row.items()})
+    assert SCHEMA_VALIDATOR.is_valid({key: [item] for key, item in row.items()})
     assert {each for each in differing if not is_related(each, noted)} == set()
     assert {each for each in noted if not is_related(each, differing)} == set()
 

@@ -20,7 +20,7 @@ FULL = [
     for each in (ROOT / "fixtures/record/valid/full.jsonl").read_bytes().splitlines()
 ]
 SCHEMA = json.loads((ROOT / "schemas/harpia-formats/record.schema.json").read_bytes())
-REFEREE = jsonschema.Draft7Validator(SCHEMA)
+SCHEMA_VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 (SNIFF,) = (each.sniff for each in record.FORMAT.dialects)
 #: Every place where null is allowed.
 NULLS = {
@@ -58,7 +58,7 @@ near_records = st.dictionaries(
 
 def is_valid(row: Any) -> bool:
     """Tell whether the reference engine finds `row` a record."""
-    verdict: bool = REFEREE.is_valid(row)
+    verdict: bool = SCHEMA_VALIDATOR.is_valid(row)
     return verdict
 
 

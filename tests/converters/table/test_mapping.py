@@ -22,7 +22,7 @@ from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, filled, records
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv/valid").iterdir())
-REFEREE = schema_validator_of(record_schema(FORMAT.dialects[0]))
+SCHEMA_VALIDATOR = schema_validator_of(record_schema(FORMAT.dialects[0]))
 #: An answer of which it is known that there is none.
 NOTHING = Output(model="m", text=None, reasoning=None, error=None)
 ONE_ROW = Choices(responses=Responses.FIRST)
@@ -31,7 +31,7 @@ CELLS = TEXTS | st.sampled_from(
     ["0.10", "01", "true", "[]", '["a", "b"]', '[{"role": "user"}]', "{}", '{"a": {}}']
 )
 ROWS = st.dictionaries(NAMES, CELLS, min_size=1, max_size=5)
-#: What may have been kept of tables, and what nobody has ever read from one.
+#: Extra fields that a table may have had, and some that no table ever had.
 KEPT = st.dictionaries(NAMES, CELLS | VALUES, max_size=3)
 
 
@@ -187,10 +187,10 @@ def test_what_is_no_score_is_kept(text: str) -> None:
 )
 def test_what_is_written(record: Record, row: dict[str, str], noted: set[str]) -> None:
     """Null, numbers for text and what no cell can hold are recorded as losses."""
-    found, said = written(record)
+    found, fates = written(record)
 
     assert found == row
-    assert said.keys() == noted
+    assert fates.keys() == noted
 
 
 @pytest.mark.parametrize("record", [Record(), Record(outputs=[Output(text=None)])])
@@ -235,7 +235,7 @@ def test_what_differs_was_noted(
     noted = {each.path for each in found.fates}
     differing = {each.path for each in differences(record, TABLE.read(row))}
 
-    assert REFEREE.is_valid(row)
+    assert SCHEMA_VALIDATOR.is_valid(row)
     assert {each for each in differing if not is_related(each, noted)} == set()
     assert {each for each in noted if not is_related(each, differing)} == set()
 

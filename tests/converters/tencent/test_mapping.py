@@ -321,10 +321,10 @@ def test_chats_are_written(record: Row, chat: str, fates: list[str]) -> None:
     """What is asked becomes a chat with the gt behind it, and a change is recorded."""
     if isinstance(record.get("messages"), str):
         record = {**record, "messages": chat_of(record["messages"])}
-    row, said = written(Record(**record), MESSAGES)
+    row, recorded = written(Record(**record), MESSAGES)
 
     assert row == {"messages": chat_of(chat)}
-    assert sorted(" ".join(each) for each in said) == sorted(fates)
+    assert sorted(" ".join(each) for each in recorded) == sorted(fates)
 
 
 def chat_of(text: str) -> list[Row]:
@@ -336,12 +336,12 @@ def chat_of(text: str) -> list[Row]:
 def test_key_of_another_field_is_noted() -> None:
     """What was kept under a key that is a field in the target goes there, or not."""
     kept = {"temperature": 1, "id": "x", "messages": 3, "model_outputs": []}
-    row, said = written(Record(**ASKED, id=7, extra={"tencent": kept}), MESSAGES)
+    row, recorded = written(Record(**ASKED, id=7, extra={"tencent": kept}), MESSAGES)
 
     assert row == {"messages": [{"role": "user", "content": "q"}], "id": 7} | {
         "temperature": 1
     }
-    assert said == [
+    assert recorded == [
         ("merged", "extra.tencent.temperature"),
         ("defaulted", "params.temperature"),
         ("dropped", "extra.tencent.id"),
@@ -358,14 +358,14 @@ def test_answers_of_a_model_go_into_one_entry() -> None:
         Output(model="b", text="3", index=0),
         Output(model="a", text="4"),
     ]
-    row, said = written(Record(**ASKED, outputs=outputs), OUTPUTS)
+    row, recorded = written(Record(**ASKED, outputs=outputs), OUTPUTS)
 
     assert row["model_outputs"] == [
         {"model_name": "a", "responses": [{"content": "1"}, {"content": ""}]},
         {"model_name": "b", "responses": [{"content": "3"}]},
         {"model_name": "a", "responses": [{"content": "4"}]},
     ]
-    assert said == [
+    assert recorded == [
         ("defaulted", "outputs.index"),
         ("changed", "outputs.index"),
         ("changed", "outputs.text"),
@@ -381,32 +381,32 @@ def test_entries_differ_where_something_beside_them_does() -> None:
         for version in (1, 1.0, decode("1e0"))
     ]
     row = {"messages": [USER], "model_outputs": entries}
-    back, said = written(OUTPUTS.read(row), OUTPUTS)
+    back, recorded = written(OUTPUTS.read(row), OUTPUTS)
 
     assert encode(back) == encode(row)
-    assert said == []
+    assert recorded == []
 
 
 def test_two_entries_of_one_model_become_one() -> None:
     """Entries of a model in succession are read as one, and written as one."""
     entry = {"model_name": "a", "responses": [{"content": "1"}]}
     row = {"messages": [USER], "model_outputs": [entry, entry]}
-    back, said = written(OUTPUTS.read(row), OUTPUTS)
+    back, recorded = written(OUTPUTS.read(row), OUTPUTS)
 
     assert back["model_outputs"] == [{**entry, "responses": [{"content": "1"}] * 2}]
-    assert said == []
+    assert recorded == []
 
 
 def test_keys_of_answers_are_not_overwritten() -> None:
     """What was kept of an answer does not take the place of its fields."""
     kept = {"model_name": 1, "responses": {"content": 2, "stop": 3}}
     output = Output(model="a", text="t", extra={"tencent": kept})
-    row, said = written(Record(**ASKED, outputs=[output]), OUTPUTS)
+    row, recorded = written(Record(**ASKED, outputs=[output]), OUTPUTS)
 
     assert row["model_outputs"] == [
         {"model_name": "a", "responses": [{"content": "t"}]}
     ]
-    assert said == [
+    assert recorded == [
         ("dropped", "outputs.extra.tencent.model_name"),
         ("dropped", "outputs.extra.tencent.responses"),
     ]
@@ -414,10 +414,10 @@ def test_keys_of_answers_are_not_overwritten() -> None:
 
 def test_record_without_answers_has_none() -> None:
     """A record without outputs becomes a row with an empty list of them."""
-    row, said = written(Record(**ASKED), OUTPUTS)
+    row, recorded = written(Record(**ASKED), OUTPUTS)
 
     assert row["model_outputs"] == []
-    assert said == []
+    assert recorded == []
 
 
 @pytest.mark.parametrize(
@@ -474,7 +474,7 @@ def test_turns_are_written(record: Row, turns: list[str], fates: list[str]) -> N
     """A chat that takes turns is a conversation, and any other is cut to a prompt."""
     if isinstance(record.get("messages"), str):
         record = {**record, "messages": chat_of(record["messages"])}
-    row, said = written(Record(**{"references": ["r"], **record}), MANUAL)
+    row, recorded = written(Record(**{"references": ["r"], **record}), MANUAL)
 
     assert row == {
         "conversation": [
@@ -482,7 +482,7 @@ def test_turns_are_written(record: Row, turns: list[str], fates: list[str]) -> N
             for prompt, response in zip(turns[::2], turns[1::2], strict=True)
         ]
     }
-    assert sorted(" ".join(each) for each in said) == sorted(fates)
+    assert sorted(" ".join(each) for each in recorded) == sorted(fates)
 
 
 @pytest.mark.parametrize(
@@ -507,11 +507,11 @@ def test_system_message_is_the_system_input(
 ) -> None:
     """A message of the system in front is the system input of a conversation."""
     record = {**record, "messages": chat_of(record["messages"])}
-    row, said = written(Record(**record, references=["r"]), MANUAL)
+    row, recorded = written(Record(**record, references=["r"]), MANUAL)
 
     assert list(row) == ["system", "conversation"]
     assert row["system"] == system
-    assert {" ".join(each) for each in said} - {"defaulted prompt"} == set(fates)
+    assert {" ".join(each) for each in recorded} - {"defaulted prompt"} == set(fates)
 
 
 @pytest.mark.parametrize("others", [3, [], [{}], [{"a": 1}, {}], [{"prompt": 1}], [7]])
@@ -520,20 +520,20 @@ def test_what_no_turn_had_is_noted(others: Any) -> None:
     record = Record(
         **ASKED, references=["r"], extra={"tencent": {"conversation": others}}
     )
-    row, said = written(record, MANUAL)
+    row, recorded = written(record, MANUAL)
 
     assert row == {"conversation": [{"prompt": "q", "response": "r"}]}
-    assert said == [("dropped", "extra.tencent.conversation")]
+    assert recorded == [("dropped", "extra.tencent.conversation")]
 
 
 def test_cells_are_text() -> None:
     """A table gets what was kept as text only, and blank says that there is none."""
     kept = {"level": "1", "weight": 2, "prompt": "p"}
     record = Record(**ASKED, system="", references=["r"], extra={"tencent": kept})
-    row, said = written(record, TABLE)
+    row, recorded = written(record, TABLE)
 
     assert row == {"system": "", "prompt": "q", "response": "r", "level": "1"}
-    assert said == [
+    assert recorded == [
         ("changed", "system"),
         ("dropped", "extra.tencent.weight"),
         ("dropped", "extra.tencent.prompt"),
@@ -582,10 +582,10 @@ def test_missing_field_is_an_error_with_help(
 @pytest.mark.parametrize("adapter", [MESSAGES, OUTPUTS])
 def test_no_reference_is_noted(adapter: FormatAdapter) -> None:
     """An empty list of references is not written, and that is recorded as a loss."""
-    row, said = written(Record(**ASKED, references=[]), adapter)
+    row, recorded = written(Record(**ASKED, references=[]), adapter)
 
     assert "ref_answer" not in row
-    assert said == [("dropped", "references")]
+    assert recorded == [("dropped", "references")]
 
 
 @pytest.mark.parametrize("adapter", [MESSAGES, OUTPUTS, MANUAL])
@@ -664,10 +664,10 @@ def test_what_differs_is_noted(name: str, record: Record) -> None:
     """A field of a record does not come back if and only if its loss is recorded."""
     adapter = ADAPTERS[name]
     record = what_is_held(record, adapter)
-    row, said = written(record, adapter)
+    row, recorded = written(record, adapter)
     found = {each.path for each in differences(record, adapter.read(row))}
 
-    assert {path for _, path in said} == found
+    assert {path for _, path in recorded} == found
     assert list(faults_in(row, name)) == []
 
 

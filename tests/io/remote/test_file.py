@@ -1,4 +1,4 @@
-"""Remote files: read as local ones are, by few requests, and said why if not."""
+"""Remote files are read as local ones, by few requests, with a reason on failure."""
 
 import gzip
 import importlib.util
@@ -42,7 +42,7 @@ pytest.importorskip("aiohttp", reason='needs the extra "remote"')
 ROOT = Path(__file__).parents[3]
 ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
 MANY = ROWS * 90
-SECRET = "hunter2"  # noqa: S105 - looked for in what is said
+SECRET = "hunter2"  # noqa: S105 - searched for in messages
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ pytestmark = [
 ROOT = Path(__file__).parents[3]
 RUNS = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 ROWS = RUNS.read_bytes()
-SECRET = "wJalrCANARY"  # noqa: S105 - looked for in what is said
+SECRET = "wJalrCANARY"  # noqa: S105 - searched for in messages
 
 
 @pytest.fixture(scope="module")

@@ -117,7 +117,7 @@ FAULTS: dict[str, tuple[Any, str, int]] = {
     "deep": (lambda *_: stub.Answer(b"[" * 100_000), "no completion", 1),
     "parts": (lambda *_: stub.completion([{"type": "text"}]), "no text", 1),
     "null": (lambda *_: stub.completion(None), "no text", 1),
-    "elsewhere": (
+    "redirect": (
         lambda *_: stub.Answer(b"", 307, headers={"location": "http://192.0.2.1/"}),
         "307",
         1,
@@ -128,7 +128,7 @@ FAULTS: dict[str, tuple[Any, str, int]] = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_of_the_server_fails_a_row(name: str) -> None:
     """Whatever a server answers, a row has a reason, and the key is not in it."""
-    answer, said, attempts = FAULTS[name]
+    answer, message, attempts = FAULTS[name]
     again = name == "quota"
 
     def answer_of(request: Any, headers: dict[str, str]) -> Any:
@@ -139,7 +139,7 @@ def test_a_fault_of_the_server_fails_a_row(name: str) -> None:
         meta, _ = asked(server)
 
     assert meta["status"] == "failed"
-    assert said in meta["error"]
+    assert message in meta["error"]
     assert meta["attempts"] == attempts == server.total
     assert KEY not in repr(meta)
 
@@ -172,8 +172,8 @@ def test_a_reply_that_repeats_the_key_does_not_keep_it(tmp_path: Path) -> None:
     """A model or a server that says the key cannot put it into results or the cache."""
 
     def echoing(_: Any, headers: dict[str, str]) -> Any:
-        said = headers["authorization"]
-        return stub.completion(f'{{"score": "{said}"}}')
+        authorization = headers["authorization"]
+        return stub.completion(f'{{"score": "{authorization}"}}')
 
     with stub.JudgeServer(echoing) as server:
         asking = judge(server, cache=tmp_path / "c")

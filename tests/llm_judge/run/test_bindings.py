@@ -137,7 +137,7 @@ def test_a_chat_has_a_question_an_answer_and_a_history(
 
 
 @pytest.mark.parametrize(
-    ("names", "given", "said"),
+    ("names", "given", "message"),
     [
         (["response"], {}, "--bind response=outputs.text"),
         (["nota"], {}, "give --bind nota=PATH"),
@@ -151,13 +151,13 @@ def test_a_chat_has_a_question_an_answer_and_a_history(
     ],
 )
 def test_input_that_cannot_be_bound_is_an_error(
-    names: list[str], given: dict[str, str], said: str
+    names: list[str], given: dict[str, str], message: str
 ) -> None:
     """An input without a field, an unknown name and an unknown path are errors."""
     with pytest.raises(JudgeError) as caught:
         bindings_for(names, given)
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 # The columns of a csv file are whatever its writer called them.

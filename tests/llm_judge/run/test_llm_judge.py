@@ -84,7 +84,7 @@ def dumped(**parameters: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong", "said"),
+    ("name", "wrong", "message"),
     [
         ("inputs", {("responses", list[str])}, "inputs must be a list"),
         ("inputs", [["responses", list[str]]], "each input must be a tuple"),
@@ -123,9 +123,9 @@ def dumped(**parameters: Any) -> dict[str, Any]:
         ("max_tokens", -1, "0 or more"),
     ],
 )
-def test_what_makes_no_judge_is_refused(name: str, wrong: Any, said: str) -> None:
+def test_what_makes_no_judge_is_refused(name: str, wrong: Any, message: str) -> None:
     """A judge cannot be made from what Haystack refuses, and says what is wrong."""
-    with pytest.raises(ValueError, match=said) as caught:
+    with pytest.raises(ValueError, match=message) as caught:
         judge(**{name: wrong})
 
     assert isinstance(caught.value, DefinitionError)
@@ -141,7 +141,7 @@ def test_what_haystack_accepts_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "message"),
     [
         ({"name": "s", "tpye": "number"}, "did you mean type"),
         ({"type": "number"}, "needs a name"),
@@ -155,9 +155,9 @@ def test_what_haystack_accepts_is_accepted() -> None:
         ({"name": "s", "choices": [1], "type": "number"}, "neither a type"),
     ],
 )
-def test_outputs_that_mean_nothing_are_refused(output: Any, said: str) -> None:
+def test_outputs_that_mean_nothing_are_refused(output: Any, message: str) -> None:
     """A typed output that is not clear is refused when the judge is made."""
-    with pytest.raises(DefinitionError, match=said):
+    with pytest.raises(DefinitionError, match=message):
         output_field(output)
 
 
@@ -211,7 +211,7 @@ def test_yaml_means_what_it_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("a.yaml", "a: 1\na: 2\n", "twice"),
         ("a.yaml", "a: [", "not YAML"),
@@ -230,13 +230,13 @@ def test_yaml_means_what_it_says(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_definition_is_refused(
-    tmp_path: Path, name: str, text: str, said: str
+    tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     """A file that no judge can be made from is named, with what is wrong in it."""
     path = tmp_path / name
     path.write_bytes(text.encode(errors="surrogatepass"))
 
-    with pytest.raises(DefinitionError, match=said) as caught:
+    with pytest.raises(DefinitionError, match=message) as caught:
         LLMJudge.from_definition(path)
 
     assert str(path) in str(caught.value)
@@ -310,7 +310,7 @@ def test_old_parameters_and_generators_say_what_to_ask() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"api": "llama_cpp"}, "only OpenAI"),
         ({"chat_generator": {"type": "x.HuggingFaceChatGenerator"}}, "HuggingFace"),
@@ -324,10 +324,10 @@ def test_old_parameters_and_generators_say_what_to_ask() -> None:
     ],
 )
 def test_what_a_judge_cannot_do_is_refused(
-    parameters: dict[str, Any], said: str
+    parameters: dict[str, Any], message: str
 ) -> None:
     """Other services, tools and keys in a dump are refused, without showing a key."""
-    with pytest.raises(DefinitionError, match=said) as caught:
+    with pytest.raises(DefinitionError, match=message) as caught:
         LLMJudge.from_definition(dumped(**parameters))
 
     assert "sk-1" not in str(caught.value)
@@ -505,7 +505,7 @@ def test_white_space_around_a_reply_does_not_matter(strict: bool) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (None, "no text"),
         ("", "not JSON"),
@@ -524,10 +524,10 @@ def test_white_space_around_a_reply_does_not_matter(strict: bool) -> None:
     ids=str,
 )
 def test_reply_without_a_verdict_is_an_error(
-    text: Any, said: str, strict: bool
+    text: Any, message: str, strict: bool
 ) -> None:
     """A reply that is no object with the requested keys is an error with a reason."""
-    with pytest.raises(ReplyError, match=said):
+    with pytest.raises(ReplyError, match=message):
         values_in(text, SCORE, strict=strict)
 
 
@@ -599,7 +599,7 @@ def test_no_rows_are_no_results() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_inputs", "said"),
+    ("given_inputs", "message"),
     [
         ({}, "'responses' is declared"),
         ({"response": ["a"]}, "is it 'response'"),
@@ -610,12 +610,12 @@ def test_no_rows_are_no_results() -> None:
     ],
 )
 def test_inputs_that_do_not_fit_are_refused(
-    given_inputs: dict[str, Any], said: str
+    given_inputs: dict[str, Any], message: str
 ) -> None:
     """Inputs must be lists of one length, all that are declared, whatever the flag."""
     model = Model()
 
-    with pytest.raises(ValueError, match=said) as caught:
+    with pytest.raises(ValueError, match=message) as caught:
         judge(ask=model, raise_on_failure=False).run(**given_inputs)
     assert isinstance(caught.value, InputError)
     assert model.prompts == []
@@ -628,7 +628,7 @@ def test_nothing_to_judge_is_an_error() -> None:
 
 
 FAILURES = pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         ("nope", "not JSON"),
         ('{"other": 1}', "Missing expected keys"),
@@ -639,25 +639,25 @@ FAILURES = pytest.mark.parametrize(
 
 
 @FAILURES
-def test_the_first_failure_ends_a_run(reply: Any, said: str) -> None:
+def test_the_first_failure_ends_a_run(reply: Any, message: str) -> None:
     """With raise_on_failure the first row without a verdict ends the run, named."""
     model = Model('{"score": 1}', reply, '{"score": 1}')
 
-    with pytest.raises(ValueError, match=f"row 2: .*{said}") as caught:
+    with pytest.raises(ValueError, match=f"row 2: .*{message}") as caught:
         judge(ask=model).run(responses=["a", "b", "c"])
     assert isinstance(caught.value, RowError)
     assert len(model.prompts) == 2
 
 
 @FAILURES
-def test_a_failure_is_a_null_with_its_reason(reply: Any, said: str) -> None:
+def test_a_failure_is_a_null_with_its_reason(reply: Any, message: str) -> None:
     """Without raise_on_failure a failed row is null, and what is beside it says why."""
     run = judge('{"score": 1}', reply, raise_on_failure=False)
     found = run.run(responses=["a", "b", "c"])
 
     assert found["results"] == [{"score": 1}, None, {"score": 1}]
     assert [each["status"] for each in found["meta"]] == ["ok", "failed", "ok"]
-    assert said in found["meta"][1]["error"]
+    assert message in found["meta"][1]["error"]
     assert (run.tally.ok, run.tally.failed) == (2, 1)
 
 
@@ -828,7 +828,7 @@ def other_database(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda path: path.write_bytes(b"text, and not a database"), "not a database"),
         (other_database, "not a cache of this version"),
@@ -837,14 +837,14 @@ def other_database(path: Path) -> None:
     ids=["text", "database", "folder"],
 )
 def test_a_file_that_is_no_cache_stays_as_it_is(
-    tmp_path: Path, make: Callable[[Path], Any], said: str
+    tmp_path: Path, make: Callable[[Path], Any], message: str
 ) -> None:
     """Another file is refused as a cache, and not changed."""
     path = tmp_path / "c"
     make(path)
     before = path.read_bytes() if path.is_file() else b""
 
-    with pytest.raises(CacheError, match=said):
+    with pytest.raises(CacheError, match=message):
         judge(cache=path).run(responses=["a"])
     assert (path.read_bytes() if path.is_file() else b"") == before
 
