@@ -107,8 +107,8 @@ def test_four_rows_in_ten_are_not_ascii() -> None:
     assert share(found) == pytest.approx(0.4, abs=0.05)
 
 
-def test_some_rows_spell_what_is_not_ascii_as_escapes() -> None:
-    """About 4 % of the rows are of ASCII bytes but not of ASCII text."""
+def test_some_rows_escape_non_ascii_text() -> None:
+    """About 4 % of the rows hold non-ASCII text as escapes in ASCII bytes."""
     pairs = zip(LINES, ROWS, strict=True)
     found = sum(line.isascii() and not text_of(row).isascii() for line, row in pairs)
     assert share(found) == pytest.approx(0.04, abs=0.03)
@@ -213,8 +213,8 @@ def test_refuses_a_run_that_ends_otherwise_than_it_should() -> None:
         measure.seconds_of(failing)
 
 
-def test_scales_what_a_sample_does_but_not_its_start() -> None:
-    """The time of a sample beyond its start-up is multiplied."""
+def test_scales_sample_time_without_start_up() -> None:
+    """The time of a sample is scaled, except for its start-up time."""
     sample = measure.Sample(python(""), 100)
     pause = python("import time; time.sleep(0.05)")
     seconds = measure.seconds_of(measure.Candidate("pause", pause, 0, sample))
@@ -307,10 +307,10 @@ def test_answers_to_convert_are_of_several_models(row_generator: ModuleType) -> 
 
 
 @pytest.mark.parametrize("place", range(3))
-def test_scripts_write_what_ours_writes(
+def test_scripts_write_the_same_rows(
     conversions: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: int
 ) -> None:
-    """Both scripts of a pair convert to the same rows as ours, to be compared with."""
+    """Both scripts of a pair convert to the same rows as our command."""
     monkeypatch.setattr(conversions, "PROVEN", 90)
     pair = conversions.PAIRS[place]
     conversions.prove(pair, tmp_path)
@@ -373,8 +373,8 @@ def test_limits_of_conversions_are_checked(
     assert len(conversions.missed(results)) == met.count("no")
 
 
-def test_writes_what_was_measured_of_conversions(conversions: ModuleType) -> None:
-    """The document holds the ratios, the seconds, and how to repeat it."""
+def test_document_shows_measured_conversions(conversions: ModuleType) -> None:
+    """The document shows the ratios, the seconds, and how to repeat the measurement."""
     results = conversion_results(conversions, (1.0, 1.8, 4.0, 2.0), 100_000_000)
     text = conversions.document(results, 90, 3, "2.0 kB (a)")
 

@@ -20,8 +20,8 @@ def scoring(modules: Callable[[str], ModuleType]) -> ModuleType:
     return modules("score")
 
 
-def test_pairs_are_what_is_claimed(scoring: ModuleType) -> None:
-    """Texts have 100 words, of which three in ten differ, and some are not ASCII."""
+def test_pairs_have_the_claimed_properties(scoring: ModuleType) -> None:
+    """Texts have 100 words, three in ten words differ, and some texts are not ASCII."""
     rows = [json.loads(each) for each in scoring.pairs(300)]
     words = [
         (row["outputs"][0]["text"].split(), row["references"][0].split())
@@ -78,8 +78,8 @@ def test_limits_are_checked(
     assert len(scoring.missed(given)) == met.count("no")
 
 
-def test_what_was_measured_is_written(scoring: ModuleType) -> None:
-    """The document holds the ratios, and how to repeat it."""
+def test_document_shows_the_measured_ratios(scoring: ModuleType) -> None:
+    """The document shows the ratios and how to repeat the measurement."""
     text = scoring.document(results(scoring, 0.2, 100_000_000), 90, 3)
 
     assert "| script  |                         0.20 |        0.20 |" in text

@@ -44,8 +44,8 @@ def test_a_bar_is_met_up_to_its_limit(
     assert bar.met is met
 
 
-def test_the_table_of_bars_says_what_was_not_measured(modules: Modules) -> None:
-    """Each line has its figure or why it has none, its bar and its verdict."""
+def test_table_of_limits_marks_missing_measurements(modules: Modules) -> None:
+    """Each line shows its value or why it is missing, its limit and its verdict."""
     bars = modules("harness.bars")
     lines = [
         bars.Bar("a", 0.125, 0.1234),
@@ -228,10 +228,8 @@ def test_a_disk_without_room_is_an_error(modules: Modules, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [source]
 
 
-def test_a_datastore_is_what_its_validator_asks_for(
-    modules: Modules, tmp_path: Path
-) -> None:
-    """Its rows are valid in the shape of 0.3.0, and suit the aggregate beside them."""
+def test_datastore_fits_its_validator(modules: Modules, tmp_path: Path) -> None:
+    """The rows of the datastore are valid as 0.3.0 and match their aggregate."""
     samples, aggregate = modules("data.datastore").datastore(tmp_path, 60)
     report = harpia_formats.validate(samples, companion=aggregate, format="eee@0.3.0")
     reference = jsonschema.Draft7Validator(NEW_SCHEMA)
@@ -323,13 +321,13 @@ def test_the_short_run_counts_the_best_of_its_rounds(modules: Modules) -> None:
     assert len(quick.bars_of({**found, quick.SOURCEMETA: slow})) == 5
 
 
-def test_the_short_run_says_what_it_skips(
+def test_short_run_reports_what_it_skips(
     modules: Modules,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    """Without sourcemeta's command it is left out aloud, and every bad row is bad."""
+    """A missing sourcemeta command is skipped with a note; each bad row is invalid."""
     quick = modules("quick")
     monkeypatch.setattr(modules("harness.candidates"), "has_sourcemeta", lambda: False)
     monkeypatch.setattr(quick, "has_sourcemeta", lambda: False)

@@ -93,8 +93,8 @@ def test_records_of_one_side_only_are_counted() -> None:
     assert not report.ok
 
 
-def test_formats_are_compared_in_what_both_have() -> None:
-    """HarpIA and NeMo are matched by the prompt, in the fields that both have."""
+def test_formats_are_compared_in_common_fields() -> None:
+    """HarpIA and NeMo records are matched by prompt and compared in common fields."""
     left = lines_of(*(instance(each) for each in range(10)))
     right = lines_of(*(answer(each) for each in reversed(range(10))))
     run_ = Comparison([left], [right], ConvertOptions())
@@ -223,8 +223,8 @@ TABLE = b"question,gold,said\nq1,r1,a1\nq2,r2,a2\n"
 COLUMNS = {"prompt": "question", "references": "gold", "response": "said"}
 
 
-def test_columns_are_those_of_the_table(tmp_path: Path) -> None:
-    """--map is for the side that is a plain table, on whichever side it is."""
+def test_map_applies_to_the_table_side(tmp_path: Path) -> None:
+    """--map applies to the side that is a plain table, whichever side it is."""
     rows = lines_of(*(record_as_dict(each) for each in (1, 2)))
     (tmp_path / "table.csv").write_bytes(TABLE)
     (tmp_path / "rows.jsonl").write_bytes(rows)

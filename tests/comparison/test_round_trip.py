@@ -70,8 +70,8 @@ def test_every_fixture_comes_back_through_our_own_records(source: str) -> None:
 
 @pytest.mark.parametrize("via", writable_formats())
 @pytest.mark.parametrize("source", ["harpia", "nemo-output", "tencent-outputs"])
-def test_what_differs_is_never_more_than_there_is(source: str, via: str) -> None:
-    """Through any format there is a count of every record, and no traceback."""
+def test_differences_never_exceed_the_records(source: str, via: str) -> None:
+    """Through any format every record is counted, and there is no traceback."""
     given = {
         "evaluation_id": "e",
         "outputs.scores.value": 1,
@@ -91,8 +91,8 @@ def test_what_differs_is_never_more_than_there_is(source: str, via: str) -> None
     assert all(each.count <= report.records for each in report.fields.values())
 
 
-def test_what_does_not_come_back_has_its_count_and_place() -> None:
-    """Each field that differs has a line with both values, and how often."""
+def test_lost_field_has_its_count_and_place() -> None:
+    """Each field that differs has a line with both values and a count."""
     rows = [INSTANCE | {"id": str(each)} for each in range(3)]
     rows[1] = rows[1] | {"expected-output": ["r"]}
     result = run("--via", "nemo", stdin=lines_of(*rows))
@@ -104,8 +104,8 @@ def test_what_does_not_come_back_has_its_count_and_place() -> None:
     assert b"3 records through nemo-output, 3 differ" in result.stderr
 
 
-def test_what_comes_back_is_no_difference() -> None:
-    """A record that another format holds whole comes back, and the code is 0."""
+def test_unchanged_record_is_no_difference() -> None:
+    """A record that the other format holds completely is unchanged; the code is 0."""
     result = run("--via", "csv", stdin=lines_of(INSTANCE))
 
     assert (result.returncode, result.stdout) == (0, b"")
@@ -188,8 +188,8 @@ def test_missing_required_value_is_one_error() -> None:
 # The way back
 
 
-def test_what_the_way_back_lacks_is_named_with_its_cure() -> None:
-    """Where the way back ends, the line says which options go on, all at once."""
+def test_failed_conversion_back_names_the_options() -> None:
+    """If the conversion back fails, one line names all options that it needs."""
     result = run("--via", "haystack", stdin=lines_of(CHAT))
     line = result.stdout.decode()
 
@@ -201,8 +201,8 @@ def test_what_the_way_back_lacks_is_named_with_its_cure() -> None:
 @pytest.mark.parametrize(
     "name", ["model_outputs.model_name", "model_name", "outputs.model", "model"]
 )
-def test_constants_give_what_is_lost_on_the_way_there(name: str) -> None:
-    """The option that is named cures it, and a right value is no difference."""
+def test_constants_replace_fields_lost_on_the_way(name: str) -> None:
+    """The named option supplies the lost field, and a right value is no difference."""
     one = CHAT | {"model_outputs": CHAT["model_outputs"][:1]}
     right = roundtrip(lines_of(one), via="haystack", constants={name: "m1"})
     wrong = roundtrip(lines_of(one), via="haystack", constants={name: "other"})

@@ -85,7 +85,7 @@ def test_records_of_columns_are_put_aside_whole(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_there_stays(tmp_path: Path) -> None:
+def test_existing_file_is_kept(tmp_path: Path) -> None:
     """An existing file is replaced only with `overwrite`."""
     (tmp_path / "out.invalid.jsonl").write_bytes(b"mine")
     output = tmp_path / "out.json"

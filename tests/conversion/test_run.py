@@ -88,7 +88,7 @@ def answer(number: int, **given: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("target", FORMATS)
 @pytest.mark.parametrize("source", FORMATS)
-def test_every_pair_gives_what_is_valid(source: str, target: str) -> None:
+def test_every_pair_writes_valid_rows(source: str, target: str) -> None:
     """The records of any format become valid rows of any other one."""
     for file in sorted((FIXTURES / source / "valid").iterdir()):
         output, report = converted(
@@ -378,8 +378,8 @@ def test_on_loss_fail_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_on_loss_fail_writes_what_loses_nothing() -> None:
-    """Where nothing is lost, --on-loss fail changes nothing."""
+def test_on_loss_fail_allows_lossless_conversions() -> None:
+    """If nothing is lost, --on-loss fail changes nothing."""
     output, report = converted(lines_of(answer(1)), to="record", on_loss="fail")
 
     assert report.ok
@@ -610,7 +610,7 @@ def test_columns_of_unequal_presence_have_nulls() -> None:
         ({"to": "record", "constants": {"outputs.index": "x"}}, ["number"]),
     ],
 )
-def test_what_cannot_be_met_is_refused_at_once(
+def test_unknown_names_are_refused_at_once(
     options: dict[str, Any], words: list[str]
 ) -> None:
     """An unknown target, field or metric is reported before anything is read."""
@@ -730,7 +730,7 @@ def both_ways(file: Path, folder: Path, **options: Any) -> list[Any]:
 
 @pytest.mark.usefixtures("small_ranges")
 @pytest.mark.parametrize("target", ["harpia", "haystack", "tencent-csv", "nemo-input"])
-def test_two_processes_give_what_one_gives(tmp_path: Path, target: str) -> None:
+def test_two_processes_give_the_same_output(tmp_path: Path, target: str) -> None:
     """Output, losses and their places are the same for any number of processes."""
     file = tmp_path / "in.jsonl"
     file.write_bytes(lines_of(*many(6_000)))
@@ -768,10 +768,10 @@ BAD_ROWS = (b'{"input": 1}', b'{"bad"', b"", b'{"response":"a","response":"b"}',
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("target", ["harpia", "haystack", "nemo-input"])
 @pytest.mark.parametrize("rarity", [3, 40])
-def test_good_rows_among_bad_ones_become_what_they_are_alone(
+def test_invalid_rows_do_not_change_the_output_of_valid_ones(
     tmp_path: Path, target: str, jobs: int, rarity: int
 ) -> None:
-    """Output and losses are those of the good rows; the bad ones are kept."""
+    """Output and losses are those of the valid rows; the invalid rows are kept."""
     chance = random.Random(rarity)  # noqa: S311 - a test needs a seed, not secrecy
     good = lines_of(*many(3_000)).splitlines()
     mixed = []
@@ -808,10 +808,10 @@ def test_good_rows_among_bad_ones_become_what_they_are_alone(
 
 
 @pytest.mark.usefixtures("small_ranges")
-def test_what_is_learned_of_rows_is_not_forgotten_in_the_next_range(
+def test_decoder_is_not_rebuilt_for_each_range(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ranges with bad rows are done here; the decoder is built for the first only."""
+    """Ranges with bad rows, run in this process, share one decoder."""
     built: list[DecoderTraining] = []
     usual = DecoderTraining._build  # noqa: SLF001 - how often it is done shows nowhere else
 
@@ -954,8 +954,8 @@ def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
     assert (line.records, line.fates[Fate.DROPPED]) == (1, 1)
 
 
-def test_what_only_options_ask_for_is_not_loaded(tmp_path: Path) -> None:
-    """A conversion of a small file loads no metric, no grouping and no processes."""
+def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
+    """A conversion of a small file loads no metric, grouping or process modules."""
     (tmp_path / "in.jsonl").write_bytes(lines_of(answer(1)))
     code = (
         "import sys; from harpia_formats import convert\n"

@@ -78,7 +78,7 @@ def repeated(texts: list[str], **limits: int) -> RepeatedTexts:
 
 @given(TEXTS, LIMITS)
 @example(CROWDED * 2, (1, 0, 9))
-def test_repeated_is_what_a_counter_counts(
+def test_repeated_agrees_with_a_counter(
     texts: list[str], limits: tuple[int, int, int]
 ) -> None:
     """With any limits, the listed digests are repeated and the surplus is exact."""
@@ -99,7 +99,7 @@ def test_repeated_is_what_a_counter_counts(
 @given(TEXTS, TEXTS, LIMITS, LIMITS)
 @example(CROWDED, CROWDED[::2], (1, 0, 9), ROOMY)
 @example(CROWDED[::2], CROWDED, ROOMY, (1, 0, 9))
-def test_missing_is_what_sets_differ_in(
+def test_missing_agrees_with_a_difference_of_sets(
     mine: list[str],
     others: list[str],
     limits: tuple[int, int, int],
@@ -195,8 +195,8 @@ def test_the_first_repeated_ones_of_a_partition_are_named() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "ação", "模型", "\ud800", "a\udc00b", "\0"])
-def test_digest_is_what_is_added(text: str) -> None:
-    """Any text has the digest that `digest_of` returns, also beside other texts."""
+def test_added_text_has_the_digest_of_digest_of(text: str) -> None:
+    """An added text has the digest that `digest_of` returns, also among other texts."""
     for company in ([], ["x"], ["\udfff"]):
         found = repeated([text, text, *company])
 

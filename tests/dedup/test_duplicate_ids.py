@@ -85,10 +85,10 @@ def reported_duplicates(report: Report) -> dict[int, int]:
 
 
 @given(ROWS, LAYOUTS, st.none() | st.integers(3, 12))
-def test_repeats_are_those_that_a_dictionary_finds(
+def test_duplicates_agree_with_a_dictionary(
     rows: Rows, layout: str, limit: int | None
 ) -> None:
-    """Exactly the records whose id a record before has are reported and counted."""
+    """Exactly the records with the id of an earlier record are reported and counted."""
     data, records = written(rows, layout)
     report = validated(data, limit=limit)
     (count,) = report.files

@@ -168,7 +168,7 @@ def test_record_without_an_id_has_no_key(record: Any) -> None:
 
 
 @pytest.mark.parametrize("meta", [3, None, [], "epoch"])
-def test_path_through_what_is_no_object_is_absent(meta: Any) -> None:
+def test_path_through_a_value_that_is_no_object_is_absent(meta: Any) -> None:
     """A path through a value that is no object leads to nothing."""
     assert of_value({"id": 1, "meta": meta}) == of_value({"id": 1})
 

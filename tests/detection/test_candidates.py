@@ -37,8 +37,8 @@ ROWS: st.SearchStrategy[list[Any]] = st.lists(
 )
 
 
-def test_chooses_what_most_records_look_like() -> None:
-    """The format of more records than any other is chosen, with its count."""
+def test_format_of_most_records_is_chosen() -> None:
+    """The format that matches the most records is chosen, with its count."""
     choice = choose_variant([{"one": ""}, {"two": ""}, {"two": ""}, {}], [ONE, TWO])
 
     assert choice == FormatChoice(TWO, matching=2, records=4, evidence=("`two`",))

@@ -23,7 +23,7 @@ ROWS = ({"a": 1}, {"a": 2})
         ("rows.json", Layout.EMPTY),
     ],
 )
-def test_honest_names_need_no_word(name: str, layout: Layout) -> None:
+def test_matching_names_are_no_problem(name: str, layout: Layout) -> None:
     """A name that fits the content, or has no known suffix, is no problem."""
     assert misleading_suffix(name, Sample(layout, ROWS)) is None
 
@@ -64,7 +64,7 @@ def test_a_broken_document_is_not_taken_for_lines() -> None:
         ("a.json", b'{"a": 1}\n', []),
     ],
 )
-def test_files_are_read_as_what_they_hold(
+def test_files_are_read_by_content(
     tmp_path_factory: pytest.TempPathFactory, name: str, text: bytes, codes: list[str]
 ) -> None:
     """A misleading suffix is a note, and the records are validated."""

@@ -88,8 +88,10 @@ def test_fault_of_the_source_ends_quietly() -> None:
         (b'{"a": 1}\n"' + b"x" * 70 + b'"\n{"b', [b'{"a": 1}', "oversize"]),
     ],
 )
-def test_what_a_break_leaves(data: bytes, rows: list[bytes | str]) -> None:
-    """Only a truncated row and faults from the break are dropped."""
+def test_truncated_file_keeps_the_rows_before(
+    data: bytes, rows: list[bytes | str]
+) -> None:
+    """Only a truncated row and faults of the truncation are dropped."""
     assert read(data) == rows
 
 

@@ -61,7 +61,7 @@ def test_values_are_the_rows_that_parse() -> None:
 
 
 @pytest.mark.parametrize("formats", [FAMILY, ALL])
-def test_first_version_is_taken_without_a_word(formats: tuple[Format, ...]) -> None:
+def test_first_version_needs_no_note(formats: tuple[Format, ...]) -> None:
     """The first format of a family needs no note."""
     found = recognize(sample_of(records_of(SEED)), formats)
 
@@ -112,8 +112,8 @@ def test_undocumented_dialect_is_noted() -> None:
     assert "--strict" in note.help
 
 
-def test_strict_refuses_what_is_not_documented() -> None:
-    """With `--strict`, a dialect that is not documented has another shape."""
+def test_strict_refuses_undocumented_dialects() -> None:
+    """With `--strict`, an undocumented dialect is noted as another shape."""
     sample = document("harpia", "instancias.json")
     found = require_documented(recognize(sample, ALL), sample)
 
@@ -122,7 +122,7 @@ def test_strict_refuses_what_is_not_documented() -> None:
     assert "not what HarpIA Lab documents" in found.notes[0].message
 
 
-def test_strict_leaves_what_is_documented() -> None:
+def test_strict_does_not_change_documented_formats() -> None:
     """`--strict` changes nothing for a documented or an unknown format."""
     for sample in (sample_of(records_of(CURRENT)), sample_of([{}])):
         found = recognize(sample, ALL)

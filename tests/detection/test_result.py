@@ -24,8 +24,8 @@ def only(given: Any) -> Detected:
     return found
 
 
-def test_every_valid_fixture_is_detected_as_what_it_is() -> None:
-    """All fixtures are in the format of their folder, without a rival."""
+def test_every_valid_fixture_is_detected_as_its_format() -> None:
+    """Each fixture is detected as the format of its folder, and as no other."""
     paths = sorted(FIXTURES.glob("*/valid/*"))
     found = detect(*paths)
 
@@ -104,7 +104,7 @@ def test_rival_is_named() -> None:
     assert (found.format, found.rival) == ("eee@0.2.0", "nemo-results")
 
 
-def test_unknown_file_tells_what_the_nearest_lack() -> None:
+def test_unknown_file_lists_the_nearest_formats() -> None:
     """For an unknown format, the nearest formats and missing keys are listed."""
     found = only(b'{"prompts": "Oi", "category": "a"}\n' * 3)
 
@@ -147,7 +147,7 @@ def test_broken_records_are_passed_over() -> None:
     )
 
 
-def test_what_cannot_be_read_has_a_reason(tmp_path: Path) -> None:
+def test_unreadable_file_has_a_reason(tmp_path: Path) -> None:
     """A file that is missing or cannot be read is reported beside the others."""
     good, wide = tmp_path / "good.jsonl", tmp_path / "wide.jsonl"
     good.write_bytes(QUESTION)

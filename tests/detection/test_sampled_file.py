@@ -132,8 +132,8 @@ def test_table_is_detected_by_its_header_or_its_name(
     assert (head.layout is Layout.TEXT) == is_table
 
 
-def test_table_that_is_asked_for_is_one_whatever_it_holds() -> None:
-    """If only formats of tables are asked for, even JSON is read as a table."""
+def test_requested_table_format_reads_any_text_as_a_table() -> None:
+    """If only table formats are requested, even JSON is read as a table."""
     (table,) = (each for each in FORMATS if each.id == "csv")
     beginning = sample_file(
         open_container([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl", [table]

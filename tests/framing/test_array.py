@@ -292,14 +292,14 @@ def test_a_row_that_is_cut_off_is_handed_on(size: int) -> None:
 )
 @pytest.mark.parametrize("size", [1, 1024])
 @pytest.mark.parametrize("window", [1, 1024])
-def test_what_is_wrong_around_rows_has_a_place(
+def test_faults_around_rows_have_a_place(
     data: bytes,
     rows: list[bytes],
     faults: list[tuple[str, int]],
     size: int,
     window: int,
 ) -> None:
-    """Surplus commas, a missing bracket and bytes behind the array are faults."""
+    """Extra commas, a missing bracket and bytes after the array are faults."""
     found = _frames(data, size=size, window=window)
 
     assert _rows(found) == rows
@@ -378,8 +378,8 @@ def test_a_long_row_takes_linear_time() -> None:
     assert perf_counter() - began < 2
 
 
-def test_rows_that_hold_what_looks_like_rows_are_cut_rightly() -> None:
-    """Long lists inside of a row, spelled like rows, are not taken for rows."""
+def test_nested_lists_are_not_cut_as_rows() -> None:
+    """Long lists inside a row that look like rows are not cut as rows."""
     chance = random.Random(1)  # noqa: S311 - a seed, not a secret
     rows = [
         json.dumps({"id": 1, "turns": [{"id": 2}] * chance.randint(0, 9000)}).encode()

@@ -97,7 +97,7 @@ def check_header(header: DocumentHeader, data: bytes) -> None:
 
 
 @given(DOCUMENTS, SPELLINGS, SIZES, WINDOWS, st.sampled_from([1, 2, 3]))
-def test_slices_are_what_a_plain_parser_gives(
+def test_items_agree_with_a_plain_parser(
     document: dict[str, Any],
     spelling: dict[str, Any],
     size: int,
@@ -204,8 +204,8 @@ def test_array_that_is_not_closed_leaves_no_header(data: bytes) -> None:
         (b'{"a": [1], "a": [2]}', b'{"a": [], "a": []}'),
     ],
 )
-def test_header_keeps_what_is_broken(data: bytes, text: bytes) -> None:
-    """Faults around the arrays are in the header, for the validator to find."""
+def test_header_keeps_its_syntax_errors(data: bytes, text: bytes) -> None:
+    """Syntax errors around the arrays stay in the header, for the row validator."""
     header = frames_of(data)[-1]
 
     assert isinstance(header, DocumentHeader)
@@ -224,8 +224,8 @@ def test_header_over_the_limit_is_a_fault() -> None:
     assert fault == FramingFault("oversize", Cursor(), len(data) - len(b"1, 2"))
 
 
-def test_broken_item_leaves_those_around_it() -> None:
-    """A broken item is a row by itself, and the others are cut as usual."""
+def test_broken_item_does_not_affect_its_neighbours() -> None:
+    """A broken item is one row, and the other items are cut as usual."""
     rows = [b'{"n": %d}' % each for each in range(60)]
     rows[30] = b'{"n": }'
     data = b'{"a": [' + b", ".join(rows) + b'], "b": 1}'

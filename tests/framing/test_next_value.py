@@ -47,8 +47,8 @@ def test_deep_nesting_is_broken() -> None:
 
 
 @given(VALUES, st.text(" \t\r\n", max_size=3), st.sampled_from(",]}:{0"))
-def test_value_ends_at_what_is_behind_it(value: Any, space: str, behind: str) -> None:
-    """The end of any value is found if other bytes follow, behind white space."""
+def test_value_ends_before_the_next_bytes(value: Any, space: str, behind: str) -> None:
+    """The end of any value is found if other bytes follow after white space."""
     text = json.dumps(value, ensure_ascii=False)
     if isinstance(value, int) and not isinstance(value, bool) and not space:
         space = " "

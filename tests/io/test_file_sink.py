@@ -90,8 +90,8 @@ def test_a_finished_file_is_not_there_yet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.xz", "out.bz2"])
-def test_what_is_discarded_leaves_the_old_file(tmp_path: Path, name: str) -> None:
-    """A file that is given up on leaves what was there before."""
+def test_discarded_file_leaves_the_old_file(tmp_path: Path, name: str) -> None:
+    """Discarding a file leaves the file that was there before."""
     (tmp_path / name).write_bytes(b"old")
     sink = FileSink(tmp_path / name)
     sink.write(b"new")
@@ -159,8 +159,8 @@ def test_a_disk_that_is_full_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_stream_has_at_once_what_is_written() -> None:
-    """An open stream is written to as it comes."""
+def test_stream_is_written_immediately() -> None:
+    """Bytes for an open stream are written to it immediately."""
     stream = io.BytesIO()
     sink = StreamSink(stream)
     sink.write(b"a")

@@ -26,7 +26,7 @@ def test_every_kind_of_input_names_a_source(tmp_path: Path) -> None:
     assert names(path, b"{}", stream, source) == expected
 
 
-def test_what_is_named_twice_is_read_once(tmp_path: Path) -> None:
+def test_input_named_twice_is_read_once(tmp_path: Path) -> None:
     """A path or stream named twice is one source; equal bytes are two."""
     path, stream = tmp_path / "a.jsonl", io.BytesIO(b"{}")
     path.write_bytes(b"{}\n")
@@ -51,7 +51,7 @@ def test_input_that_names_nothing_does_not_stop_the_others(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("given", [1, None, io.StringIO("{}"), ["a.jsonl"]])
-def test_what_is_no_input_is_refused(given: Any) -> None:
+def test_wrong_input_types_are_refused(given: Any) -> None:
     """A number, a text stream or a list is a `TypeError`."""
     with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
         checked_inputs([given])

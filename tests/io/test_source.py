@@ -105,8 +105,8 @@ def test_block_below_one_byte_is_refused() -> None:
         open_source(Source("x", b"{}"), 0)
 
 
-def test_file_knows_its_size_and_what_was_read(tmp_path: Path) -> None:
-    """A progress bar gets the bytes on the disk, compressed where they are."""
+def test_file_knows_its_size_and_the_bytes_read(tmp_path: Path) -> None:
+    """Size and progress are in bytes on the disk, compressed if the file is."""
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(ROWS))
     (source,) = find_sources([path])
@@ -237,7 +237,7 @@ def test_compression_is_known_by_content(
     size=st.integers(1, 3000),
     padding=st.integers(0, 9),
 )
-def test_what_was_compressed_comes_back(  # noqa: PLR0913, PLR0917 - codecs have 3
+def test_compressed_members_are_decompressed_as_one(  # noqa: PLR0913, PLR0917 - codecs have 3
     suffix: str,
     name: str,
     compress: Compress,
@@ -245,7 +245,7 @@ def test_what_was_compressed_comes_back(  # noqa: PLR0913, PLR0917 - codecs have
     size: int,
     padding: int,
 ) -> None:
-    """Members one behind another, with zeros behind each, are one piece of data."""
+    """Several compressed members, with zeros after each, are read as one file."""
     members = [b"[[[[", *members]
     packed = b"".join(compress(each) + bytes(padding) for each in members)
 

@@ -62,8 +62,8 @@ def test_the_folder_of_a_living_process_stays(tmp_path: Path) -> None:
         process.kill()
 
 
-def test_what_is_not_known_to_be_ours_stays(tmp_path: Path) -> None:
-    """A folder without a lock, and a file with our prefix, are left alone."""
+def test_unknown_folders_are_not_deleted(tmp_path: Path) -> None:
+    """A folder without a lock, and a file with our prefix, are not deleted."""
     (tmp_path / f"{PREFIX}x").mkdir()
     (tmp_path / f"{PREFIX}x" / f"{LOCK}.new").write_bytes(b"")
     (tmp_path / f"{PREFIX}y").write_bytes(b"")

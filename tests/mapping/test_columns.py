@@ -30,8 +30,8 @@ def test_parts_become_columns_by_field() -> None:
         (["promt=a"], "no field is called promt; did you mean prompt? (known: id, "),
     ],
 )
-def test_parts_that_mean_nothing_are_refused(parts: list[str], reason: str) -> None:
-    """A part without a column, a field twice and an unknown field are refused."""
+def test_invalid_parts_of_a_map_are_refused(parts: list[str], reason: str) -> None:
+    """A part without a column, a repeated field and an unknown field are refused."""
     with pytest.raises(MapError) as caught:
         parse_column_map(parts)
 

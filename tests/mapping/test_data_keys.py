@@ -86,8 +86,10 @@ def test_each_key_is_the_metric_of_a_score() -> None:
 
 @settings(suppress_health_check=list(HealthCheck))
 @given(record=records(), metric=st.sampled_from([None, "m"]))
-def test_what_differs_is_what_was_declared(record: Record, metric: str | None) -> None:
-    """The difference between a record and what comes back is what was noted."""
+def test_differences_are_the_declared_losses(
+    record: Record, metric: str | None
+) -> None:
+    """A record differs after a round trip exactly in its recorded losses."""
     constants: dict[str, Any] = {"outputs.text": "a"}
     if metric is not None:
         constants |= {"outputs.scores.metric": metric, "outputs.scores.value": 1}

@@ -35,8 +35,8 @@ def parts_of(
     return parts, {(each.fate, each.path) for each in fates.entries}
 
 
-def test_what_has_room_is_as_it_was() -> None:
-    """A record that a row has room for becomes itself, without a word."""
+def test_record_that_fits_is_unchanged() -> None:
+    """A record that fits into a row is unchanged, without any loss."""
     record = Record(
         id="1",
         messages=CHAT,
@@ -78,10 +78,10 @@ def test_references_can_be_a_row_each() -> None:
         (Record(outputs=[Output(turns=CHAT)]), {"turns": Turns.FAIL}),
     ],
 )
-def test_what_must_not_be_done_is_a_reason(
+def test_forbidden_choice_is_an_error_with_help(
     record: Record, choices: dict[str, Any]
 ) -> None:
-    """A choice that forbids what would be needed ends with a reason and a cure."""
+    """A choice that forbids a necessary change is an error with help."""
     with pytest.raises(Unconvertible) as caught:
         parts_of(record, **choices)
 

@@ -152,8 +152,8 @@ def test_names_of_columns() -> None:
     }
 
 
-def test_maps_that_mean_nothing_suggest_the_nearest() -> None:
-    """An unknown field, column or format is reported with the nearest one."""
+def test_unknown_names_in_a_map_suggest_the_nearest() -> None:
+    """An unknown field, column or format is reported with the nearest name."""
     with pytest.raises(MapError, match="did you mean prompt"):
         check_field_names({"promt": "a"})
     with pytest.raises(MapError, match="did you mean gold"):
@@ -174,8 +174,10 @@ def test_maps_that_mean_nothing_suggest_the_nearest() -> None:
         (b'{"id": "1", "input": "q"}\n', None),
     ],
 )
-def test_what_has_columns_of_any_names_is_seen(data: bytes, found: str | None) -> None:
-    """The format is seen where it can be: not in a stream, which is read once."""
+def test_format_of_any_columns_is_detected_in_files_only(
+    data: bytes, found: str | None
+) -> None:
+    """The format is detected in a file, but not in a stream, which is read once."""
     assert detect_mapped_format([data]) == found
     assert detect_mapped_format([io.BytesIO(data), "-"]) is None
 
@@ -204,8 +206,8 @@ def test_absent_model_is_an_error_that_lists_the_models(
     assert not output.exists()
 
 
-def test_a_record_without_the_model_says_what_it_has() -> None:
-    """A row that must have an answer says of which models it has one."""
+def test_error_for_a_missing_model_lists_the_models() -> None:
+    """The error for a row without an answer of the model lists the row's models."""
     report = convert(ROWS, to="nemo-output", model="m3", output=io.BytesIO())
     (problem,) = report.report.problems
 
@@ -214,8 +216,8 @@ def test_a_record_without_the_model_says_what_it_has() -> None:
     )
 
 
-def test_sentences_of_a_conversion_are_for_programs(tmp_path: Path) -> None:
-    """Errors and what would help name options as a call has them."""
+def test_errors_of_convert_name_python_parameters(tmp_path: Path) -> None:
+    """Errors of the function name options as Python parameters."""
     output = tmp_path / "out"
     output.write_bytes(b"mine")
     row = {"prompt": "q", "outputs": []}

@@ -29,8 +29,8 @@ def check(source: str, target: str, *given: str, scored: bool = False) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_format_has_what_it_needs(name: str) -> None:
-    """Nothing has to be given from a format to itself, nor from our own records."""
+def test_format_fulfils_its_own_requirements(name: str) -> None:
+    """Conversions from a format to itself and from our records need no constants."""
     check(name, name)
     check("record", name)
     check(name, "record")
@@ -49,8 +49,8 @@ def test_a_format_has_what_it_needs(name: str) -> None:
         ),
     ],
 )
-def test_what_is_missing_is_named(source: str, target: str, missing: list[str]) -> None:
-    """One sentence names the format, all fields and what gives them."""
+def test_missing_fields_are_named(source: str, target: str, missing: list[str]) -> None:
+    """One sentence names the format, all missing fields and the options for them."""
     with pytest.raises(ConversionError) as caught:
         check(source, target)
     message = str(caught.value)
@@ -60,8 +60,8 @@ def test_what_is_missing_is_named(source: str, target: str, missing: list[str]) 
     assert "\n" not in message
 
 
-def test_what_is_given_is_not_missing() -> None:
-    """Constants and a metric give what a format lacks."""
+def test_given_fields_are_not_missing() -> None:
+    """Fields given by constants and a metric are not missing."""
     run = ("outputs.scores.evaluation_id", "outputs.scores.evaluation_name")
     check("nemo-output", "eee@0.2.0", *run, scored=True)
     values = ("outputs.scores.value", "outputs.scores.is_correct")
@@ -115,10 +115,10 @@ def test_a_field_has_several_names(name: str, target: str, path: str | None) -> 
         ("outputs.error", "null", "null"),
     ],
 )
-def test_values_are_read_by_what_the_field_holds(
+def test_values_are_read_by_the_type_of_the_field(
     path: str, given: Any, value: Any
 ) -> None:
-    """Text stays text for a text field, and is read as JSON for other fields."""
+    """A value for a text field stays text, and is read as JSON for other fields."""
     found = parse_constant(path, given)
 
     assert (found, type(found)) == (value, type(value))
@@ -151,7 +151,7 @@ def test_unknown_fields_suggest_the_nearest() -> None:
         constants_by_path(adapter, {"zzzzzzzz": "x"})
 
 
-def test_a_family_takes_what_one_of_its_formats_takes() -> None:
+def test_family_accepts_fields_of_any_of_its_formats() -> None:
     """A field of answers can be given before it is known whether there are any."""
     targets = [adapter_of(target) for target in targets_named("nemo")]
     check_constants(targets, {"llm_name": "m"})

@@ -85,7 +85,7 @@ def test_the_best_of_several_references_counts() -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_every_metric_has_one_name_and_a_sentence(name: str) -> None:
+def test_every_metric_has_one_name_and_a_definition(name: str) -> None:
     """The table holds every metric by its own name, with a definition."""
     assert METRICS[name].name == name
     assert METRICS[name].summary.endswith(".")
@@ -162,10 +162,10 @@ def test_a_signature_tells_definition_and_scale(name: str) -> None:
         ("ter", {}, "|case:lc|tok:tercom|norm:no|punct:yes|asian:no|"),
     ],
 )
-def test_signatures_hold_what_was_chosen(
+def test_signatures_hold_the_chosen_parameters(
     name: str, parameters: dict[str, Any], signature: str
 ) -> None:
-    """What makes a number another one is in its signature."""
+    """Each parameter that changes the number is in the signature."""
     pytest.importorskip("sacrebleu", reason="the extra score is not installed")
 
     assert signature in measure_of(name, parameters).signature
@@ -213,7 +213,7 @@ def test_signatures_hold_what_was_chosen(
         ("bertscore", {"model": "bert-base-uncased"}, "path of a folder"),
     ],
 )
-def test_what_cannot_be_computed_is_refused(
+def test_wrong_metric_is_refused(
     name: str, parameters: dict[str, Any], message: str
 ) -> None:
     """A wrong name or value is an error that names the allowed ones."""

@@ -17,10 +17,10 @@ from harpia_formats.parsing.csv_errors import (
         (b"\xed\xa0\x80", "J103", 0, 1),
     ],
 )
-def test_what_is_wrong_is_named_and_placed(
+def test_syntax_error_has_a_rule_and_a_place(
     record: bytes, code: str, at: int, width: int
 ) -> None:
-    """A record that cannot be read breaks a rule at its first such byte."""
+    """A record that cannot be read breaks a rule at its first wrong byte."""
     wrong = record_fault(record, 10)
 
     assert isinstance(wrong, RecordFault)

@@ -85,7 +85,7 @@ def test_a_step_ends_the_search() -> None:
 
 
 @given(st.lists(st.text('a",\n\ré😀'), min_size=1))
-def test_fields_say_what_was_quoted(texts: list[str]) -> None:
+def test_fields_have_text_and_raw_bytes(texts: list[str]) -> None:
     """A field has its text without quotes, and its bytes with them."""
     quoted = ['"' + each.replace('"', '""') + '"' for each in texts]
     raws = [each.encode() for each in quoted]

@@ -169,7 +169,7 @@ def test_pieces_are_at_their_places(data: bytes, limit: int, window: int) -> Non
 
 
 @given(data=_SOUP)
-def test_what_is_taken_is_what_python_reads(data: bytes) -> None:
+def test_valid_file_is_read_as_by_python(data: bytes) -> None:
     """A file without faults has the rows and fields of Python's csv."""
     pieces = _pieces(data)
     if {each.code for each in _faults(pieces)} <= {"J303"}:
@@ -239,7 +239,7 @@ def test_faults_and_rows(
     assert ["|".join(each) for each in _texts(pieces)] == rows
 
 
-def test_a_fault_says_what_it_costs() -> None:
+def test_fault_names_the_lost_record() -> None:
     """A fault has its line, its bytes, and the record that is lost to it."""
     (fault,) = _faults(_pieces(b'x,y\n1,"2\n'))
 
@@ -296,7 +296,7 @@ def test_a_row_beyond_the_limit_is_passed_over(row: bytes, size: int) -> None:
 
 
 @pytest.mark.parametrize("quote", [b"", b'"'])
-def test_a_row_beyond_what_is_held_is_passed_over(quote: bytes) -> None:
+def test_row_longer_than_the_buffer_is_skipped(quote: bytes) -> None:
     """A fault in a line longer than the buffer ends where the line ends."""
     row = b"a," + quote + b"x" * (3 * WINDOW) + quote + b",b"
     pieces = _pieces(row + b"\r\n1,2\n", limit=WINDOW)

@@ -279,7 +279,9 @@ _CUT = [
 
 
 @pytest.mark.parametrize(("text", "opened", "what"), _CUT)
-def test_a_cut_text_says_what_is_open(text: bytes, opened: int, what: str) -> None:
+def test_fault_of_truncated_text_names_the_open_value(
+    text: bytes, opened: int, what: str
+) -> None:
     """The fault of a truncated text names the innermost open value."""
     fault = find_fault(text)
 

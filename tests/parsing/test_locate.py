@@ -201,7 +201,7 @@ def _ends(span: Span) -> tuple[int, int]:
 
 
 @given(_VALUES, st.booleans())
-def test_what_json_writes_has_no_duplicates(value: Any, ascii_only: bool) -> None:
+def test_json_of_a_dictionary_has_no_duplicates(value: Any, ascii_only: bool) -> None:
     """JSON written from a dictionary has no repeated names."""
     text = json.dumps(value, ensure_ascii=ascii_only).encode()
 

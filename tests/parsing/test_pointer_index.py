@@ -34,7 +34,7 @@ def paths_in(value: Any, path: Path = ()) -> Iterator[Path]:
 
 
 @given(VALUES, SPACES, st.booleans(), st.randoms(use_true_random=False))
-def test_places_do_not_depend_on_what_was_asked_before(
+def test_places_do_not_depend_on_earlier_lookups(
     value: Any, indent: Any, ascii_only: bool, chance: random.Random
 ) -> None:
     """Each place equals the one found by `locate`, in any order of lookups."""
@@ -57,7 +57,7 @@ def test_the_last_of_members_with_one_name_counts() -> None:
 
 
 @pytest.mark.parametrize("path", [("x",), ("a", "b"), ("c", 7), ("a", 0)])
-def test_what_is_not_there_is_an_error(path: Path) -> None:
+def test_missing_path_is_an_error(path: Path) -> None:
     """A path that leads nowhere raises KeyError, like the search for one place."""
     asked = PointerIndex(b'{"a": 1, "c": [1]}')
     asked.of(())
@@ -85,7 +85,7 @@ def test_containers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(VALUES, SPACES, st.randoms(use_true_random=False))
-def test_cursors_do_not_depend_on_what_was_asked_before(
+def test_cursors_do_not_depend_on_earlier_lookups(
     value: Any, indent: Any, chance: random.Random
 ) -> None:
     """A place in the file is the same in any order of lookups."""

@@ -87,8 +87,8 @@ def test_any_bytes_have_a_sketch(data: bytes) -> None:
         (b'{"a": 1, "a": 2', {"a": 2}),
     ],
 )
-def test_what_is_broken_or_cut_off_is_left_out(data: bytes, expected: Any) -> None:
-    """Broken members become null, broken items are left out, and the rest is read."""
+def test_broken_and_truncated_values_are_omitted(data: bytes, expected: Any) -> None:
+    """Broken members become null, broken items are omitted, and the rest is read."""
     assert parse_truncated(data) == expected
 
 

@@ -175,7 +175,7 @@ def test_reporter_has_a_name_and_a_summary_for_the_help(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REPORTERS)
-def test_every_reporter_writes_what_is_found(name: str) -> None:
+def test_every_reporter_writes_the_rule(name: str) -> None:
     """Each reporter names the rule of a problem in UTF-8 text."""
     text = written(name, [PROBLEM], grouped(GROUP))
 
@@ -310,8 +310,8 @@ def test_full_names_the_record(changes: dict[str, Any], headline: str) -> None:
     assert len(line) <= 200
 
 
-def test_full_leaves_out_what_there_is_not() -> None:
-    """Without pointer, record, excerpt, reason and help there are two lines."""
+def test_full_omits_missing_parts() -> None:
+    """Without pointer, record, excerpt, reason and help, two lines are written."""
     problem = Problem(
         code="J101",
         name="invalid-json",
@@ -325,8 +325,8 @@ def test_full_leaves_out_what_there_is_not() -> None:
     )
 
 
-def test_full_reads_pointers_aloud() -> None:
-    """A reason names its place with dots, and the record where there is none."""
+def test_full_writes_pointers_with_dots() -> None:
+    """A reason names its place with dots, or the record if there is no pointer."""
     because = (
         Because("/a~1b/0/c~0d", "1", 1, 1),
         Because("", "[]", 2, 1),
@@ -466,8 +466,8 @@ def test_folds_by_the_shape_of_a_pointer() -> None:
     ]
 
 
-def test_does_not_fold_what_was_shown() -> None:
-    """A group that was shown in full has no more to say."""
+def test_group_shown_in_full_has_no_summary() -> None:
+    """No summary line follows a group whose problems were all shown."""
     shown: Shown = Shown()
     note_shown(shown, PROBLEM)
 
@@ -578,8 +578,8 @@ def test_summary_of_one_file(changes: dict[str, Any], line: str) -> None:
     assert summary_lines(report) == [line]
 
 
-def test_summary_leaves_out_what_was_not_read() -> None:
-    """A file of which nothing was read has no line: standard error says why."""
+def test_summary_omits_unread_files() -> None:
+    """A file that was not read at all has no line; standard error has the reason."""
     file = FileCount("a.jsonl", reason="no such file")
 
     assert summary_lines(Report(files=(file,), groups=(), problems=())) == []

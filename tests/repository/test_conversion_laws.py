@@ -58,10 +58,10 @@ def covers(note: str, path: str) -> bool:
 @pytest.mark.parametrize("target", TARGETS)
 @settings(suppress_health_check=list(HealthCheck))
 @given(record=records(), is_completed=st.booleans())
-def test_what_differs_is_what_was_declared(
+def test_differences_are_the_declared_losses(
     target: str, record: Record, is_completed: bool
 ) -> None:
-    """The difference between a record and what comes back is what was noted."""
+    """A record differs after a round trip exactly in its recorded losses."""
     adapter = adapter_of(writable_formats()[target])
     choices = completed_for(record, target) if is_completed else ONE_ROW
     try:
@@ -83,8 +83,8 @@ def test_what_differs_is_what_was_declared(
 @pytest.mark.parametrize("target", TARGETS)
 @settings(suppress_health_check=list(HealthCheck))
 @given(record=records())
-def test_what_is_written_is_valid(target: str, record: Record) -> None:
-    """Every row that is written is valid in its format, strictly where it can be."""
+def test_written_rows_are_valid(target: str, record: Record) -> None:
+    """Every written row is valid in its format, and strictly valid if possible."""
     format_ = writable_formats()[target]
     adapter = adapter_of(format_)
     choices = Choices(constants=CONSTANTS)
@@ -107,8 +107,8 @@ def test_what_is_written_is_valid(target: str, record: Record) -> None:
 @pytest.mark.parametrize("target", WITH_EXTRAS)
 @settings(suppress_health_check=list(HealthCheck))
 @given(record=records())
-def test_what_is_kept_comes_back(target: str, record: Record) -> None:
-    """With --keep-extra nothing is lost where a format has room for more."""
+def test_kept_extra_fields_are_restored(target: str, record: Record) -> None:
+    """With --keep-extra nothing is lost if a format can hold more fields."""
     adapter = adapter_of(writable_formats()[target])
     assume(record.outputs != [])
     choices = Choices(

@@ -65,7 +65,7 @@ def has_examples(page: str) -> bool:
 
 
 @pytest.mark.parametrize("page", [page for page in DESCRIBING if has_examples(page)])
-def test_examples_do_what_is_shown(page: str, folder: Path) -> None:
+def test_examples_print_the_output_shown(page: str, folder: Path) -> None:
     """Each command ends with its exit code and prints what the page shows below it."""
     for result in examples.run_page(text_of(page), folder, examples.environment()):
         assert result.failures == ()
@@ -73,7 +73,7 @@ def test_examples_do_what_is_shown(page: str, folder: Path) -> None:
             assert result.output == result.shown.text
 
 
-def test_picture_shows_what_is_printed() -> None:
+def test_picture_shows_the_printed_text() -> None:
     """The picture of the README has the words that the program prints on a terminal."""
     picture = tool("terminal_picture")
     shown = picture.text_of(picture.PICTURE.read_text(encoding="utf-8"))
@@ -209,7 +209,7 @@ def test_index_has_every_page() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_say_what_they_are_for(page: str) -> None:
+def test_pages_begin_with_their_purpose(page: str) -> None:
     """Below its title each page has a paragraph, before any heading, table or code."""
     text = re.sub(r"^<!--.*?-->\n+", "", text_of(page), flags=re.DOTALL)
     title, first = text.split("\n\n", 2)[:2]

@@ -90,8 +90,8 @@ def test_unknown_format_suggests_the_nearest(asked: str, near: str) -> None:
 
 
 @pytest.mark.parametrize("asked", ["", "openai", "42", "\n"])
-def test_unknown_format_names_those_that_there_are(asked: str) -> None:
-    """What is near nothing is answered with all names, in one line."""
+def test_error_for_an_unknown_format_lists_all_formats(asked: str) -> None:
+    """The error for an unknown format without near names lists all names."""
     with pytest.raises(UnknownFormat) as caught:
         formats_named(asked)
     names = ", ".join([*FAMILIES, *FORMATS])

@@ -161,7 +161,7 @@ def test_data_is_not_changed() -> None:
         assert json.dumps(each) == before
 
 
-def test_module_says_what_it_is() -> None:
+def test_module_names_its_schema() -> None:
     """The head names the schema, and no error repeats it."""
     text = exported(SMALL)
     description = built_in_schema(SMALL)["description"]

@@ -220,7 +220,7 @@ def test_reference_inside_an_embedded_schema_starts_there() -> None:
     )
 
 
-def test_what_is_only_referred_to_is_checked() -> None:
+def test_referenced_schema_is_checked() -> None:
     """A reference under an unknown keyword is checked once another one refers to it."""
     schema: dict[str, Any] = {"x": {"y": {"items": {"$ref": "#/nowhere"}}}}
     schema["items"] = {"$ref": "#/x/y"}
@@ -244,7 +244,7 @@ def test_depth_is_limited() -> None:
         ({"$id": "http://[bad"}, "/$id"),
     ],
 )
-def test_what_the_engine_refuses_is_a_schema_error(schema: Any, place: str) -> None:
+def test_error_of_the_engine_is_a_schema_error(schema: Any, place: str) -> None:
     """An error that only the engine finds, such as a bad pattern, is a schema error."""
     assert reason(schema).startswith(f"cannot be used: at {place}: ")
 

@@ -86,8 +86,8 @@ def test_chunks_do_not_matter(cuts: list[int], chance: random.Random) -> None:
     assert (merged.count, merged.next_number) == (whole.count, whole.next_number)
 
 
-def test_rows_follow_those_before() -> None:
-    """Without a number rows are numbered on from the last call."""
+def test_rows_are_numbered_on() -> None:
+    """Without a number, rows continue the numbers of the last call."""
     rows = scored(700)
     whole, parts = resampled(rows), PoissonBootstrap()
     for start in range(0, 700, 9):
@@ -104,7 +104,7 @@ def test_the_seed_decides() -> None:
     assert resampled(rows).interval(mean) != resampled(rows, seed=7).interval(mean)
 
 
-def test_what_was_observed_is_exact() -> None:
+def test_observed_score_is_exact() -> None:
     """The score of all records is not rounded as the weighted ones are."""
     rows = scored(1000)
     (found,) = mean(resampled(rows).observed)

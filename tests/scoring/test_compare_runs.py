@@ -78,7 +78,7 @@ def test_records_without_ids_are_paired_by_their_prompts() -> None:
     assert found.compared[0].pairs == COUNT
 
 
-def test_what_only_one_side_has_is_counted() -> None:
+def test_records_of_one_side_are_counted() -> None:
     """Records of one side only are not compared, and are counted."""
     found = compare_scores(
         lines(system(0.9)[10:]), lines(system(0.4)[:-20]), metrics=("em",)
@@ -171,7 +171,7 @@ def test_unlike_metrics_of_inputs_are_not_compared() -> None:
         compare_scores(lab_input([0.25] * 4), lab_input([1, 0, 0, 0]), profile="harpia")
 
 
-def test_nothing_alike_is_an_error() -> None:
+def test_no_common_record_is_an_error() -> None:
     """Two data sets without a common record are not compared."""
     theirs = [each | {"id": f"x{each['id']}"} for each in system(0.4)]
 

@@ -71,8 +71,8 @@ def test_groups_differ_by_fields() -> None:
     assert sum(each.answers for each in scores.groups) == len(ANSWERS)
 
 
-def test_what_cannot_be_scored_is_counted_and_reported() -> None:
-    """No answer, no reference and no number are findings, and never a silent 0."""
+def test_unscored_answers_are_counted_and_reported() -> None:
+    """A missing answer, reference or number is a finding, and never a silent 0."""
     answers = [(None, ["4"], "", "m"), ("4", [], "", "m"), ("four", ["4"], "", "m")]
 
     scores = score(
@@ -193,8 +193,8 @@ def test_one_scored_record_has_no_interval() -> None:
     assert scores["number-check"].interval is None
 
 
-def test_spread_is_exact_where_all_are_alike() -> None:
-    """The mean of equal scores is that score, and they are not spread at all."""
+def test_equal_scores_have_no_spread() -> None:
+    """The mean of equal scores is that score, and their spread is 0."""
     answers = [("a b c", ["a b c d"], "", "m")] * 3_000
 
     spread = score(lines_of(answers), metrics=("f1",), replicates=0)["f1"].spread
@@ -227,10 +227,10 @@ def test_a_model_that_did_not_answer_is_counted() -> None:
         ("number-check", "!=", "3", 1),
     ],
 )
-def test_what_is_denied_is_denied_of_all_references(
+def test_negated_metric_applies_to_all_references(
     metric: str, operation: str, answer: str, value: float
 ) -> None:
-    """An answer is unlike its references only if it is unlike each of them."""
+    """An answer differs from its references only if it differs from each of them."""
     references = ["A", "B"] if metric == "string-check" else ["1", "2"]
     data = lines_of([(answer, references, "", "m")])
 
@@ -275,8 +275,8 @@ def test_several_answers_of_a_record_count_each() -> None:
         ({"metrics": ("em",), "config": {"a": 1}}, "takes no configuration"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:
-    """A wrong name is an error before anything is read, and names the right one."""
+def test_wrong_names_are_refused(options: dict[str, Any], message: str) -> None:
+    """A wrong name is an error before any input is read, with the right name."""
     with pytest.raises(ScoreError, match=message.replace("?", "\\?")):
         score(lines_of(ANSWERS), **options)
 
@@ -325,14 +325,14 @@ def test_all_metrics_are_named() -> None:
     "options",
     [{"output": io.BytesIO()}, {"names": {"task": "x"}}, {"constants": {"a": "x"}}],
 )
-def test_what_only_results_take_needs_results(options: dict[str, Any]) -> None:
-    """An output without a format of results is an error, and not passed over."""
+def test_output_without_a_results_format_is_refused(options: dict[str, Any]) -> None:
+    """An output without a format of results is an error, and not ignored."""
     with pytest.raises(ScoreError, match="--to"):
         score(lines_of(ANSWERS), metrics=("em",), **options)
 
 
-def test_rows_that_are_left_out_are_counted_aloud() -> None:
-    """A note has the number of invalid rows that were left out."""
+def test_skipped_rows_are_counted_in_a_note() -> None:
+    """A note has the number of invalid rows that were skipped."""
     data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n' * 12
 
     scores = score(data, metrics=("em",), from_="record", skip_invalid=True)

@@ -368,7 +368,7 @@ def test_workers_with_another_version_are_an_error(
         pass
 
 
-def test_no_scheduler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_scheduler_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scheduler that does not answer is an error after a short time."""
     monkeypatch.setattr(module, "CONNECTING", 0.5)
     with (

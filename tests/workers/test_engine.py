@@ -172,10 +172,8 @@ def test_nothing_is_handed_out_where_it_is_hopeless(
         (ModuleNotFoundError("No module named 'x'"), "the workers lack a package"),
     ],
 )
-def test_a_cluster_that_cannot_work_is_a_sentence(
-    error: Exception, reason: str
-) -> None:
-    """Without workers, or with none that can work, the run ends with one sentence."""
+def test_cluster_without_workers_is_an_error(error: Exception, reason: str) -> None:
+    """A cluster without usable workers ends the run with one error."""
     with WorkerPool(2, Bad({3: error})) as found, pytest.raises(EngineError) as failed:
         list(map_ordered(found, doubled, 0, range(5)))
 
@@ -397,8 +395,8 @@ def test_remote_ranges_are_read_where_they_are_worked_on(
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_what_clusters_log_holds_no_secret() -> None:
-    """Work that fails is logged with what it was given, so that shows no password."""
+def test_log_of_a_cluster_has_no_secret() -> None:
+    """A failed task is logged with its arguments, which show no password."""
     remote = RemoteFile("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
     seen = FileFingerprint(remote, 1, b"")
     job = ShardJob("", "a", 0, "b", None, b"", 1, "", remote, seen)  # type: ignore[arg-type]  # only shown
@@ -440,7 +438,7 @@ def test_an_address_without_a_port_is_refused_at_once(name: str) -> None:
         check_engine(name, None)
 
 
-def test_secrets_in_what_an_executor_says_are_not_shown() -> None:
+def test_errors_of_an_executor_hide_secrets() -> None:
     """Errors of an executor are shown without the secrets in addresses."""
 
     class Telling(Executor):

@@ -85,8 +85,8 @@ def test_work_that_a_cluster_lost_is_done_here() -> None:
         assert [pool.result(each) for each in tickets] == [1, 2, 3]
 
 
-def test_mistakes_of_ours_are_raised() -> None:
-    """Work that raises, which it must not, is no process that died."""
+def test_errors_of_tasks_are_raised() -> None:
+    """An exception of a task is raised, and not treated as a dead process."""
     with (
         WorkerPool(1, Lazy(broken=True)) as pool,
         pytest.raises(TypeError, match="unsupported operand"),

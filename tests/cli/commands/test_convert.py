@@ -189,8 +189,8 @@ def test_an_output_keeps_its_permissions_and_its_link(data: Path) -> None:
     assert len(json.loads((data / "real.json").read_bytes())) == 3
 
 
-def test_what_is_no_file_is_written_and_stays(data: Path) -> None:
-    """A pipe gets what is written and is a pipe afterwards."""
+def test_output_pipe_is_written_and_stays_a_pipe(data: Path) -> None:
+    """A pipe given as output gets the data and is still a pipe afterwards."""
     pipe = data / "pipe"
     os.mkfifo(pipe)
     command = [*COMMAND, "convert", "good.jsonl", "--to", "nemo", "-o", "pipe"]
@@ -432,8 +432,8 @@ def test_a_long_name_is_shortened_on_a_terminal_only(data: Path) -> None:
     assert "kkk…" in shown
 
 
-def test_fields_come_before_what_is_beside_them(data: Path) -> None:
-    """Keys of metadata, unknown ones and the rest of one come behind the fields."""
+def test_table_lists_fields_before_other_keys(data: Path) -> None:
+    """The table lists fields first, then metadata keys, unknown keys and the rest."""
     row = {
         "metadata": {"level": 1},
         "extra": {"x": {"note": 2}},
@@ -473,10 +473,10 @@ def test_fields_come_before_what_is_beside_them(data: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_what_cannot_be_done_is_one_sentence(
+def test_usage_error_is_one_line(
     data: Path, arguments: list[str], words: list[str]
 ) -> None:
-    """Each mistake is one line that names the cure, exit 2, and never a traceback."""
+    """Each usage error is one line with the remedy, exit code 2, and no traceback."""
     result = run("good.jsonl", *arguments, cwd=data)
     message = result.stderr.decode()
 

@@ -222,8 +222,8 @@ def test_a_dry_run_sends_nothing(data: Path, server: Any) -> None:
     assert b"5 prompts to send" in done.stderr
 
 
-def test_a_dry_run_shows_what_is_known(data: Path, server: Any) -> None:
-    """A dry run says how much of it is in the cache, and uses its marks."""
+def test_dry_run_counts_cached_replies(data: Path, server: Any) -> None:
+    """A dry run counts the prompts with cached replies and uses the cache's marks."""
     run(data, "in.jsonl", "-o", "out.json", server=server)
     write_rows(data / "in.jsonl", 7)
     done = run(data, "in.jsonl", "-o", "out.json", "--dry-run", server=server)

@@ -126,10 +126,8 @@ def test_results_are_written_and_never_overwritten(data: Path) -> None:
         (["-m", "em", "missing.jsonl"], "does not exist"),
     ],
 )
-def test_what_cannot_be_done_is_a_sentence(
-    data: Path, words: list[str], message: str
-) -> None:
-    """A mistake in the command is one line on standard error, and the exit code 2."""
+def test_usage_error_is_one_line(data: Path, words: list[str], message: str) -> None:
+    """A usage error is one line on standard error, with exit code 2."""
     result = run("runs.jsonl", *words, cwd=data)
 
     assert result.returncode == 2
@@ -178,8 +176,8 @@ def test_two_systems_are_compared(data: Path) -> None:
     assert row[-1] == "3"
 
 
-def test_stored_scores_need_signatures_alike(data: Path) -> None:
-    """Scores that were not computed alike are compared only with --force."""
+def test_stored_scores_need_equal_signatures(data: Path) -> None:
+    """Scores with different signatures are compared only with --force."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     common = ("runs.jsonl", "-m", "em", "--to", "record")
     run(*common, "-o", "a.jsonl", cwd=data)

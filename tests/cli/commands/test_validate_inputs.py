@@ -199,7 +199,7 @@ def test_file_named_twice_is_validated_once(data: Path) -> None:
     assert [each["path"] for each in report["files"]] == ["rows.jsonl", "good.jsonl"]
 
 
-def test_folder_is_searched_without_what_is_hidden(data: Path) -> None:
+def test_folder_is_searched_without_hidden_files(data: Path) -> None:
     """The data files of a folder and its folders are validated, except hidden ones."""
     for each in ("sub/b.jsonl.gz", "sub/.c.jsonl", ".hidden/d.jsonl", "notes.txt"):
         (data / each).parent.mkdir(exist_ok=True)

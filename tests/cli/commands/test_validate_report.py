@@ -169,10 +169,10 @@ def test_statistics_are_exact_counts(data: Path) -> None:
     ],
     ids=joined,
 )
-def test_caps_limit_what_is_shown_and_not_what_is_counted(
+def test_limits_apply_to_listed_problems_only(
     data: Path, options: list[str], shown: int
 ) -> None:
-    """The limits hold for the problems that are listed; all are counted."""
+    """The limits apply to the listed problems; all problems are counted."""
     (data / "many.jsonl").write_bytes(b'{"a":""}\n{"b":1}\n' * 20)
     report = report_of("many.jsonl", "--schema", "schema.json", *options, cwd=data)
 

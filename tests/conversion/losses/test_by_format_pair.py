@@ -102,8 +102,10 @@ def test_table_lists_every_field_that_fixtures_lose(source: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_what_is_needed_is_what_stops_a_conversion(source: str, target: str) -> None:
-    """A pair needs something exactly where a conversion is refused without it."""
+def test_needed_fields_are_those_that_stop_a_conversion(
+    source: str, target: str
+) -> None:
+    """A pair needs a field exactly if a conversion without it is refused."""
     ours, theirs = FORMATS[source], FORMATS[target]
     try:
         check_requirements(
@@ -170,8 +172,8 @@ def test_fields_below_one_key_are_listed_as_one() -> None:
     )
 
 
-def test_a_place_of_several_fields_names_those_that_are_lost() -> None:
-    """A key that holds several fields is listed with those of them that are lost."""
+def test_key_of_several_fields_lists_the_lost_ones() -> None:
+    """A key that holds several fields is listed with those fields that are lost."""
     found = pair("tencent-messages", "haystack")
 
     assert "messages (gt)" in found.dropped
@@ -179,7 +181,7 @@ def test_a_place_of_several_fields_names_those_that_are_lost() -> None:
     assert "messages (prompt)" not in found.dropped
 
 
-def test_what_is_written_only_is_not_lost() -> None:
+def test_write_only_field_is_not_lost() -> None:
     """A field that is never read from a key is not listed as lost."""
     assert pair("tencent-csv", "nemo-input").dropped == ("system", "other keys")
 

@@ -42,8 +42,8 @@ def test_every_field_has_its_row(format_: str) -> None:
     assert [(each.name, each.record_path) for each in fields] == found
 
 
-def test_a_row_tells_what_stands_where_nothing_is_known() -> None:
-    """A row says whether a value must be given, or which one is taken."""
+def test_row_names_the_default_of_a_missing_value() -> None:
+    """A row states whether a missing value must be given, or which default is used."""
     found = {each[0]: each[2] for each in rows_of("nemo-output")}
 
     assert found["`response`"] == "required"
@@ -106,8 +106,8 @@ def test_a_row_tells_how_a_value_becomes_the_other() -> None:
         ),
     ],
 )
-def test_what_rows_hold_stands_below(format_: str, sentence: str) -> None:
-    """Below a table stands what a row holds, and where the rest goes."""
+def test_row_capacity_is_shown_below_the_table(format_: str, sentence: str) -> None:
+    """Below the table is stated how much a row holds, and where the rest goes."""
     assert sentence in mapping_table(FORMATS[format_])
 
 

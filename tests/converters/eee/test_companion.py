@@ -75,7 +75,7 @@ def with_details(**changed: Any) -> Expected:
     return expectations_of(AGGREGATE | {"detailed_evaluation_results": details})
 
 
-def test_expectations_are_what_the_aggregate_says() -> None:
+def test_expectations_are_read_from_the_aggregate() -> None:
     """Each expectation is read from its place, the checksum in lower case."""
     expected = Expected(
         evaluation_id="geo/aurora/1785542400",
@@ -208,7 +208,7 @@ def test_hash_algorithm_is_given_or_derived_from_length(
         ("X", ""),
     ],
 )
-def test_stem_is_what_the_two_names_share(name: str, stem: str) -> None:
+def test_aggregate_and_samples_have_one_stem(name: str, stem: str) -> None:
     """An aggregate and its samples have one stem, other files have none."""
     assert stem_of(name) == stem
 

@@ -503,8 +503,10 @@ def test_interaction_type_follows_the_turns(
         (replace(record_with(), references=[]), "references", "--set input.reference="),
     ],
 )
-def test_what_lacks_is_asked_for(record: Record, path: str, option: str) -> None:
-    """A record that lacks what a row must have is refused, with what would help."""
+def test_missing_field_is_an_error_with_help(
+    record: Record, path: str, option: str
+) -> None:
+    """A record without a field that a row requires is refused, with help."""
     with pytest.raises(Unconvertible) as refused:
         written(SEED, record)
 

@@ -237,8 +237,8 @@ def test_place_in_a_collection_is_known_given_or_none(tmp_path: Path) -> None:
     assert key not in none
 
 
-def test_what_an_aggregate_says_can_be_given(tmp_path: Path) -> None:
-    """Each of its places is given by its whole name, or by its last part."""
+def test_fields_of_the_aggregate_can_be_given(tmp_path: Path) -> None:
+    """Each field of the aggregate can be given by its full name or its last part."""
     constants = SET | {
         "retrieved_timestamp": "12",
         "evaluation_timestamp": "2026-01-01",
@@ -287,10 +287,10 @@ def test_what_an_aggregate_says_can_be_given(tmp_path: Path) -> None:
         (SET | {"evaluation_nam": "x"}, "did you mean"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
+def test_wrong_constants_are_refused(
     constants: dict[str, str], message: str, tmp_path: Path
 ) -> None:
-    """What lacks, is unknown or makes no valid aggregate is an error that names it."""
+    """A constant that is missing, unknown or invalid is an error that names it."""
     output = tmp_path / "out_samples.jsonl"
 
     with pytest.raises(ScoreError, match=message):
@@ -457,8 +457,8 @@ def test_several_evaluations_have_results_of_their_own(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_fixtures_become_samples_or_a_sentence(shape: str, tmp_path: Path) -> None:
-    """Every file of answers is written as a valid pair, or refused in a sentence."""
+def test_fixtures_become_samples_or_an_error(shape: str, tmp_path: Path) -> None:
+    """Every file of answers is written as a valid pair, or refused with an error."""
     done = 0
     for name in readable_formats():
         for path in sorted((FIXTURES / name / "valid").iterdir()):

@@ -202,8 +202,8 @@ def test_constraints_are_upstreams(shape: str) -> None:
 
 
 @needs_corpus
-def test_users_schema_is_what_upstream_published() -> None:
-    """The schema of 0.2.0 is upstream's of 2026-02-09, value for value."""
+def test_schema_equals_the_published_one() -> None:
+    """The schema of 0.2.0 equals upstream's of 2026-02-09, value for value."""
     assert schema_of("0.2.0") == upstream_of("0.2.0")
 
 

@@ -189,7 +189,7 @@ def test_answers_as_a_list() -> None:
         ),
     ],
 )
-def test_what_is_written_of_answers(
+def test_only_supported_parts_of_answers_are_written(
     outputs: list[Output], row: dict[str, Any], noted: set[str]
 ) -> None:
     """An answer without a text, and an index that is not written, are losses."""
@@ -213,8 +213,8 @@ def test_answer_is_asked_for(outputs: list[Output]) -> None:
         (Record(id=1), "give it with --set input=VALUE"),
     ],
 )
-def test_what_an_instance_must_have(record: Record, help_: str) -> None:
-    """Without an id or a prompt there is no instance."""
+def test_instance_requires_id_and_prompt(record: Record, help_: str) -> None:
+    """A record without an id or a prompt is refused."""
     with pytest.raises(Unconvertible) as raised:
         written(record)
 
@@ -239,7 +239,7 @@ def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> 
 
 
 @given(record=records(), kept=KEPT, named=NAMED)
-def test_what_differs_was_noted(
+def test_every_difference_is_recorded_as_a_loss(
     record: Record, kept: dict[str, Any], named: dict[str, Any]
 ) -> None:
     """A field differs if and only if its loss is recorded, also in lists of answers."""
@@ -308,8 +308,8 @@ def test_headers_come_back(path: Path) -> None:
         [{"id": "a", "parameters": None}],
     ],
 )
-def test_what_is_no_list_of_metrics_is_kept(metrics: Any) -> None:
-    """Metrics that the schema would not allow are kept as they are."""
+def test_invalid_metrics_are_kept(metrics: Any) -> None:
+    """Metrics that the schema does not allow are kept unchanged."""
     assert LAB_INPUT.read_header is not None
     header = LAB_INPUT.read_header({"metricas": metrics})
 

@@ -324,8 +324,8 @@ def test_parameters_that_the_user_changes(tmp_path: Path) -> None:
     assert problems_of(output, "output", tmp_path, data) == ["H204"]
 
 
-def test_what_has_no_score_is_null(tmp_path: Path) -> None:
-    """An instance without a reference has a null result, and no answer at all none."""
+def test_missing_score_is_null(tmp_path: Path) -> None:
+    """A result without a reference is null, and so is a metric without any result."""
     data = input_of([bleu()], ("x", []), ("Paris", ["Paris"]))
     none = input_of([bleu(), bleu("METEOR")], ("x", []))
 

@@ -195,8 +195,8 @@ def test_a_pipeline_comes_back(kind: Any) -> None:
     assert Pipeline.loads(dumped, allowed_modules=allowed).dumps() == dumped
 
 
-def test_ours_dumps_what_theirs_does() -> None:
-    """Our dump is theirs under another type, and either is read; ours are kept."""
+def test_dump_equals_that_of_haystack() -> None:
+    """Our dump equals Haystack's under another type; both are read, ours is kept."""
     ours, theirs = Ours(**MADE).to_dict(), Theirs(**MADE).to_dict()
     guarded = Ours(**MADE, guarded=True, concurrency=3).to_dict()
     back = Ours.from_dict(guarded).to_dict()

@@ -136,8 +136,8 @@ def test_broken_document_is_detected_as_intended(
         {"c": COLUMNS, "id": "x"},
     ],
 )
-def test_what_is_of_others_is_left_alone(value: dict[str, Any]) -> None:
-    """Documents and rows of others are not detected as Haystack's."""
+def test_other_formats_are_not_detected(value: dict[str, Any]) -> None:
+    """Documents and rows of other formats are not detected as Haystack's."""
     assert detected(value) == []
 
 

@@ -194,7 +194,7 @@ def test_columns_of_other_vendors_answers() -> None:
         (Record(prompt="q", references=[]), {"references"}),
     ],
 )
-def test_what_has_no_item_is_noted(record: Record, noted: set[str]) -> None:
+def test_empty_values_are_recorded_as_a_loss(record: Record, noted: set[str]) -> None:
     """Null and empty values get no item, and that is recorded as a loss."""
     row, fates = written(record)
 
@@ -224,10 +224,10 @@ def test_any_row_comes_back(row: dict[str, Any]) -> None:
 
 
 @given(record=records(), kept=ROWS, named=NAMED)
-def test_what_differs_was_noted(
+def test_every_difference_is_recorded_as_a_loss(
     record: Record, kept: dict[str, Any], named: dict[str, Any]
 ) -> None:
-    """A field differs if and only if a loss of it is recorded, whatever was kept."""
+    """A field differs if and only if its loss is recorded, with any extra fields."""
     changes = {"turns": UNSET, "extra": {"haystack": named}}
     outputs = [replace(each, **changes) for each in record.outputs]
     record = replace(filled(record), outputs=outputs, extra={"haystack": kept})

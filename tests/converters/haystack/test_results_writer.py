@@ -205,8 +205,8 @@ def test_name_of_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["haystack-results", "haystack-run"])
-def test_what_cannot_be_scored_is_null(to: str, tmp_path: Path) -> None:
-    """An answer without a score has null in its place, and so has a metric."""
+def test_missing_score_is_null(to: str, tmp_path: Path) -> None:
+    """An answer or a metric without a score is null in its place."""
     rows = [
         {"id": 1, "references": ["4"], "outputs": [{"text": None}]},
         {"id": 2, "references": ["4"], "outputs": []},
@@ -277,8 +277,8 @@ def test_standard_output_has_no_signatures_beside_it(
 
 
 @pytest.mark.parametrize("to", ["haystack-results", "haystack-run"])
-def test_fixtures_become_results_or_a_sentence(to: str, tmp_path: Path) -> None:
-    """Every file of answers gives valid results, or is refused in a sentence."""
+def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
+    """Every file of answers gives valid results, or is refused with an error."""
     done = 0
     for name in readable_formats():
         for path in sorted((FIXTURES / name / "valid").iterdir()):

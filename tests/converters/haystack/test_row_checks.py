@@ -151,10 +151,10 @@ def test_inconsistent_results_are_reported(
         ({}, {"m": [1]}, []),
     ],
 )
-def test_a_run_is_held_to_what_haystack_refuses(
+def test_run_is_checked_as_haystack_does(
     inputs: dict[str, Any], scores: dict[str, Any], expected: list[Any]
 ) -> None:
-    """Lengths are compared with what most inputs have, and doubts get remarks."""
+    """Lengths that differ from most inputs, and doubtful values, get remarks."""
     metrics = {
         name: {"score": 1, "individual_scores": each} for name, each in scores.items()
     }

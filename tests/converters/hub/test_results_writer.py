@@ -70,8 +70,8 @@ def cells_in(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(path.read_text())))
 
 
-def test_scores_stand_behind_those_of_each_answer(tmp_path: Path) -> None:
-    """Each answer of a record has its new scores last, and records stay whole."""
+def test_new_scores_follow_the_existing_ones(tmp_path: Path) -> None:
+    """Each answer of a record has its new scores last, and records are complete."""
     first, second, third = records_in(
         written(lines(*ROWS), "record", tmp_path, from_="record")
     )
@@ -113,8 +113,8 @@ def test_answers_of_a_model_are_taken_with_their_record(tmp_path: Path) -> None:
     assert models == [["m"], [], []]
 
 
-def test_records_get_what_is_given(tmp_path: Path) -> None:
-    """What records lack is filled in, the ids of new scores too."""
+def test_records_get_the_given_constants(tmp_path: Path) -> None:
+    """Missing fields of records get the given constants, also ids of new scores."""
     records = records_in(
         written(
             lines(*ROWS),
@@ -203,7 +203,7 @@ def test_equal_score_names_get_the_metric_as_prefix(tmp_path: Path) -> None:
     assert third[2] == "none"
 
 
-def test_a_score_called_like_a_column_is_refused(tmp_path: Path) -> None:
+def test_score_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
     """Two columns of one name are an error, and nothing is written."""
     measuring = ComputedMetric(MetricRequest("em", names=("id",)), measure_of("em", {}))
     files = ResultFiles(tmp_path / "out.csv", overwrite=False)
@@ -230,16 +230,16 @@ def test_nothing_is_left_of_a_run_that_ends(to: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_tables_refuse_what_is_no_field(tmp_path: Path) -> None:
-    """A field that there is not is an error before anything is written."""
+def test_tables_refuse_unknown_fields(tmp_path: Path) -> None:
+    """An unknown field is an error before anything is written."""
     with pytest.raises(ScoreError, match="no field is called 'categories'"):
         written(lines(*ROWS), "csv", tmp_path, constants={"categories": "x"})
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("to", ["record", "csv"])
-def test_fixtures_become_results_or_a_sentence(to: str, tmp_path: Path) -> None:
-    """Every file of answers gives valid results, or is refused in a sentence."""
+def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
+    """Every file of answers gives valid results, or is refused with an error."""
     done = 0
     for name in readable_formats():
         for path in sorted((FIXTURES / name / "valid").iterdir()):
@@ -255,8 +255,8 @@ def test_fixtures_become_results_or_a_sentence(to: str, tmp_path: Path) -> None:
     assert done > 80
 
 
-def test_nothing_stands_beside_what_is_no_file() -> None:
-    """A device has no signatures beside it."""
+def test_device_gets_no_signature_file() -> None:
+    """No file of signatures is written beside a device."""
     score(lines(*ROWS), to="csv", output="/dev/null", from_="record", overwrite=True)
 
     assert not Path("/dev/null.signatures.txt").exists()

@@ -259,7 +259,7 @@ def test_documents_are_validated_as_the_client_types_them(
 
 
 @pytest.mark.parametrize("dialect", GOOD)
-def test_what_is_strictly_valid_has_no_remarks(dialect: str) -> None:
+def test_strictly_valid_documents_have_no_remarks(dialect: str) -> None:
     """A mutant that is strictly valid is valid, and has no remark."""
     rule = DIALECTS[dialect]
     allowed, strict = checker(rule.schema), checker(rule.strict)
@@ -278,8 +278,8 @@ def test_what_is_strictly_valid_has_no_remarks(dialect: str) -> None:
     assert clean > 50
 
 
-def test_no_mutant_looks_like_two_dialects() -> None:
-    """A document is detected as one dialect at most, also if it is mutated."""
+def test_mutants_are_detected_as_at_most_one_dialect() -> None:
+    """A document, also a mutated one, is detected as one dialect at most."""
     for each in islice(mutants(list(GOOD.values()), 7), 3_000):
         assert not isinstance(each, dict) or len(detected(each)) <= 1, each
 

@@ -198,8 +198,8 @@ def bad_records() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("dialect", "row"), list(bad_records()))
-def test_what_is_not_text_or_not_there_is_an_error(dialect: str, row: Any) -> None:
-    """Known keys hold text, but for input, and those without a default are there."""
+def test_missing_key_or_wrong_type_is_an_error(dialect: str, row: Any) -> None:
+    """Known keys except input hold text, and those without a default are required."""
     assert not is_valid(dialect, row)
     assert not is_valid(DIALECTS[dialect].strict, row)
 
@@ -218,8 +218,8 @@ def test_schema_has_a_typed_decoder(schema: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", GOOD)
-def test_strict_allows_exactly_what_needs_no_remark(dialect: str) -> None:
-    """Of thousands of mutants, a record is strictly valid if it is valid unremarked."""
+def test_strictly_valid_equals_valid_without_remarks(dialect: str) -> None:
+    """A mutated record is strictly valid exactly if it is valid without remarks."""
     rule = DIALECTS[dialect]
     allowed, strict = checker(rule.schema), checker(rule.strict)
     counts = {True: 0, False: 0}
@@ -232,8 +232,8 @@ def test_strict_allows_exactly_what_needs_no_remark(dialect: str) -> None:
     assert min(counts.values()) > 20
 
 
-def test_no_mutant_looks_like_two_dialects() -> None:
-    """A record is detected as one dialect at most, also if it is mutated."""
+def test_mutants_are_detected_as_at_most_one_dialect() -> None:
+    """A record, also a mutated one, is detected as one dialect at most."""
     for each in islice(mutants(list(GOOD.values()), 7), 3_000):
         assert not isinstance(each, dict) or len(detected(each)) <= 1, each
 

@@ -146,7 +146,7 @@ def test_odd_cells_come_back(row: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["n/a", "NaN", "{}", "[1]", '"1"', "", ".5"])
-def test_what_is_no_score_is_kept(text: str) -> None:
+def test_non_numeric_score_is_kept_as_text(text: str) -> None:
     """A score that is no number, true, false or null is kept as text."""
     assert TABLE.read({"score": text}) == Record(extra={"csv": {"score": text}})
 
@@ -185,8 +185,10 @@ def test_what_is_no_score_is_kept(text: str) -> None:
         ),
     ],
 )
-def test_what_is_written(record: Record, row: dict[str, str], noted: set[str]) -> None:
-    """Null, numbers for text and what no cell can hold are recorded as losses."""
+def test_changed_cells_are_recorded_as_losses(
+    record: Record, row: dict[str, str], noted: set[str]
+) -> None:
+    """Null, numbers for text and values that no cell can hold are losses."""
     found, fates = written(record)
 
     assert found == row
@@ -223,10 +225,10 @@ def test_any_row_comes_back(row: dict[str, str]) -> None:
 
 
 @given(record=records(), kept=KEPT, others=EXTRA)
-def test_what_differs_was_noted(
+def test_every_difference_is_recorded_as_a_loss(
     record: Record, kept: dict[str, Any], others: dict[str, Any]
 ) -> None:
-    """A field differs if and only if a loss of it is recorded, whatever was kept."""
+    """A field differs if and only if its loss is recorded, with any extra fields."""
     # A score that says nothing is no difference, however many of them there are.
     assume(not any(Score() in (each.scores or []) for each in record.outputs))
     record = replace(filled(record), extra={**others, "csv": kept})

@@ -515,8 +515,8 @@ def test_system_message_is_the_system_input(
 
 
 @pytest.mark.parametrize("others", [3, [], [{}], [{"a": 1}, {}], [{"prompt": 1}], [7]])
-def test_what_no_turn_had_is_noted(others: Any) -> None:
-    """What was kept of turns goes to turns like them only."""
+def test_extra_fields_of_unknown_turns_are_dropped(others: Any) -> None:
+    """Extra fields of turns that the record does not have are dropped."""
     record = Record(
         **ASKED, references=["r"], extra={"tencent": {"conversation": others}}
     )
@@ -660,8 +660,8 @@ def what_is_held(record: Record, adapter: FormatAdapter) -> Record:
 
 @pytest.mark.parametrize("name", ADAPTERS)
 @given(record=RECORDS)
-def test_what_differs_is_noted(name: str, record: Record) -> None:
-    """A field of a record does not come back if and only if its loss is recorded."""
+def test_every_difference_is_recorded_as_a_loss(name: str, record: Record) -> None:
+    """A field of a record is changed if and only if its loss is recorded."""
     adapter = ADAPTERS[name]
     record = what_is_held(record, adapter)
     row, recorded = written(record, adapter)

@@ -199,8 +199,8 @@ def test_verdict_on_an_output(changed: dict[str, Any], verdict: bool) -> None:
         ("tencent-csv-answer", {"prompt": "", "answer": ""}),
     ],
 )
-def test_strict_refuses_what_is_tolerated(name: str, row: Any) -> None:
-    """The strict schema refuses what the tolerant one allows without documentation."""
+def test_strict_refuses_undocumented_values(name: str, row: Any) -> None:
+    """The strict schema refuses undocumented values that the tolerant one accepts."""
     assert allows(name, row)
     assert not allows(DIALECTS[name].strict, row)
 

@@ -102,7 +102,7 @@ def test_a_store_is_read_as_a_folder_is(memory: Any) -> None:
         assert {each.records for each in report.files} == {12}
 
 
-def test_what_is_named_twice_is_read_once(memory: Any) -> None:
+def test_file_named_twice_is_read_once(memory: Any) -> None:
     """A file named by a URL and by a pattern is one file."""
     memory.pipe("/a/runs.jsonl", ROWS)
 
@@ -184,17 +184,15 @@ def test_a_compressed_file_comes_as_it_lies(web: Any) -> None:
         (503, "the server answered 503 Service Unavailable"),
     ],
 )
-def test_an_answer_that_refuses_is_a_sentence(
-    web: Any, status: int, reason: str
-) -> None:
-    """The reason is that of the status, also if the library reports "not found"."""
+def test_error_status_has_a_plain_reason(web: Any, status: int, reason: str) -> None:
+    """The reason names the HTTP status, also if the library reports "not found"."""
     web.status = status
     url = f"{web.url}/runs.jsonl"
 
     assert read(url) == (b"", f"{url}: {reason}")
 
 
-def test_a_server_that_is_not_there_is_a_sentence() -> None:
+def test_unreachable_server_has_a_plain_reason() -> None:
     """A closed port and an unknown host are reported as such."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

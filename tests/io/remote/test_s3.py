@@ -99,7 +99,9 @@ def test_missing_key_is_a_failure_with_a_reason(url: str, reason: str) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_no_credentials_are_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_credentials_are_an_error_with_advice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Missing credentials are an error with advice, and no key is shown."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
@@ -115,10 +117,10 @@ def test_no_credentials_are_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_from_store_to_store_is_what_it_is_on_a_disk(
+def test_conversion_in_a_store_equals_that_on_a_disk(
     store: Any, tmp_path: Path, jobs: int
 ) -> None:
-    """Bytes and losses of a conversion do not depend on where the data lie."""
+    """Bytes and losses of a conversion do not depend on where the data are."""
     source, output = tmp_path / "runs.jsonl", tmp_path / "out.jsonl"
     source.write_bytes(ROWS * 40)
     store.put(str(source), "data/runs.jsonl")
@@ -135,8 +137,8 @@ def test_from_store_to_store_is_what_it_is_on_a_disk(
     assert uploads_of(store) == []
 
 
-def test_what_is_given_up_leaves_nothing(store: Any) -> None:
-    """A failed conversion leaves neither a key nor an upload that was begun."""
+def test_failed_conversion_leaves_nothing(store: Any) -> None:
+    """A failed conversion leaves neither a key nor an unfinished upload."""
     report = harpia_formats.convert(
         ROWS + b"{}\n", to="nemo", output="s3://data/out.jsonl"
     )
@@ -174,7 +176,7 @@ def test_a_key_that_is_there_is_kept(store: Any) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_a_bucket_that_is_not_there_is_a_sentence() -> None:
+def test_missing_bucket_is_an_error() -> None:
     """An output that cannot be written is an error without secrets."""
     with pytest.raises(SinkError) as failed:
         harpia_formats.convert(ROWS, to="nemo", output="s3://none/out.jsonl")

@@ -50,7 +50,7 @@ def test_a_file_is_there_once_it_is_whole(memory: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz"])
-def test_what_is_discarded_leaves_the_old_file(memory: Any, name: str) -> None:
+def test_discarded_file_leaves_the_old_file(memory: Any, name: str) -> None:
     """A discarded file leaves the old file, and no other."""
     memory.pipe(f"/a/{name}", b"old")
     sink = RemoteSink(f"memory://a/{name}")
@@ -120,7 +120,7 @@ def test_results_are_written_beside_each_other(memory: Any) -> None:
     assert files_of(memory) == {"/a/r.json": b"one", "/a/s.jsonl": b"two"}
 
 
-def test_what_is_there_is_kept(memory: Any) -> None:
+def test_existing_file_is_kept(memory: Any) -> None:
     """An existing file is replaced only with `--overwrite`."""
     memory.pipe("/a/out.jsonl", b"old")
     url = "memory://a/out.jsonl"
@@ -140,8 +140,8 @@ def test_what_is_there_is_kept(memory: Any) -> None:
         ("nosuch://a/x", "protocol not known: nosuch"),
     ],
 )
-def test_what_cannot_be_written_is_refused(url: str, reason: str) -> None:
-    """A place that cannot be written is reported before anything is read."""
+def test_unwritable_output_is_refused(url: str, reason: str) -> None:
+    """An output that cannot be written is reported before any input is read."""
     with pytest.raises(SinkError) as refused:
         check_remote_output(url, overwrite=True)
 
@@ -149,7 +149,7 @@ def test_what_cannot_be_written_is_refused(url: str, reason: str) -> None:
     assert "u:p" not in str(refused.value)
 
 
-def test_a_store_that_fails_is_a_sentence(
+def test_failing_store_is_an_error(
     memory: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If writing fails, nothing is left, and the reason is reported."""

@@ -56,8 +56,8 @@ def asked(server: Any, **others: Any) -> tuple[Any, LLMJudge]:
     return found["meta"][0], asking
 
 
-def test_what_is_asked_is_what_haystack_asks() -> None:
-    """A request has the model, one message of a user, and JSON mode with a seed."""
+def test_request_equals_that_of_haystack() -> None:
+    """A request has the model, one user message, and JSON mode with a seed."""
     with stub.JudgeServer() as server:
         meta, _ = asked(server, api_params={"generation_kwargs": {"top_k": 5}})
 

@@ -123,8 +123,10 @@ def dumped(**parameters: Any) -> dict[str, Any]:
         ("max_tokens", -1, "0 or more"),
     ],
 )
-def test_what_makes_no_judge_is_refused(name: str, wrong: Any, message: str) -> None:
-    """A judge cannot be made from what Haystack refuses, and says what is wrong."""
+def test_wrong_parameters_of_a_judge_are_refused(
+    name: str, wrong: Any, message: str
+) -> None:
+    """Parameters that Haystack refuses are refused with the reason."""
     with pytest.raises(ValueError, match=message) as caught:
         judge(**{name: wrong})
 
@@ -132,8 +134,8 @@ def test_what_makes_no_judge_is_refused(name: str, wrong: Any, message: str) -> 
     assert "sk-abc" not in str(caught.value)
 
 
-def test_what_haystack_accepts_is_accepted() -> None:
-    """No outputs, no examples, nested integer keys and types that are no lists pass."""
+def test_everything_that_haystack_accepts_is_accepted() -> None:
+    """Missing outputs or examples, integer keys and types that are no lists pass."""
     nested = {"inputs": {"a": {1: 2}}, "outputs": {}}
     made = judge(inputs=[("r", str), ("r", str)], outputs=[], examples=[nested])
 
@@ -155,8 +157,8 @@ def test_what_haystack_accepts_is_accepted() -> None:
         ({"name": "s", "choices": [1], "type": "number"}, "neither a type"),
     ],
 )
-def test_outputs_that_mean_nothing_are_refused(output: Any, message: str) -> None:
-    """A typed output that is not clear is refused when the judge is made."""
+def test_unclear_outputs_are_refused(output: Any, message: str) -> None:
+    """A typed output that is unclear is refused when the judge is made."""
     with pytest.raises(DefinitionError, match=message):
         output_field(output)
 
@@ -196,8 +198,8 @@ def test_values_are_checked_against_the_declared_type(
 # Definitions in files
 
 
-def test_yaml_means_what_it_says(tmp_path: Path) -> None:
-    """In YAML yes and no are texts, dates too, and an input may be a name alone."""
+def test_yaml_values_stay_text(tmp_path: Path) -> None:
+    """In YAML, yes, no and dates are texts, and an input may be a name alone."""
     path = tmp_path / "judge.yaml"
     path.write_text(
         "instructions: Olá\ninputs: [responses]\n"
@@ -270,7 +272,7 @@ def test_values_that_share_parts_do_not_grow(tmp_path: Path) -> None:
     ],
     ids=["to_dict", "components", "pipeline", "plain below", "nulls"],
 )
-def test_what_haystack_dumps_is_read(document: dict[str, Any]) -> None:
+def test_dumps_of_haystack_are_read(document: dict[str, Any]) -> None:
     """A dumped evaluator, several by name, and a pipeline make the same judge."""
     made = LLMJudge.from_definition(document).definition
 
@@ -323,10 +325,10 @@ def test_old_parameters_and_generators_say_what_to_ask() -> None:
         ({"other": 1}, "has no 'other'"),
     ],
 )
-def test_what_a_judge_cannot_do_is_refused(
+def test_unsupported_dumps_are_refused(
     parameters: dict[str, Any], message: str
 ) -> None:
-    """Other services, tools and keys in a dump are refused, without showing a key."""
+    """Unsupported services, tools and keys in a dump are refused; no key is shown."""
     with pytest.raises(DefinitionError, match=message) as caught:
         LLMJudge.from_definition(dumped(**parameters))
 
@@ -415,8 +417,8 @@ def test_braces_can_be_written() -> None:
     assert "Instructions:\n{{ and a\n" in template.prompt({"r": "x"})
 
 
-def test_what_instructions_ask_for_must_be_given() -> None:
-    """A name in double braces that is no input is an error before anything is sent."""
+def test_unknown_variable_in_instructions_is_an_error() -> None:
+    """A variable in double braces that is no input is an error before any request."""
     model = Model()
     asking = judge(ask=model, instructions="{{ other }}?")
 
@@ -490,8 +492,8 @@ SCORE = [OutputField("score")]
         '{"score": "\\ud800"}',
     ],
 )
-def test_haystack_accepts_what_strict_reading_refuses(text: str) -> None:
-    """Other keys, NaN, null, repeated keys and infinity pass, but not strictly."""
+def test_lenient_reading_accepts_more_replies(text: str) -> None:
+    """Extra or repeated keys, NaN, null and infinity pass only if not strict."""
     assert "score" in values_in(text, SCORE, strict=False)
     with pytest.raises(ReplyError):
         values_in(text, SCORE, strict=True)
@@ -553,8 +555,8 @@ def test_no_reply_makes_it_fail(text: str, strict: bool) -> None:
 # Running
 
 
-def test_a_run_returns_results_and_what_is_beside_them() -> None:
-    """Each row has a result, and an entry that says how it came about."""
+def test_run_returns_results_and_metadata() -> None:
+    """Each row has a result, and an entry with its metadata."""
     found = judge('{"score": 1}', '{"score": 0}').run(responses=["a", "b"])
 
     assert found["results"] == [{"score": 1}, {"score": 0}]
@@ -701,8 +703,8 @@ def test_a_budget_of_tokens_ends_asking() -> None:
     assert (run.budget.tokens, run.budget.requests) == (120, 3)
 
 
-def test_what_is_cached_costs_nothing(tmp_path: Path) -> None:
-    """A budget does not keep from judging rows whose replies are there."""
+def test_cached_replies_do_not_use_the_budget(tmp_path: Path) -> None:
+    """Rows with cached replies are judged even if the budget is spent."""
     cache = tmp_path / "c"
     judge(cache=cache).run(responses=["a"])
     found = judge(cache=cache, max_requests=0).run(responses=["b", "a"])
@@ -720,8 +722,8 @@ def test_what_is_cached_costs_nothing(tmp_path: Path) -> None:
         ({"total_tokens": -5}, 0),
     ],
 )
-def test_tokens_are_what_the_endpoint_says(usage: Any, tokens: int) -> None:
-    """The tokens of a reply are its total, or the sum of its parts, or unknown."""
+def test_tokens_are_those_of_the_endpoint(usage: Any, tokens: int) -> None:
+    """The tokens of a reply are its total, else the sum of its parts, else unknown."""
     assert tokens_in({"usage": usage}) == tokens
 
 
@@ -781,7 +783,7 @@ def test_all_that_decides_a_reply_is_in_its_key(
     assert len(model.prompts) == 2
 
 
-def test_what_does_not_decide_it_is_not() -> None:
+def test_timeouts_do_not_change_the_cache_key() -> None:
     """Time-outs and retries do not make another request."""
     one, other = Endpoint(timeout=1, max_retries=0), Endpoint()
 
@@ -812,7 +814,7 @@ def test_metadata_that_is_not_json_is_cached_as_text(tmp_path: Path) -> None:
     assert found["meta"][0]["usage"] == {"details": "a"}
 
 
-def test_what_got_no_reply_is_asked_in_the_next_run(tmp_path: Path) -> None:
+def test_prompt_without_reply_is_sent_in_the_next_run(tmp_path: Path) -> None:
     """A prompt without a reply is not in the cache."""
     options: dict[str, Any] = {"cache": tmp_path / "c", "raise_on_failure": False}
     judge(NoReplyError("down", 1), **options).run(responses=["a"])
