@@ -251,7 +251,8 @@ RULES = (
         "An error in harpia-formats itself, which no data should cause. The record is "
         "counted as undetermined, all other records are validated, and the exit code "
         "is 3. Please report it as a bug, with the record. With --cross-check it is "
-        "also a record on which the two schema validators differ.",
+        "also a record on which the two schema validators differ. It is reported even "
+        "if it is not selected.",
         b"",
         b"",
     ),

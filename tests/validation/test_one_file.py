@@ -490,6 +490,30 @@ def test_internal_error_leaves_other_records_validated(
     assert (count.valid, count.invalid, count.undetermined) == (2, 1, 1)
 
 
+@pytest.mark.parametrize("options", [{"select": ("J",)}, {"ignore": ("V",)}])
+def test_internal_error_cannot_be_deselected(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    """A record on which our code fails is never valid, whatever rules are selected."""
+
+    def fail(*_: Any) -> Verdict:
+        raise KeyError("lost")
+
+    monkeypatch.setattr(RowValidator, "validate", fail)
+    count, codes, _ = inspected(b'{"n": 1}\n', **options)
+
+    assert codes == ["V902"]
+    assert (count.valid, count.invalid, count.undetermined) == (0, 0, 1)
+
+
+def test_engines_are_compared_even_if_no_rule_on_schemas_is_selected() -> None:
+    """With `cross_check`, a row is validated by its schema whatever is selected."""
+    count, codes, _ = inspected(b'{"n": "x"}\n', cross_check=True, select=("J",))
+
+    assert codes == []
+    assert (count.valid, count.undetermined) == (1, 0)
+
+
 ROWS = st.lists(
     st.sampled_from([b'{"n": 1}', b'{"n": "x"}', b"{", b"", b" \r", b'{"n": 2}\r']),
     min_size=1,

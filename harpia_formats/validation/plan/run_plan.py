@@ -7,6 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from harpia_formats.model.format import Format
+from harpia_formats.model.report import INTERNAL_ERROR
 from harpia_formats.registry import format_of, rules_of
 from harpia_formats.rules import Rule
 from harpia_formats.schema.load import Schema
@@ -20,7 +21,7 @@ class RunPlan(msgspec.Struct, frozen=True):
     key: str
     #: The options without what cannot be sent to another process.
     options: Options
-    #: The codes of the rules that are checked.
+    #: The codes of the selected rules.
     rules: tuple[str, ...]
     #: The user's schema and its name, or None to validate files by their formats.
     schema: tuple[str, Schema] | None
@@ -28,8 +29,12 @@ class RunPlan(msgspec.Struct, frozen=True):
     formats: tuple[str, ...]
 
     def active_rules(self) -> dict[str, Rule]:
-        """Return the rules that are checked, by their codes."""
-        return rules_of(self.rules)
+        """Return the selected rules and V902, by their codes.
+
+        V902 is not optional: without it, a record on which harpia-formats fails would
+        be counted as valid.
+        """
+        return rules_of({*self.rules, INTERNAL_ERROR})
 
     def candidates(self) -> tuple[Format, ...]:
         """Return the formats that a file may be in."""

@@ -124,11 +124,12 @@ class FileValidators:
             from harpia_formats.validation.unit.cross_check import second_opinion_of  # noqa: PLC0415 - a tenth of a second, when asked for
 
             second_opinion = second_opinion_of(schema, formats=options.assert_formats)
+        of_schema = any(code.startswith(_schema_rules) for code in self.plan.run.rules)
         row_checks = RowChecks(
             advise=self.variant.format.advise if self.variant else no_advice,
             formats=options.assert_formats,
             repeated_keys="J105" in self.rules,
-            asks_schema=any(code.startswith(_schema_rules) for code in self.rules),
+            asks_schema=of_schema or options.cross_check,
             second_opinion=second_opinion,
             **checks,
         )
