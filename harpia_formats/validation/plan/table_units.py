@@ -6,20 +6,21 @@ from harpia_formats.parsing.csv_records import TableBlank, TableFault, TableRow
 
 #: Records of a table that were cut together, with blank lines and faults.
 TableBatch = tuple[TableRow | TableBlank | TableFault, ...]
-#: Bytes of records that are validated together.
-BATCH = 64 * 1024
+#: How many records are validated together at most, and bytes after which no more are.
+#: More records at once cost time: their objects live until the garbage collector runs.
+BATCH, BATCH_BYTES = 32, 64 * 1024
 
 
 def table_batches(
     pieces: Iterable[TableRow | TableBlank | TableFault],
 ) -> Iterator[TableBatch]:
-    """Yield the pieces of a table, as many together as have `BATCH` bytes."""
+    """Yield the pieces of a table, up to `BATCH` or `BATCH_BYTES` together."""
     held: list[TableRow | TableBlank | TableFault] = []
     size = 0
     for piece in pieces:
         held.append(piece)
         size += 1 if isinstance(piece, TableBlank) else len(piece.data)
-        if size >= BATCH:
+        if size >= BATCH_BYTES or len(held) == BATCH:
             yield tuple(held)
             held, size = [], 0
     if held:
