@@ -25,7 +25,7 @@ from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.validation.unit.rows import ValidatedRows
 
 if TYPE_CHECKING:  # only for tables: start-up time
-    from harpia_formats.validation.unit.table import TableRecord, ValidatedTable
+    from harpia_formats.validation.unit.table import TableRecord
 
 #: The bytes of the key of a header in a row.
 HEADER_KEY = b'"header"'
@@ -133,13 +133,12 @@ class RecordStream:
             return False
         return self.bulk(chunk, numbers, values, validator)
 
-    def table(self, rows: "ValidatedTable") -> None:
-        """Read valid records of a table, and pass the bytes of others to `refuse`."""
-        for record in rows.records:
-            if record.value is None:
-                self.refuse(record.row.data)
-            else:
-                self._cells(record, record.value)
+    def table_record(self, record: "TableRecord") -> None:
+        """Read a record of a table if it is valid, or pass its bytes to `refuse`."""
+        if record.value is None:
+            self.refuse(record.row.data)
+        else:
+            self._cells(record, record.value)
 
     def _cells(self, record: "TableRecord", value: dict[str, str]) -> None:
         """Read a record of a table, whose fields are `value`."""

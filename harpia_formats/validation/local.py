@@ -14,7 +14,6 @@ from harpia_formats.validation.plan.units import (
     Broken,
     CutRows,
     DocumentRest,
-    LocalUnit,
     TableRows,
 )
 from harpia_formats.validation.unit.broken import report_broken
@@ -24,7 +23,7 @@ from harpia_formats.validation.unit.rows import ValidatedRows, validate_rows
 from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # only for tables: start-up time
-    from harpia_formats.validation.unit.table import ValidatedTable
+    from harpia_formats.validation.unit.table import TableRecord
 
 
 class RowConsumer(Protocol):
@@ -42,8 +41,8 @@ class RowConsumer(Protocol):
     def rows(self, rows: ValidatedRows) -> None:
         """Take rows that were validated."""
 
-    def table(self, rows: "ValidatedTable") -> None:
-        """Take records of a table that were validated."""
+    def table_record(self, record: "TableRecord") -> None:
+        """Take a record of a table that was validated."""
 
 
 class LocalValidation(msgspec.Struct, frozen=True):
@@ -68,15 +67,17 @@ class LocalValidation(msgspec.Struct, frozen=True):
             if isinstance(frame, RowArray):
                 self._begin_column(frame.path)
                 yield Findings()
+                continue
+            unit = merge.unit_of(frame)
+            if isinstance(unit, TableRows):
+                yield from self._table(unit)
             else:
-                yield self.unit(merge.unit_of(frame))
+                yield self.unit(unit)
 
-    def unit(self, unit: LocalUnit) -> Findings:
+    def unit(self, unit: CutRows | DocumentRest | Broken) -> Findings:
         """Validate a unit, add its result, hand on its rows; return its problems."""
         if isinstance(unit, CutRows):
             self._rows(unit)
-        elif isinstance(unit, TableRows):
-            self._table(unit)
         elif isinstance(unit, DocumentRest):
             self._document(unit)
         else:
@@ -97,14 +98,29 @@ class LocalValidation(msgspec.Struct, frozen=True):
         if self.consumer is not None:
             self.consumer.rows(rows)
 
-    def _table(self, unit: TableRows) -> None:
+    def _table(self, unit: TableRows) -> Iterator[Findings]:
+        """Validate records of a table, and hand them on; yield their problems."""
         from harpia_formats.validation.unit.table import validate_table  # noqa: PLC0415 - only for tables: start-up time
 
-        rows = validate_table(unit, self.validators, self.collector)
-        self.merge.columns, self.merge.is_usable = rows.columns, rows.is_usable
-        self.merge.add(rows.result)
-        if self.consumer is not None:
-            self.consumer.table(rows)
+        merge, consumer = self.merge, self.consumer
+        has_consumer = consumer is not None
+        is_done = False
+        while unit.pieces and not is_done:
+            rows = validate_table(
+                unit, self.validators, self.collector, has_consumer=has_consumer
+            )
+            if consumer is not None:
+                for record in rows.records:
+                    # The consumer may raise an error, after which no more are counted.
+                    merge.count.records = record.number
+                    consumer.table_record(record)
+            merge.columns, merge.is_usable = rows.columns, rows.is_usable
+            merge.add(rows.result)
+            yield self.collector.take()
+            is_done = rows.stopped
+            unit = TableRows(
+                rows.columns, unit.pieces[rows.pieces :], merge.records, rows.is_usable
+            )
 
     def _document(self, unit: DocumentRest) -> None:
         from harpia_formats.validation.unit.document import validate_document  # noqa: PLC0415 - only for documents around records: start-up time

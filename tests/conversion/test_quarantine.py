@@ -67,6 +67,40 @@ def test_rows_of_a_table_are_put_aside(tmp_path: Path) -> None:
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == rows
 
 
+def test_problems_of_a_table_are_reported_as_it_is_read(tmp_path: Path) -> None:
+    """A row that cannot be converted is reported with the next row that is invalid."""
+    report = convert(
+        b"id,prompt\n1,\n2\n3,\n4\n5,q\n",
+        to="nemo-input",
+        output=tmp_path / "out.json",
+        on_invalid="skip",
+        from_="csv",
+        constants={"category": "c", "references": ["r"]},
+    )
+    problems = report.report.problems
+
+    assert [(problem.code, problem.place.line) for problem in problems] == [
+        ("J304", 3),
+        ("L201", 2),
+        ("J304", 5),
+        ("L201", 4),
+    ]
+    assert (report.rows, report.skipped) == (1, 4)
+
+
+def test_records_behind_the_first_that_cannot_be_converted_are_not_counted() -> None:
+    """A table is counted up to the record at which the conversion stops."""
+    report = convert(
+        b"id,prompt\n1,q\n2,\n3,q\n4,q\n",
+        to="nemo-input",
+        output=io.BytesIO(),
+        from_="csv",
+        constants={"category": "c", "references": ["r"]},
+    )
+
+    assert report.report.files[0].records == 2
+
+
 def test_records_of_columns_are_put_aside_whole(tmp_path: Path) -> None:
     """What no line holds is put aside as the object that it would be."""
     columns = {"ground_truth_answers": ["r", "s"], "predicted_answers": ["a", "b"]}

@@ -73,6 +73,11 @@ class Collector:
         self._described: dict[GroupKey, int] = {}
         self._size = 0
 
+    @property
+    def has_problems(self) -> bool:
+        """Whether any problem was added since the last `take`."""
+        return bool(self._times)
+
     def is_error(self, code: str) -> bool:
         """Return whether a rule makes a record invalid."""
         return self.rules[code].severity is Severity.ERROR

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
@@ -24,8 +26,7 @@ FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
 _delimiters = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-@dataclass(frozen=True, slots=True)
-class TableRecord:
+class TableRecord(msgspec.Struct, frozen=True):
     """A record of a table, for a consumer of valid rows."""
 
     row: TableRow
@@ -43,7 +44,10 @@ class ValidatedTable:
     columns: tuple[str, ...]
     #: Whether rows can be validated by the header.
     is_usable: bool
+    #: The records with their fields, if there is a consumer.
     records: list[TableRecord] = field(default_factory=list)
+    #: How many pieces were validated: fewer than were given after a problem.
+    pieces: int = 0
     blanks: int = 0
     first_blank: Cursor | None = None
     stopped: bool = False
@@ -51,12 +55,21 @@ class ValidatedTable:
 
 
 def validate_table(
-    unit: TableRows, validators: FileValidators, collector: Collector
+    unit: TableRows,
+    validators: FileValidators,
+    collector: Collector,
+    *,
+    has_consumer: bool = False,
 ) -> ValidatedTable:
-    """Return what was found in a part of a table; its problems go to `collector`."""
+    """Return what was found in a part of a table; its problems go to `collector`.
+
+    With a consumer, the part ends with the first piece that has a problem, so that the
+    order of reports does not depend on how many records are validated together.
+    """
     found = ValidatedTable(unit.columns, unit.is_usable)
-    rows = _TableValidator(validators, collector, unit.before, found)
+    rows = _TableValidator(validators, collector, unit.before, found, has_consumer)
     for piece in unit.pieces:
+        found.pieces += 1
         if isinstance(piece, TableBlank):
             found.first_blank = found.first_blank or piece.start
             found.blanks += 1
@@ -66,8 +79,10 @@ def validate_table(
             rows.header(piece)
         else:
             rows.row(piece)
-        if found.stopped:
+        if found.stopped or (has_consumer and collector.has_problems):
             break
+    # After an error in the last record, the file was read to its end.
+    found.stopped &= found.pieces < len(unit.pieces)
     found.result = UnitResult(
         records=rows.records,
         invalid=bytes(rows.invalid.bits),
@@ -88,6 +103,8 @@ class _TableValidator:
     #: Records of the file before the first piece.
     before: int
     found: ValidatedTable
+    #: Whether a consumer takes the records.
+    has_consumer: bool
     #: Records that were read, and which of them are not valid, from 1.
     records: int = 0
     invalid: RecordSet = field(default_factory=RecordSet)
@@ -122,18 +139,21 @@ class _TableValidator:
         if len(row.fields) != len(columns):
             # Also if the rule is not active, the record cannot be validated.
             self.undetermined.add(self.records)
-            self.found.records.append(TableRecord(row, number, None))
+            self._hand_on(row, number, None)
             self._add([_wrong_count(row, columns)], row, number)
             return
         texts = [cell.text for cell in row.fields]
         value = dict(zip(columns, texts, strict=True))
         findings = self._verdict(value).findings
+        if not findings:
+            self._hand_on(row, number, value)
+            return
         is_valid = not any(
             self.collector.is_error(finding.code)
             for finding in findings
             if finding.code in self.collector.rules
         )
-        self.found.records.append(TableRecord(row, number, value if is_valid else None))
+        self._hand_on(row, number, value if is_valid else None)
         self._add(findings, row, number)
 
     def fault(self, fault: TableFault) -> None:
@@ -155,6 +175,13 @@ class _TableValidator:
         self.collector.add(fault.code, fault.message, fault.help, place, excerpt)
         if self.validators.options.fail_fast and fault.code in self.collector.rules:
             self.found.stopped |= self.collector.is_error(fault.code)
+
+    def _hand_on(
+        self, row: TableRow, number: int, value: dict[str, str] | None
+    ) -> None:
+        """Keep a record for the consumer, if there is one."""
+        if self.has_consumer:
+            self.found.records.append(TableRecord(row, number, value))
 
     def _verdict(self, value: dict[str, Any]) -> Verdict:
         """Return the verdict on a record; an internal error is a finding on it."""

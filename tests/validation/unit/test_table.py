@@ -207,3 +207,17 @@ def test_reference_engine_is_asked_about_rows(
     assert (problem.code, problem.place.record) == ("V902", 1)
     assert "we say valid, the reference engine says invalid" in problem.message
     assert report.files[0].undetermined == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "complete"),
+    [(b"a,b\n1,2\n3\n", True), (b"a,b\n1\n", True), (b"a,b\n1\n2,3\n", False)],
+)
+def test_table_is_complete_if_the_first_error_is_in_its_last_record(
+    data: bytes, complete: bool
+) -> None:
+    """With `fail_fast`, a table that was read to its end is complete."""
+    report = told(data, fail_fast=True)
+
+    assert codes_of(report) == ["J304"]
+    assert report.files[0].complete is complete
