@@ -4,9 +4,9 @@
 
 BEFORE_PYTHON and AFTER_PYTHON are interpreters that have one version each. Both run the
 same commands on the same generated files by turns (before, after, after, before, ...),
-so that the noise of the machine meets both alike. Each line of the table has the median
-of the ratios of its pairs. Ends with 1 if the time or the memory of a line grew beyond
-the limit: if the median ratio is above it and the interval of the ratio, too.
+so that the noise of the machine affects both equally. Each line of the table has the
+median of the ratios of its pairs. Ends with 1 if the time or the memory of a line grew
+beyond the limit: if the median ratio is above it and the interval of the ratio, too.
 """
 
 import argparse
@@ -51,7 +51,7 @@ intervals include that.
 
 @dataclass(slots=True)
 class Side:
-    """One version: what runs each line, and what its runs took."""
+    """One version: the command of each line, and the measurements of its runs."""
 
     name: str
     candidates: list[Candidate]
@@ -140,7 +140,7 @@ class Comparison:
     seconds: tuple[float, float]
     wall: MedianRatio
     processor: MedianRatio
-    #: Median peaks in bytes, before and after; None if the system does not tell.
+    #: Median peaks in bytes, before and after; None if the system does not report them.
     peaks: tuple[float, float] | None
     memory: MedianRatio | None
 

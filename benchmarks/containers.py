@@ -17,7 +17,8 @@ from harness.candidates import script
 from harness.measure import Candidate, Measurement, compare
 from report.tables import MEGABYTE, table
 
-#: The limits of the memory in bytes, and of the time with ids by that without.
+#: The limits of the memory in bytes, and of the time with the check of ids divided by
+#: the time without it.
 MEMORY_FLOOR = 200 * MEGABYTE
 ID_FLOOR = 1.25
 DOCUMENT = """\

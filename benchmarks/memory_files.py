@@ -1,4 +1,4 @@
-"""Measure what rows in memory files buy over rows that are sent through a pipe.
+"""Compare rows in memory files with rows sent through a pipe: time and memory.
 
     python benchmarks/memory_files.py [--pairs N] [--rows N]
 

@@ -139,7 +139,10 @@ class Floor:
 
 
 def growth(results: Results) -> float:
-    """Return our peak by that with a tenth of the pairs, infinity if unknown."""
+    """Return our peak memory divided by that for a tenth of the pairs.
+
+    The result is infinity if a peak is unknown.
+    """
     more, fewer = (results[WHOLE][name].peak for name in (OURS, FEWER))
     return more / fewer if more and fewer else math.inf
 

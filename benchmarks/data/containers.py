@@ -139,7 +139,7 @@ def write(case: Case, path: Path, records: int) -> Planted:
 
 
 def pieces_of(case: Case, records: int, wrong: int) -> Iterator[tuple[bytes, int]]:
-    """Yield the bytes of a file; the invalid record comes with its number, else 0."""
+    """Yield pieces of a file, each with the number of its invalid record, or 0."""
     yield case.opening, 0
     for place, column in enumerate(case.columns):
         is_last = place == len(case.columns) - 1

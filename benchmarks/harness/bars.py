@@ -65,7 +65,10 @@ def number(value: float) -> str:
 
 
 def memory_ratio(first: Measurement, second: Measurement) -> float | None:
-    """Return the peak memory of `first` by that of `second`, None if unknown."""
+    """Return the peak memory of `first` divided by that of `second`.
+
+    The result is None if a peak is unknown.
+    """
     if first.peak is None or second.peak is None:
         return None
     return first.peak / second.peak

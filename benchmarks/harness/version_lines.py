@@ -23,7 +23,7 @@ CONVERSIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A command that both versions run: its arguments, and how it must end."""
+    """A command that both versions run: its arguments, and the expected exit code."""
 
     name: str
     arguments: tuple[str, ...]

@@ -9,7 +9,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def nothing(path: Annotated[str, typer.Argument()]) -> None:
-    """Take `path` and leave it alone."""
+    """Accept `path` and do nothing."""
     del path
 
 

@@ -25,12 +25,12 @@ def normalized(text: str) -> str:
 
 
 def em(answer: str, reference: str) -> float:
-    """Return whether two texts are the same to SQuAD."""
+    """Return 1 if two texts are equal after SQuAD's normalisation, otherwise 0."""
     return float(normalized(answer) == normalized(reference))
 
 
 def f1(answer: str, reference: str) -> float:
-    """Return how many words two texts share, as SQuAD v2 does."""
+    """Return the F1 of the words that two texts share, as SQuAD v2 computes it."""
     mine, other = normalized(answer).split(), normalized(reference).split()
     if not mine or not other:
         return float(mine == other)
@@ -52,7 +52,7 @@ def main(path: str, *names: str) -> None:
         if name in names:
             found[name] = sum(map(score, answers, references)) / len(rows)
     if "bleu" in names:
-        from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - only where it is asked for
+        from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - only BLEU needs it
 
         found["bleu"] = BLEU().corpus_score(answers, [references]).score
     if "rouge" in names:

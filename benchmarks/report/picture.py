@@ -113,7 +113,7 @@ def _megabytes(value: float) -> str:
 
 
 def _rows(value: float) -> str:
-    """Return a number of rows in a few letters."""
+    """Return a number of rows in thousands (k) or millions (M)."""
     return f"{value / 1e6:g} M" if value >= 1e6 else f"{value / 1e3:g} k"
 
 
@@ -199,7 +199,7 @@ def _labels(
 
 
 def spread_apart(heights: Sequence[float], least: float = LABEL_HEIGHT) -> list[float]:
-    """Return rising heights, moved as little as keeps them `least` apart."""
+    """Return ascending heights, moved so that neighbours are `least` apart."""
     spaced = list(heights)
     for _ in range(100):
         for place, (one, other) in enumerate(pairwise(list(spaced))):

@@ -37,12 +37,12 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     embed, layer = _embedding(parameters, folder, size)
 
     def batch(pairs: Sequence[Pair]) -> list[Statistics]:
-        asked = [
+        selected = [
             (answer, references_by_rule(references, rule))
             for answer, references in pairs
         ]
-        vectors = iter(embed([text for one, many in asked for text in (one, *many)]))
-        return [_best(vectors, len(references)) for _, references in asked]
+        vectors = iter(embed([text for one, many in selected for text in (one, *many)]))
+        return [_best(vectors, len(references)) for _, references in selected]
 
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         return batch([(answer, references)])[0]

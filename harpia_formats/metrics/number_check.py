@@ -88,7 +88,7 @@ def _comparison(
 
 METRIC = Metric(
     "number-check",
-    "The share of answers whose last number compares as asked with that of a "
+    "The share of answers whose last number has the relation `operation` to that of a "
     "reference; a record without a number is not scored.",
     DEFAULTS,
     _measure_of,

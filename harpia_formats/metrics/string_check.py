@@ -29,8 +29,8 @@ DEFAULTS = {"operation": "equals", "references": None}
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters = read_parameters("string-check", DEFAULTS, given)
-    asked = parameters.choice("operation", (*OPERATIONS, *ALIASES))
-    operation = ALIASES.get(asked, asked)
+    name = parameters.choice("operation", (*OPERATIONS, *ALIASES))
+    operation = ALIASES.get(name, name)
     rule = "min" if operation in NEGATIONS else "max"
     if parameters.values["references"] is not None:
         rule = parameters.choice("references", CHECK_RULES)

@@ -90,7 +90,8 @@ def _spread(spread: ScoreDistribution, values: list[float]) -> ScoreDistribution
     mean = total / count
     squares = math.fsum((value - mean) ** 2 for value in values)
     if spread.count:
-        # Chan and others, Updating Formulae, 1979.
+        # Chan, Golub and LeVeque, Updating Formulae and a Pairwise Algorithm for
+        # Computing Sample Variances, 1979.
         apart = mean - spread.sum / spread.count
         both = spread.count + count
         squares += spread.squares + apart * apart * spread.count * count / both

@@ -133,9 +133,9 @@ def prompt_text(record: Record) -> str:
     if record.prompt is not UNSET:
         return record.prompt
     messages = record.messages or []
-    asked = [message for message in messages if message.get("role") == "user"]
-    if len(asked) == 1 and isinstance(asked[0].get("content"), str):
-        return str(asked[0]["content"])
+    questions = [message for message in messages if message.get("role") == "user"]
+    if len(questions) == 1 and isinstance(questions[0].get("content"), str):
+        return str(questions[0]["content"])
     return encode(
         [(message.get("role"), message.get("content")) for message in messages]
     ).decode()

@@ -1,4 +1,4 @@
-"""Compare scores that the records contain, if they were computed alike."""
+"""Compare the scores in the records of two data sets, if computed the same way."""
 
 from collections import Counter
 from collections.abc import Generator, Iterable
@@ -85,8 +85,8 @@ class _Stored:
     def of(self, name: str, *, by_id: bool) -> dict[bytes, float]:
         """Return the scores of one metric by the pairing key: id or prompt."""
         return {
-            key if by_id else asked: value
-            for (key, asked), value in self.values[name].items()
+            id_key if by_id else prompt_key: value
+            for (id_key, prompt_key), value in self.values[name].items()
         }
 
 
@@ -125,7 +125,7 @@ class StoredComparison:
         if unavailable_reason():
             raise ScoreError(f"scores cannot be compared: {unavailable_reason()}")
         self._options, self._force = options, force
-        self._said: list[str] = []
+        self._notes: list[str] = []
         self._sides = tuple(
             _Stored(
                 Reading(
@@ -168,7 +168,7 @@ class StoredComparison:
         if not compared:
             raise ScoreError("no record of both inputs has a score of the same metric")
         return StoredReport(
-            tuple(compared), reports, only[0], only[1], tuple(self._said)
+            tuple(compared), reports, only[0], only[1], tuple(self._notes)
         )
 
     def _names(self) -> list[str]:
@@ -200,12 +200,12 @@ class StoredComparison:
             for side in (ours, theirs)
         ]
         message = (
-            f"the signatures of {name} do not prove that it was computed alike: "
+            f"the signatures of {name} do not prove that it was computed the same way: "
             f"{shown[0]} in the first input, {shown[1]} in the second"
         )
         if not self._force:
             raise ScoreError(f"{message}; --force compares anyway")
-        self._said.append(message)
+        self._notes.append(message)
 
     def _compared(
         self,

@@ -56,9 +56,9 @@ class Scoring:
         self._files = ResultFiles(output, overwrite=self._options.overwrite)
         if to is not None:
             self._files.check()
-        asked = self._options.profile
+        profile_name = self._options.profile
         usual = self._target.profile if self._target else DEFAULT.id
-        self._profile = profile_named(asked or usual)
+        self._profile = profile_named(profile_name or usual)
         self._grouping = AnswerGrouping(self._options.by)
         self._models = ModelSelection(self._options.model)
         self._selection = MetricSelection.from_options(self._profile, self._options)
@@ -103,9 +103,10 @@ class Scoring:
         headers = [header for found in reading.headers for header in found]
         self._header = headers[0] if headers else Header()
         self._metrics = self._selection.metrics(self._header)
-        asked = metric_identities(self._metrics.measured)
+        identities = metric_identities(self._metrics.measured)
         for header in headers[1:]:
-            if metric_identities(self._selection.metrics(header).measured) != asked:
+            metrics = self._selection.metrics(header)
+            if metric_identities(metrics.measured) != identities:
                 raise ScoreError(
                     "the inputs select different metrics; score them one by one, or "
                     "name metrics with --metrics"
@@ -232,7 +233,7 @@ class Scoring:
             is_broken=not self._is_readable,
             models=tuple(answers.seen_models),
             outputs=self._names,
-            said=self._said(),
+            said=self._notes(),
         )
 
     def _resampling(self) -> str:
@@ -244,7 +245,7 @@ class Scoring:
             f"|seed:{options.seed}"
         )
 
-    def _said(self) -> tuple[str, ...]:
+    def _notes(self) -> tuple[str, ...]:
         """Return notes on skipped rows, missing packages and the selection."""
         chosen = () if self._metrics is None else self._metrics.notes
         missing = unavailable_reason() if self._options.replicates else ""

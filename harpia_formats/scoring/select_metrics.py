@@ -75,19 +75,19 @@ class MetricSelection:
         options = self.options
         notes: list[str] = []
         if header is not None and self.profile.of_header is not None:
-            asked = list(self.profile.of_header(header))
-            if not asked:
+            requests = list(self.profile.of_header(header))
+            if not requests:
                 raise ScoreError(
                     f"the input enables no metric, as the profile {self.profile.id} "
                     "expects; name some with --metrics"
                 )
         elif self.configured is not None and not options.metrics:
-            asked = list(self.configured.metrics)
+            requests = list(self.configured.metrics)
         else:
             names = options.metrics or self.profile.usual
-            asked, notes = requests_named(self.profile, names)
+            requests, notes = requests_named(self.profile, names)
         found = select_metrics(
-            asked, options.parameters, skip_unknown=options.skip_unknown
+            requests, options.parameters, skip_unknown=options.skip_unknown
         )
         return replace(found, notes=(*notes, *found.notes))
 
@@ -113,19 +113,19 @@ def requests_named(
     A metric that the profile lacks is taken from the default profile, with a note.
     Raises `ScoreError` for a name that neither has.
     """
-    asked: list[MetricRequest] = []
+    requests: list[MetricRequest] = []
     notes = []
     for name in names:
         if name in profile.metrics:
-            asked += profile.metrics[name]
+            requests += profile.metrics[name]
         elif name in DEFAULT.metrics:
-            asked += DEFAULT.metrics[name]
+            requests += DEFAULT.metrics[name]
             notes.append(
                 f"the profile {profile.id} has no {name}: taken as in the profile "
                 f"{DEFAULT.id}"
             )
         elif plugin_metric(name) is not None:
-            asked.append(MetricRequest(name))
+            requests.append(MetricRequest(name))
         else:
             known = dict.fromkeys([*profile.metrics, *metric_names()])
             near = nearest(name, known)
@@ -133,11 +133,14 @@ def requests_named(
             raise ScoreError(
                 f"no metric is called {name!r}{hint} (known: {', '.join(known)})"
             )
-    return asked, notes
+    return requests, notes
 
 
 def select_metrics(
-    asked: Iterable[MetricRequest], parameters: Mapping[str, Any], *, skip_unknown: bool
+    requests: Iterable[MetricRequest],
+    parameters: Mapping[str, Any],
+    *,
+    skip_unknown: bool,
 ) -> SelectedMetrics:
     """Return the requested metrics with `parameters`, keyed by `metric.parameter`.
 
@@ -148,7 +151,7 @@ def select_metrics(
     measured: list[ComputedMetric] = []
     unknown: dict[str, str] = {}
     unused = dict(parameters)
-    for request in asked:
+    for request in requests:
         given = _with_parameters(unused, parameters, request)
         try:
             measure = _measure_of(given)
@@ -171,27 +174,31 @@ def select_metrics(
     return SelectedMetrics(tuple(measured), tuple(unknown), notes)
 
 
-def _measure_of(asked: MetricRequest) -> Measure:
+def _measure_of(request: MetricRequest) -> Measure:
     """Return one metric with its parameters; raises `MetricError`."""
-    if asked.unavailable_reason:
-        raise MetricError(asked.unavailable_reason)
-    measure = measure_of(asked.metric, asked.parameters)
-    if not asked.note:
+    if request.unavailable_reason:
+        raise MetricError(request.unavailable_reason)
+    measure = measure_of(request.metric, request.parameters)
+    if not request.note:
         return measure
-    return replace(measure, signature=f"{measure.signature}|{asked.note}")
+    return replace(measure, signature=f"{measure.signature}|{request.note}")
 
 
 def _with_parameters(
-    unused: dict[str, Any], parameters: Mapping[str, Any], asked: MetricRequest
+    unused: dict[str, Any], parameters: Mapping[str, Any], request: MetricRequest
 ) -> MetricRequest:
     """Return a request with its parameters added, and remove them from `unused`."""
     found = {}
     for full, value in parameters.items():
         metric, _, name = full.partition(".")
-        if metric in {asked.metric, asked.label} and name:
+        if metric in {request.metric, request.label} and name:
             found[name] = value
             unused.pop(full, None)
-    return replace(asked, parameters={**asked.parameters, **found}) if found else asked
+    return (
+        replace(request, parameters={**request.parameters, **found})
+        if found
+        else request
+    )
 
 
 def _check_parameters(
@@ -220,5 +227,5 @@ def _check_names(measured: Iterable[ComputedMetric]) -> None:
     for metric in measured:
         for name in metric.names:
             if (metric.request.label, name) in seen:
-                raise ScoreError(f"{name} of {metric.request.label} is asked for twice")
+                raise ScoreError(f"{name} of {metric.request.label} is requested twice")
             seen.add((metric.request.label, name))

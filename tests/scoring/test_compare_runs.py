@@ -198,7 +198,7 @@ def compared(first: bytes, second: bytes, *, force: bool = False) -> StoredRepor
 
 
 def test_stored_scores_are_compared() -> None:
-    """Scores that were computed alike are compared."""
+    """Scores that were computed the same way are compared."""
     found = compared(stored("em|a", 0.9), stored("em|a", 0.4)).compared[0]
 
     assert [found.first, found.second] == pytest.approx([0.9, 0.4])

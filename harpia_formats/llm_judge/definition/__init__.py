@@ -1,1 +1,1 @@
-"""What a judge is: its inputs, outputs, examples, prompt and endpoint, checked."""
+"""The checked definition of a judge: inputs, outputs, examples, prompt and endpoint."""

@@ -193,7 +193,7 @@ def _question(record: Record) -> Any:
     return questions[-1].get("content") if questions else UNSET
 
 
-def _gt(record: Record) -> Any:
+def _final_answer(record: Record) -> Any:
     """Return the answer at the end of the chat, None if there is none."""
     return _chat(record)[1]
 
@@ -213,4 +213,8 @@ def _history(record: Record) -> str:
 
 
 #: Fields that are derived from a chat.
-_derived = {"data.question": _question, "data.gt": _gt, "data.history": _history}
+_derived = {
+    "data.question": _question,
+    "data.gt": _final_answer,
+    "data.history": _history,
+}

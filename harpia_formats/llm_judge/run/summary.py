@@ -15,10 +15,10 @@ def summary_of(judge: LLMJudge) -> str:
         parts.append(f"{tally.failed:,} failed")
     if tally.unasked:
         parts.append(f"{tally.unasked:,} not asked, since {budget.exhausted_reason}")
-    asked = _counted(budget.requests, "request")
+    requests = _counted(budget.requests, "request")
     if budget.retries:
-        asked += f", of which {_counted(budget.retries, 'retry', 'retries')}"
-    return f"{', '.join(parts)}; {asked}; {_counted(budget.tokens, 'token')}"
+        requests += f", of which {_counted(budget.retries, 'retry', 'retries')}"
+    return f"{', '.join(parts)}; {requests}; {_counted(budget.tokens, 'token')}"
 
 
 def resume_hint(cache: Path | None, *, overwriting: bool = False) -> str:

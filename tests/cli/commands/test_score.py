@@ -189,6 +189,6 @@ def test_stored_scores_need_equal_signatures(data: Path) -> None:
     alike = run("compare", "a.jsonl", "a.jsonl", "--stored", cwd=data)
 
     assert refused.returncode == 2
-    assert b"do not prove that it was computed alike" in refused.stderr
+    assert b"do not prove that it was computed the same way" in refused.stderr
     assert forced.returncode == 0
     assert alike.returncode == 0
