@@ -86,7 +86,7 @@ TENCENT_TO_NEMO = """
 
 def rows_of(row):
     messages = row["messages"]
-    question = [each["content"] for each in messages if each["role"] == "user"][-1]
+    question = [turn["content"] for turn in messages if turn["role"] == "user"][-1]
     for output in row["model_outputs"]:
         for response in output["responses"]:
             yield {
