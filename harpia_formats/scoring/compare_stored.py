@@ -52,18 +52,20 @@ class _Stored:
 
     def problems(self) -> Generator[Problem, None, None]:
         """Read all scores; yield the problems of the data."""
-        yield from self.reading.problems(self._receive, lambda *_: None, lambda _: None)
+        yield from self.reading.problems(
+            self._add_record, lambda *_: None, lambda _: None
+        )
         self.models.check()
 
-    def _receive(self, taken: PlacedRecord) -> None:
-        record = self.models.select(taken.record)
+    def _add_record(self, placed: PlacedRecord) -> None:
+        record = self.models.select(placed.record)
         self.by_id = self.by_id and record.id is not UNSET
         seen: Counter[str] = Counter()
         for output in record.outputs:
             for score in output.scores or []:
-                self._take(record, score, seen)
+                self._add_score(record, score, seen)
 
-    def _take(self, record: Record, score: Score, seen: Counter[str]) -> None:
+    def _add_score(self, record: Record, score: Score, seen: Counter[str]) -> None:
         value = _number_of(score.value)
         if value is None:
             return
@@ -82,7 +84,7 @@ class _Stored:
         signature = "" if score.signature is UNSET else score.signature
         self.signatures.setdefault(name, {})[signature] = None
 
-    def of(self, name: str, *, by_id: bool) -> dict[bytes, float]:
+    def values_by_key(self, name: str, *, by_id: bool) -> dict[bytes, float]:
         """Return the scores of one metric by the pairing key: id or prompt."""
         return {
             id_key if by_id else prompt_key: value
@@ -159,7 +161,9 @@ class StoredComparison:
         compared, only = [], [0, 0]
         for name in self._names():
             self._check(name)
-            ours, theirs = (side.of(name, by_id=by_id) for side in self._sides)
+            ours, theirs = (
+                side.values_by_key(name, by_id=by_id) for side in self._sides
+            )
             both = [key for key in ours if key in theirs]
             only[0] += len(ours) - len(both)
             only[1] += len(theirs) - len(both)
@@ -215,6 +219,7 @@ class StoredComparison:
         theirs: dict[bytes, float],
     ) -> ComparedScore:
         options = self._options
+        # The statistics of a mean: the value, and a count of 1.
         one = [(ours[key], 1.0) for key in both]
         other = [(theirs[key], 1.0) for key in both]
         (comparison,) = compare_paired(

@@ -35,7 +35,7 @@ class Scoring:
     """One scoring run: iterate over it for the problems, then call `scores`.
 
     Raises `ScoreError`, `ConversionError`, `SinkError`, `UnknownFormat` or `ValueError`
-    if the run is not possible, if possible before anything is read.
+    for a run that is not possible, before anything is read if the options show it.
     """
 
     def __init__(
