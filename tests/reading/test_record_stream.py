@@ -1,4 +1,4 @@
-"""Records taken out of files while they are inspected, with their places."""
+"""Records that are read from files while they are validated, with their places."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,9 @@ GOOD: dict[str, Any] = {
 }
 
 
-def taken(data: bytes, format_: str | None = None, **options: Any) -> dict[str, Any]:
+def read_with_places(
+    data: bytes, format_: str | None = None, **options: Any
+) -> dict[str, Any]:
     """Return records with their places, bytes that are refused, and headers."""
     reading = Reading([data], format_, **options)
     records: list[PlacedRecord] = []
@@ -48,38 +50,38 @@ def test_records_come_in_order_with_their_places() -> None:
     """Each valid row is a record with its line, its number and its bytes."""
     rows = [GOOD | {"id": str(each)} for each in range(5)]
     data = lines_of(*rows).replace(b"\n", b"\n\n", 1)
-    found = taken(data, fail_fast=False)
+    found = read_with_places(data, fail_fast=False)
 
     assert [each.id for each in found["records"]] == ["0", "1", "2", "3", "4"]
     assert found["places"] == [(1, 1), (3, 2), (4, 3), (5, 4), (6, 5)]
     assert found["texts"] == [json.dumps(each).encode() for each in rows]
 
 
-def test_rows_that_are_not_valid_are_handed_on_as_bytes() -> None:
+def test_rows_that_are_not_valid_are_passed_on_as_bytes() -> None:
     """A row that is not valid is no record, and its bytes are as they were."""
     wrong = b'{"id":  "2", "input": 7}'
     data = lines_of(GOOD) + wrong + b"\n" + b"{oh\n" + lines_of(GOOD | {"id": "3"})
-    found = taken(data, "harpia", fail_fast=False)
+    found = read_with_places(data, "harpia", fail_fast=False)
 
     assert [each.id for each in found["records"]] == ["1", "3"]
     assert found["refused"] == [wrong, b"{oh"]
 
 
 def test_reading_ends_at_the_first_error() -> None:
-    """Unless told to go on, nothing is taken behind an invalid row."""
+    """By default no record is read after an invalid row."""
     data = lines_of(GOOD, {"id": "2", "input": 7}, GOOD | {"id": "3"})
-    found = taken(data, "harpia")
+    found = read_with_places(data, "harpia")
 
     assert [each.id for each in found["records"]] == ["1"]
     assert len(found["problems"]) == 1
 
 
-def test_what_is_around_records_is_their_header() -> None:
+def test_document_around_records_is_the_header() -> None:
     """HarpIA's metrics and unknown members are the header of the file."""
     metrics = [{"id": "em", "enable": True, "parameters": {}}]
     data = json.dumps({"instances": [GOOD], "metrics": metrics, "x": 1}).encode()
 
-    assert taken(data)["headers"] == [
+    assert read_with_places(data)["headers"] == [
         [Header(metrics=metrics, extra={"harpia": {"x": 1}})]
     ]
 
@@ -94,7 +96,7 @@ def test_a_header_in_a_row_is_taken_out_of_it(form: str) -> None:
         {"prompt": "d", "outputs": [], "header": {"task": {"name": "t"}}},
     ]
     data = lines_of(*rows) if form == "lines" else json.dumps(rows).encode()
-    found = taken(data, "record")
+    found = read_with_places(data, "record")
 
     assert found["records"] == [Record(prompt=each) for each in "abcd"]
     assert found["headers"] == [[Header(metrics=[1]), Header(task={"name": "t"})]]
@@ -102,14 +104,14 @@ def test_a_header_in_a_row_is_taken_out_of_it(form: str) -> None:
 
 def test_files_without_a_header_have_none() -> None:
     """Every file whose format is known has a place among the headers."""
-    assert taken(lines_of(GOOD))["headers"] == [[]]
-    assert taken(b"")["headers"] == []
+    assert read_with_places(lines_of(GOOD))["headers"] == [[]]
+    assert read_with_places(b"")["headers"] == []
 
 
 def test_columns_become_rows() -> None:
     """Item n of each column is a field of record n; a shorter column lacks some."""
     columns = {"questions": ["a", "b"], "predicted_answers": ["x", None]}
-    found = taken(json.dumps(columns).encode(), "haystack")
+    found = read_with_places(json.dumps(columns).encode(), "haystack")
 
     assert [each.prompt for each in found["records"]] == ["a", "b"]
     assert [len(each.outputs) for each in found["records"]] == [1, 0]
@@ -121,7 +123,7 @@ def test_columns_become_rows() -> None:
 
 def test_cells_become_rows() -> None:
     """A blank cell is not there, and one of empty quotes is an empty text."""
-    found = taken(b'prompt,category\na,\nb,""\n', "csv")
+    found = read_with_places(b'prompt,category\na,\nb,""\n', "csv")
 
     assert [each.category for each in found["records"]] == [UNSET, ""]
     assert found["places"] == [(2, 1), (3, 2)]
@@ -129,7 +131,7 @@ def test_cells_become_rows() -> None:
 
 def test_mapped_columns_are_the_fields_that_they_are_mapped_to() -> None:
     """A map gives fields the columns that they are in."""
-    found = taken(b"Frage,x\na,b\n", columns={"prompt": "Frage"})
+    found = read_with_places(b"Frage,x\na,b\n", columns={"prompt": "Frage"})
     (record,) = found["records"]
 
     assert record.prompt == "a"
@@ -137,7 +139,7 @@ def test_mapped_columns_are_the_fields_that_they_are_mapped_to() -> None:
 
 
 def test_records_of_several_files_are_read_one_after_the_other(tmp_path: Path) -> None:
-    """`read` yields the records of all inputs, whatever their formats."""
+    """`read` yields the records of inputs in several formats."""
     (tmp_path / "a.jsonl").write_bytes(lines_of(GOOD))
     (tmp_path / "b.csv").write_bytes(b"system,prompt,response\n,q2,r\n")
 

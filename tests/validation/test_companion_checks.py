@@ -62,7 +62,7 @@ def log(*rows: tuple[dict[str, Any], Any]) -> bytes:
 
 
 @pytest.fixture
-def beside(tmp_path: Path) -> Path:
+def lab_input_file(tmp_path: Path) -> Path:
     """Return an input of two metrics that are enabled and one that is not."""
     path = tmp_path / "input.json"
     path.write_bytes(lab_input(BLEU, CHRF, OFF))
@@ -96,10 +96,10 @@ def found(report: Report) -> list[tuple[str, int | None, str]]:
     ],
 )
 def test_output_is_checked_against_its_input(
-    beside: Path, metrics: list[dict[str, Any]], expected: list[Any]
+    lab_input_file: Path, metrics: list[dict[str, Any]], expected: list[Any]
 ) -> None:
     """Each enabled metric has one object with its parameters, and no other has any."""
-    report = validate(output(*metrics), companion=beside)
+    report = validate(output(*metrics), companion=lab_input_file)
     (count,) = report.files
     wrong = {record for _, record, _ in expected if record}
 
@@ -119,22 +119,22 @@ def test_output_is_checked_against_its_input(
     ],
 )
 def test_log_is_checked_against_its_input(
-    beside: Path, rows: list[Any], expected: list[Any]
+    lab_input_file: Path, rows: list[Any], expected: list[Any]
 ) -> None:
     """Rows name metrics that are run and instances that are there, text or number."""
-    report = validate(log(*rows), companion=beside)
+    report = validate(log(*rows), companion=lab_input_file)
     (count,) = report.files
 
     assert found(report) == expected
     assert count.invalid == len({record for _, record, _ in expected})
 
 
-def test_record_with_several_findings_is_invalid_once(beside: Path) -> None:
+def test_record_with_several_findings_is_invalid_once(lab_input_file: Path) -> None:
     """A record that its schema refuses too is one invalid record."""
     rows = log((OFF, "9"), (BLEU, "1"), (OFF, "1")).replace(
         b'"result": 0.5', b'"r": 1', 1
     )
-    (count,) = validate(rows, companion=beside).files
+    (count,) = validate(rows, companion=lab_input_file).files
 
     assert (count.records, count.valid, count.invalid) == (3, 1, 2)
 
@@ -172,12 +172,12 @@ def test_other_file_is_read_in_its_parts() -> None:
         assert ids.missing_from(known).digests == frozenset()
 
 
-def test_rows_of_another_metric_are_told_where_they_are(beside: Path) -> None:
+def test_findings_have_physical_lines(lab_input_file: Path) -> None:
     """In a file with blank lines the place of a finding is the physical one."""
     rows = b"\n\n".join(log((BLEU, "1"), (BLEU, "é"), (OFF, "2")).splitlines())
     first, second = (
         each
-        for each in validate(rows, companion=beside).problems
+        for each in validate(rows, companion=lab_input_file).problems
         if each.code != "J202"
     )
 
@@ -195,10 +195,10 @@ def test_rows_of_another_metric_are_told_where_they_are(beside: Path) -> None:
         st.sampled_from(["1", "2", 10, "é", "(1,)", 3]), min_size=1, max_size=9
     ),
 )
-def test_unknown_instances_are_those_of_a_set(
+def test_unknown_instances_are_reported(
     tmp_path_factory: pytest.TempPathFactory, ids: list[Any], seen: list[Any]
 ) -> None:
-    """Exactly the rows are told whose instance is none of the input's, by its text."""
+    """Exactly the rows with an instance that the input lacks, as text, are reported."""
     path = tmp_path_factory.mktemp("pair") / "input.json"
     path.write_bytes(lab_input(BLEU, ids=("never", *ids)))
     report = validate(log(*((BLEU, each) for each in seen)), companion=path, examples=0)

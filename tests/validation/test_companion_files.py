@@ -1,4 +1,4 @@
-"""Which files of a run are checked against which other, and what comes of it."""
+"""Pairs of files in a run, and the findings on them."""
 
 import gzip
 import io
@@ -23,8 +23,8 @@ RULES = all_rules()
 ROW, AGGREGATE = RULES["E204"].good, json.loads(RULES["E204"].companion)
 #: What its aggregate calls the samples file.
 NAME = AGGREGATE["detailed_evaluation_results"]["file_path"].rpartition("/")[2]
-#: A row that its aggregate does not speak of, and what is said of it.
-OTHER, SAID = RULES["E201"].bad, {"E201": 1, "E204": 1}
+#: A row that its aggregate does not describe, and the rules that it breaks.
+OTHER, BROKEN_RULES = RULES["E201"].bad, {"E201": 1, "E204": 1}
 #: Findings on the rows of all real pairs.
 KNOWN = {"E201": 12, "E205": 33}
 
@@ -71,7 +71,7 @@ def test_pairs_are_found_by_name(
     report = validate(*(paths if samples_first else reversed(paths)))
     counts = {Path(each.path).name: each for each in report.files}
 
-    assert codes(report) == SAID
+    assert codes(report) == BROKEN_RULES
     assert (counts[samples].invalid, counts[samples].errors) == (1, 2)
     assert (counts[other].invalid, counts[other].errors) == (0, 0)
 
@@ -113,13 +113,13 @@ def test_every_pair_of_a_folder_is_checked(tmp_path: Path) -> None:
     report = validate(tmp_path)
     wrong = [Path(each.path).name for each in report.files if each.errors]
 
-    assert codes(report) == SAID
+    assert codes(report) == BROKEN_RULES
     assert wrong == [NAME.replace("0", "2")]
 
 
 @pytest.mark.parametrize("wrong", [b"{", b"", b'{"evaluation_results": 3}'])
 def test_broken_aggregate_stops_nothing(tmp_path: Path, wrong: bytes) -> None:
-    """Of an aggregate that is broken its own faults are told, and no others."""
+    """A broken aggregate has its own problems; no file is checked against it."""
     (tmp_path / "x_samples.jsonl").write_bytes(OTHER)
     (tmp_path / "x.json").write_bytes(wrong)
     report = validate(tmp_path)
@@ -145,19 +145,19 @@ INPUTS: list[Callable[[bytes, Path], Any]] = [
 
 @pytest.mark.parametrize("given", INPUTS, ids=["path", "bytes", "stream"])
 def test_aggregate_that_is_named(tmp_path: Path, given: Any) -> None:
-    """Whatever the samples come from, they are checked against the file named."""
+    """Samples from a path, bytes or a stream are checked against the named file."""
     (path,) = write(tmp_path, scores__json=aggregate(total_rows=2))
     report = validate(given(OTHER, tmp_path), companion=path)
     places = {each.code: each.place.path for each in report.problems}
 
-    assert codes(report) == SAID | {"E203": 1}
+    assert codes(report) == BROKEN_RULES | {"E203": 1}
     assert places["E203"] == places["E204"] == str(path)
     assert places["E201"] == report.files[0].path
     assert report.files[0].invalid == 1
 
 
 def test_aggregate_that_is_named_is_for_all(tmp_path: Path) -> None:
-    """Each file that can belong to the one named is checked; others are passed over."""
+    """Each file of a fitting format is checked against the named one, no other file."""
     (path,) = write(tmp_path, scores__json=aggregate())
     report = validate(OTHER, OTHER, b'{"header": {}}', companion=path)
 
@@ -174,7 +174,7 @@ def test_file_that_nothing_belongs_to(tmp_path: Path) -> None:
 
 
 def test_file_of_no_known_format_may_belong_to_any(tmp_path: Path) -> None:
-    """Where a file is not recognised, that is the error, and not the one named."""
+    """A file in no known format is the only error, not the companion that is named."""
     (path,) = write(tmp_path, scores__json=aggregate())
     report = validate(b'{"question": "2+2?"}', companion=path)
 
@@ -184,10 +184,8 @@ def test_file_of_no_known_format_may_belong_to_any(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data", [b"[]", b"", b"[", b'{"id": "ROUGE", "parameters": {}, "score": 1']
 )
-def test_output_without_a_whole_record_is_not_missed(
-    tmp_path: Path, data: bytes
-) -> None:
-    """Of an output that is empty or broken nobody can say what it lacks."""
+def test_empty_or_broken_output_lacks_no_metric(tmp_path: Path, data: bytes) -> None:
+    """An output that is empty or broken is not reported to lack metrics."""
     path = tmp_path / "input.json"
     path.write_bytes(RULES["H201"].companion)
     report = validate(data, format="harpia-output", companion=path)
@@ -208,7 +206,7 @@ def test_output_without_a_whole_record_is_not_missed(
 def test_file_named_that_cannot_be_read(
     tmp_path: Path, data: bytes | None, reason: str
 ) -> None:
-    """A file that is named and cannot be a companion is a mistake, and said as one."""
+    """A named file that cannot be a companion raises `CompanionError`."""
     path = tmp_path / "scores.json"
     if data is not None:
         path.write_bytes(data)
@@ -223,7 +221,7 @@ def test_file_named_that_cannot_be_read(
 def test_file_that_was_not_read_to_its_end(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    """Of a file that was left early nothing is said about its rows and its bytes."""
+    """A file that is not read to its end is not compared in rows and bytes."""
     rows = ROW.replace(b'"sample_id": "1"', b'"sample_id": 1') + ROW
     (tmp_path / NAME).write_bytes(rows)
     (tmp_path / "a.json").write_bytes(aggregate(total_rows=7))
@@ -232,7 +230,7 @@ def test_file_that_was_not_read_to_its_end(
 
 
 def test_first_error_is_the_only_one_if_asked_for(tmp_path: Path) -> None:
-    """With `fail_fast` a pair has one error too, and no file behind it is opened."""
+    """With `fail_fast` a pair has one error, and no later file is opened."""
     (tmp_path / NAME).write_bytes(OTHER)
     (path,) = write(tmp_path, a__json=aggregate())
     write(tmp_path, b__json=b"{}")
@@ -247,7 +245,7 @@ def test_first_error_is_the_only_one_if_asked_for(tmp_path: Path) -> None:
 def test_file_named_is_used_by_a_file_that_is_not_read_whole(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    """That a file was left early, or folded, does not make its aggregate a mistake."""
+    """A named aggregate is used by a file that is folded or not read to its end."""
     (path,) = write(tmp_path, a__json=aggregate(total_rows=7))
     second = ROW.replace(b'"sample_id": "1"', b'"sample_id": "2"')
     report = validate(ROW + second, companion=path, **options)
@@ -257,7 +255,7 @@ def test_file_named_is_used_by_a_file_that_is_not_read_whole(
 
 @pytest.mark.parametrize("is_named", [True, False])
 def test_file_that_breaks_off_is_not_counted(tmp_path: Path, *, is_named: bool) -> None:
-    """Of a source that could not be read to its end rows and bytes are not compared."""
+    """A truncated file is not compared in rows and bytes."""
     rows = b"".join(
         ROW.replace(b'"sample_id": "1"', b'"sample_id": "%d"' % each)
         for each in range(2_000)
@@ -274,7 +272,7 @@ def test_file_that_breaks_off_is_not_counted(tmp_path: Path, *, is_named: bool) 
 
 
 def test_rules_on_pairs_can_be_left_out(tmp_path: Path) -> None:
-    """A rule that is not in force says nothing and makes no record invalid."""
+    """A rule that is not active reports nothing and makes no record invalid."""
     (tmp_path / NAME).write_bytes(OTHER)
     (tmp_path / "a.json").write_bytes(aggregate())
     report = validate(tmp_path, ignore=("E2",))
@@ -296,7 +294,7 @@ def test_real_pairs_are_found_in_their_folder() -> None:
 
 
 @needs_corpus
-def test_real_pairs_are_checked_alike_if_named() -> None:
+def test_named_real_pairs_have_the_same_findings() -> None:
     """Each pair gives the same findings where its aggregate is named."""
     found: Counter[str] = Counter()
     for each in sorted(SAMPLES.glob("*_aggregate.json")):

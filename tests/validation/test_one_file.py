@@ -35,7 +35,7 @@ def lines_of(count: int, *, wrong: tuple[int, ...] = (), blank: str = "") -> byt
     return "".join(lines).encode()
 
 
-def inspected(data: bytes, **options: Any) -> tuple[FileCount, list[str], Report]:
+def validated(data: bytes, **options: Any) -> tuple[FileCount, list[str], Report]:
     """Return the counts, the codes and the report of one file by `NUMBERS`."""
     if "format" not in options:
         options = {"schema": NUMBERS, **options}
@@ -67,10 +67,10 @@ def random_rows(count: int) -> list[bytes]:
 
 @pytest.mark.parametrize("keep", [0.1, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("count", [20, 8_000])
-def test_rows_before_a_break_are_judged(count: int, keep: float) -> None:
-    """A source that breaks off loses the torn row only, and says where it broke."""
+def test_rows_before_truncated_data_are_validated(count: int, keep: float) -> None:
+    """Of truncated data only the cut row is lost, and the reason has its place."""
     rows = random_rows(count)
-    data, codes, _ = inspected(cut_gzip(b"\n".join(rows), keep))
+    data, codes, _ = validated(cut_gzip(b"\n".join(rows), keep))
     number = f"{data.records:,}"
 
     assert codes == []
@@ -83,11 +83,11 @@ def test_rows_before_a_break_are_judged(count: int, keep: float) -> None:
 
 
 def test_break_leaves_rows_and_faults_before_it() -> None:
-    """What is wrong before a break is told, a mark and rows too long included."""
+    """Problems before truncated data are reported, also a mark and too long rows."""
     rows = random_rows(3_000)
     rows[4], rows[7] = b'{"n": "x"}', b'{"n": 1, "pad": "' + b"x" * 200 + b'"}'
     packed = cut_gzip(b"\xef\xbb\xbf" + b"\n".join(rows), 0.5)
-    count, codes, report = inspected(packed, max_row_bytes=180)
+    count, codes, report = validated(packed, max_row_bytes=180)
 
     assert codes == ["J201", "S102", "J110"]
     assert [each.place.record for each in report.problems] == [None, 5, 8]
@@ -96,11 +96,11 @@ def test_break_leaves_rows_and_faults_before_it() -> None:
 
 
 def test_break_in_an_array_leaves_the_rows_before_it() -> None:
-    """In an array too the torn row is no fault, nor that the array is not closed."""
+    """In a truncated array neither the cut row nor the missing bracket is an error."""
     rows = random_rows(3_000)
     rows[2_000] = b'{"n": tru}'
     packed = cut_gzip(b"[" + b",\n".join(rows) + b"]", 0.9)
-    count, codes, _ = inspected(packed)
+    count, codes, _ = validated(packed)
 
     assert codes == ["J101"]
     assert count.records == count.valid + 1 > 2_500
@@ -109,8 +109,8 @@ def test_break_in_an_array_leaves_the_rows_before_it() -> None:
 
 @pytest.mark.parametrize("opening", [b"", b"[\n", b'{\n"a": "'])
 def test_break_in_the_first_record(opening: bytes) -> None:
-    """Where no record is whole, no fault is made up, and the reason says so."""
-    count, codes, _ = inspected(cut_gzip(opening + random_rows(1)[0] * 50, 0.6))
+    """Without a whole record there is no problem, and the reason states that."""
+    count, codes, _ = validated(cut_gzip(opening + random_rows(1)[0] * 50, 0.6))
 
     assert codes == []
     assert count.records == 0
@@ -120,7 +120,7 @@ def test_break_in_the_first_record(opening: bytes) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-be"])
 def test_wide_encoding_is_a_reason_and_nothing_else(encoding: str) -> None:
     """A file in UTF-16 could not be read: no finding, and no talk of records."""
-    count, codes, _ = inspected('{"n": 1}'.encode(encoding))
+    count, codes, _ = validated('{"n": 1}'.encode(encoding))
 
     assert codes == []
     assert count.reason is not None
@@ -134,7 +134,7 @@ def test_wide_encoding_is_a_reason_and_nothing_else(encoding: str) -> None:
 )
 def test_file_without_records_is_an_error(data: bytes) -> None:
     """A file that is empty, blank or an empty array has one error, and was read."""
-    count, codes, report = inspected(data)
+    count, codes, report = validated(data)
 
     assert codes == ["J201"] * data.startswith(b"\xef") + ["J111"]
     assert (count.records, count.errors, count.complete) == (0, 1, True)
@@ -143,8 +143,8 @@ def test_file_without_records_is_an_error(data: bytes) -> None:
 
 @pytest.mark.parametrize("shape", [SEED, TAG, CURRENT])
 def test_family_takes_the_shape_of_the_records(shape: str) -> None:
-    """`eee` judges each shape by its own schema, and says so for all but the first."""
-    count, codes, _ = inspected(b"\n".join(records_of(shape)), format="eee")
+    """`eee` validates each shape by its schema, with a note for all but the first."""
+    count, codes, _ = validated(b"\n".join(records_of(shape)), format="eee")
 
     assert count.format == shape
     assert codes == ["S202"] * (shape != SEED)
@@ -156,8 +156,8 @@ def test_family_takes_the_shape_of_the_records(shape: str) -> None:
 def test_pinned_format_holds_the_file_to_it(asked: str, shape: str) -> None:
     """A file in another shape has one S201, first; the rest is counted exactly."""
     data = b"\n".join(records_of(shape) * 5)
-    count, codes, report = inspected(data, format=asked, ignore=("X101",))
-    plain, _, _ = inspected(data, format=asked, ignore=("S201", "X101"))
+    count, codes, report = validated(data, format=asked, ignore=("X101",))
+    plain, _, _ = validated(data, format=asked, ignore=("S201", "X101"))
     others = sum(each.count for each in report.groups if each.code != "S201")
 
     assert count.format == asked
@@ -170,7 +170,7 @@ def test_pinned_format_holds_the_file_to_it(asked: str, shape: str) -> None:
 
 def test_seed_asked_for_and_another_given() -> None:
     """The one finding names both shapes, the sign, and what to do."""
-    _, codes, report = inspected(b"\n".join(records_of(CURRENT)), format=SEED)
+    _, codes, report = validated(b"\n".join(records_of(CURRENT)), format=SEED)
     problem = report.problems[0]
 
     assert codes == ["S201"]
@@ -179,11 +179,11 @@ def test_seed_asked_for_and_another_given() -> None:
     assert where(problem) == (1, 1, 0, None)
 
 
-def test_mixed_shapes_are_judged_by_the_most_frequent() -> None:
+def test_mixed_shapes_are_validated_by_the_most_frequent() -> None:
     """In a mixed file each record of another shape is an error of its own."""
     mixed = records_of(SEED)[:2] + records_of(TAG)[:1] + records_of(SEED)[2:4]
-    recognised, _, _ = inspected(b"\n".join(mixed), format="eee")
-    pinned, codes, _ = inspected(b"\n".join(mixed), format=SEED)
+    recognised, _, _ = validated(b"\n".join(mixed), format="eee")
+    pinned, codes, _ = validated(b"\n".join(mixed), format=SEED)
 
     assert (recognised.format, recognised.invalid) == (SEED, 1)
     assert (pinned.invalid, pinned.folded) == (1, False)
@@ -193,14 +193,14 @@ def test_mixed_shapes_are_judged_by_the_most_frequent() -> None:
 def test_a_few_good_records_do_not_hide_another_shape() -> None:
     """S201 needs most records to have the other shape, not all of them."""
     mixed = records_of(TAG)[:1] * 7 + records_of(SEED)[:1] * 3
-    count, codes, _ = inspected(b"\n".join(mixed), format=SEED)
+    count, codes, _ = validated(b"\n".join(mixed), format=SEED)
 
     assert codes == ["S201"]
     assert (count.records, count.invalid, count.folded) == (10, 7, True)
 
 
 def test_next_file_is_not_folded() -> None:
-    """What is folded in one file is told in the next."""
+    """A file after a folded one is not folded."""
     other = b"\n".join(records_of(CURRENT))
     broken = records_of(SEED)[0].replace(b'"sample_id"', b'"sampel_id"')
     report = validate(other, broken, format=SEED)
@@ -212,7 +212,7 @@ def test_next_file_is_not_folded() -> None:
 @pytest.mark.parametrize("row", [{"question": "2+2?"}, {}, [[1, 2]], "text", 3])
 def test_unknown_format_says_what_is_missing(row: Any) -> None:
     """A file in no known format has one error, with the nearest and what they lack."""
-    count, codes, report = inspected(json.dumps(row).encode(), format=None)
+    count, codes, report = validated(json.dumps(row).encode(), format=None)
     (problem,) = report.problems
     is_object = isinstance(row, dict)
 
@@ -223,10 +223,10 @@ def test_unknown_format_says_what_is_missing(row: Any) -> None:
     assert ("are not objects" in problem.message) == (not is_object)
 
 
-def test_only_selected_rules_speak() -> None:
+def test_only_selected_rules_report() -> None:
     """With J selected neither the schema nor the shape is an error."""
     rows = [records_of(CURRENT)[0], b'{"score": NaN}', b"{}"]
-    count, codes, _ = inspected(b"\n".join(rows), format=SEED, select=("J",))
+    count, codes, _ = validated(b"\n".join(rows), format=SEED, select=("J",))
 
     assert codes == ["J106"]
     assert (count.records, count.invalid, count.folded) == (3, 1, False)
@@ -238,9 +238,9 @@ LIMITS = [1, 2, 500, 999, 1_000, 1_001, 2_999]
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("blank", ["", "\n", " \r\n"])
 def test_limit_is_exact(limit: int, blank: str) -> None:
-    """So many records are looked at, wherever blocks end and blank lines stand."""
+    """The limit is exact for any blocks and blank lines."""
     data = lines_of(3_000, wrong=(limit, limit + 1), blank=blank)
-    count, codes, report = inspected(data, limit=limit, ignore=("J202",))
+    count, codes, report = validated(data, limit=limit, ignore=("J202",))
 
     assert len(data) > 2 * BLOCK
     assert codes == ["S102"]
@@ -253,7 +253,7 @@ def test_limit_at_the_end_of_a_block() -> None:
     row = b'{"n": 1}' + b" " * 55 + b"\n"
     data = row * (3 * BLOCK // len(row))
     for each in (BLOCK // 64 - 1, BLOCK // 64, BLOCK // 64 + 1, 2 * BLOCK // 64):
-        count, _, _ = inspected(data, limit=each)
+        count, _, _ = validated(data, limit=each)
 
         assert (len(row), count.records, count.complete) == (64, each, False)
 
@@ -262,14 +262,14 @@ def test_limit_at_the_end_of_a_block() -> None:
 @pytest.mark.parametrize("data", [b"{}\n{}\n{}\n", b"[{}, {}, {}]", b"{}\n\n{}\n{}"])
 def test_limit_that_is_not_reached(data: bytes, limit: int) -> None:
     """A file with no more records than the limit was read to its end."""
-    count, _, _ = inspected(data, limit=limit)
+    count, _, _ = validated(data, limit=limit)
 
     assert (count.records, count.complete) == (3, True)
 
 
 def test_limit_in_an_array() -> None:
-    """In an array the limit stops before what is wrong behind it."""
-    count, codes, _ = inspected(b'[{"n": 1}, {"n": 2}, {"n": "x"}, ', limit=2)
+    """In an array, an error after the limit is not reported."""
+    count, codes, _ = validated(b'[{"n": 1}, {"n": 2}, {"n": "x"}, ', limit=2)
 
     assert codes == []
     assert (count.records, count.complete) == (2, False)
@@ -278,7 +278,7 @@ def test_limit_in_an_array() -> None:
 def test_limit_counts_rows_that_are_too_long() -> None:
     """A row beyond the limit of bytes is a record, and nothing behind it is blank."""
     data = b'{"n": 1, "pad": "xxxxxxxxxxxxxxxxxxxx"}\n{"n": 2}\n{"n": "x"}\n'
-    count, codes, _ = inspected(data, limit=1, max_row_bytes=20)
+    count, codes, _ = validated(data, limit=1, max_row_bytes=20)
 
     assert codes == ["J110"]
     assert (count.records, count.invalid, count.notes) == (1, 1, 0)
@@ -288,7 +288,7 @@ def test_limit_counts_rows_that_are_too_long() -> None:
 def test_fail_fast_finds_exactly_one_error(number: int) -> None:
     """The first error ends it, with the records up to it counted."""
     wrong = tuple(range(number, 3_001))
-    count, codes, report = inspected(lines_of(3_000, wrong=wrong), fail_fast=True)
+    count, codes, report = validated(lines_of(3_000, wrong=wrong), fail_fast=True)
 
     assert codes == ["S102"]
     assert (count.records, count.valid, count.errors) == (number, number - 1, 1)
@@ -299,7 +299,7 @@ def test_fail_fast_finds_exactly_one_error(number: int) -> None:
 def test_fail_fast_finds_one_error_of_a_record_with_several() -> None:
     """Of several errors in one record the first is kept."""
     data = b'{"n": "x", "n": "y"}\n{"n": "z"}'
-    count, codes, _ = inspected(data, fail_fast=True)
+    count, codes, _ = validated(data, fail_fast=True)
 
     assert len(codes) == 1
     assert (count.records, count.invalid, count.errors) == (1, 1, 1)
@@ -319,7 +319,7 @@ def test_fail_fast_stops_at_any_error(
     data: bytes, options: dict[str, Any], code: str
 ) -> None:
     """An error of the file as a whole, or of its container, is the only one too."""
-    count, codes, _ = inspected(data, fail_fast=True, **options)
+    count, codes, _ = validated(data, fail_fast=True, **options)
 
     assert codes == [code]
     assert count.errors == 1
@@ -327,15 +327,15 @@ def test_fail_fast_stops_at_any_error(
 
 def test_fail_fast_passes_over_warnings() -> None:
     """A warning does not stop it."""
-    count, codes, _ = inspected(b'\xef\xbb\xbf{"n": 1}\n{"n": "x"}\n{', fail_fast=True)
+    count, codes, _ = validated(b'\xef\xbb\xbf{"n": 1}\n{"n": "x"}\n{', fail_fast=True)
 
     assert codes == ["J201", "S102"]
     assert count.records == 2
 
 
 def test_places_behind_a_byte_order_mark() -> None:
-    """The mark is told once; it is no character of the first line, but three bytes."""
-    _, codes, report = inspected(b'\xef\xbb\xbf{"n": "x"}\n{"n": "x"}\n')
+    """The mark is reported once; it is no character of line 1, but three bytes."""
+    _, codes, report = validated(b'\xef\xbb\xbf{"n": "x"}\n{"n": "x"}\n')
 
     assert codes == ["J201", "S102", "S102"]
     assert [where(each) for each in report.problems] == [
@@ -348,7 +348,7 @@ def test_places_behind_a_byte_order_mark() -> None:
 def test_blank_lines_count_as_lines_and_not_as_records() -> None:
     """With blank lines and CRLF, lines are physical and records are numbered on."""
     data = b'\r\n{"n": 1}\r\n\r\n \t\r\n{"n": "x"}\r\n\n{"n": "y"}'
-    count, codes, report = inspected(data)
+    count, codes, report = validated(data)
 
     assert codes == ["S102", "S102", "J202"]
     assert [where(each) for each in report.problems] == [
@@ -361,8 +361,8 @@ def test_blank_lines_count_as_lines_and_not_as_records() -> None:
 
 
 def test_one_blank_line_is_one() -> None:
-    """A single blank line is told where it is, in the singular."""
-    _, _, report = inspected(b'{"n": 1}\n\n{"n": 2}\n')
+    """A single blank line has its place and a message in the singular."""
+    _, _, report = validated(b'{"n": 1}\n\n{"n": 2}\n')
 
     assert report.problems[0].message == "1 blank line is passed over"
     assert where(report.problems[0]) == (2, 1, 9, None)
@@ -371,7 +371,7 @@ def test_one_blank_line_is_one() -> None:
 def test_fault_at_the_end_of_a_long_line() -> None:
     """In a line of five megabytes the place is exact, and the rows around it count."""
     long = b'{"n": 1, "pad": "' + b"x" * 5_000_000 + b'", "n2": tru}'
-    count, codes, report = inspected(b'{"n": 1}\n' + long + b'\n{"n": "x"}\n')
+    count, codes, report = validated(b'{"n": 1}\n' + long + b'\n{"n": "x"}\n')
     line, column, offset, record = where(report.problems[0])
 
     assert codes == ["J101", "S102"]
@@ -384,7 +384,7 @@ def test_fault_at_the_end_of_a_long_line() -> None:
 def test_row_beyond_the_limit_is_numbered() -> None:
     """A row that is too long is an invalid record; those behind it are judged."""
     data = b'{"n": 1}\n{"n": 1, "m": 123456}\n{"n": "x"}\n'
-    count, codes, report = inspected(data, max_row_bytes=12)
+    count, codes, report = validated(data, max_row_bytes=12)
 
     assert codes == ["J110", "S102"]
     assert [where(each)[::3] for each in report.problems] == [(2, 2), (3, 3)]
@@ -398,7 +398,7 @@ def test_fault_in_a_pretty_printed_array() -> None:
     """In an array over many lines the place is the physical one."""
     rows: list[dict[str, Any]] = [{"n": 1}, {"n": 2, "m": {"é": [1, 2]}}, {"n": "x"}]
     data = json.dumps(rows, indent=2, ensure_ascii=False).encode()
-    count, codes, report = inspected(data)
+    count, codes, report = validated(data)
     line = data.split(b"\n").index(b'    "n": "x"') + 1
 
     assert codes == ["S102"]
@@ -409,7 +409,7 @@ def test_fault_in_a_pretty_printed_array() -> None:
 def test_single_object_over_many_lines() -> None:
     """One pretty-printed object is one record."""
     data = json.dumps({"m": {"a": [1]}, "n": "x"}, indent=4).encode() + b"\n"
-    count, codes, report = inspected(data)
+    count, codes, report = validated(data)
 
     assert codes == ["S102"]
     assert where(report.problems[0]) == (7, 10, data.index(b'"x"'), 1)
@@ -419,7 +419,7 @@ def test_single_object_over_many_lines() -> None:
 def test_rows_that_nest_too_deeply_are_no_crash() -> None:
     """A row of any depth is a finding, wherever the format is told from it."""
     deep = records_of(TAG)[0][:-1] + b',"z":' + b"[" * 900 + b"]" * 900 + b"}"
-    count, _, report = inspected(b"\n".join([deep] * 4), format=SEED)
+    count, _, report = validated(b"\n".join([deep] * 4), format=SEED)
 
     assert count.invalid == count.records == 4
     assert {"J108"} <= {each.code for each in report.groups}
@@ -444,7 +444,7 @@ def test_progress_is_told_of_every_file() -> None:
     """The one who watches is called with the reader, until all bytes are consumed."""
     seen: list[int] = []
     data = lines_of(5_000)
-    inspected(data, progress=lambda reader: seen.append(reader.consumed))
+    validated(data, progress=lambda reader: seen.append(reader.consumed))
 
     assert seen == sorted(seen)
     assert len(seen) > 3
@@ -461,7 +461,7 @@ def test_disagreement_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> N
         return verdict
 
     monkeypatch.setattr(RowValidator, "validate", validate_all)
-    count, codes, report = inspected(b'{"n": 1}\n{"n": "x"}\n', cross_check=True)
+    count, codes, report = validated(b'{"n": 1}\n{"n": "x"}\n', cross_check=True)
 
     assert codes == ["V902"]
     assert where(report.problems[0])[::3] == (2, 2)
@@ -483,7 +483,7 @@ def test_internal_error_leaves_other_records_validated(
         return accept(self, chunk)
 
     monkeypatch.setattr(RowValidator, "validate", fail_at_two)
-    count, codes, report = inspected(b'{"n": 1}\n{"n": 2}\n{"n": "x"}\n{"n": 4}\n')
+    count, codes, report = validated(b'{"n": 1}\n{"n": 2}\n{"n": "x"}\n{"n": 4}\n')
 
     assert codes == ["V902", "S102"]
     assert "KeyError: 'lost'" in report.problems[0].message
@@ -532,7 +532,7 @@ def test_counts_are_those_of_the_rows(rows: list[bytes], limit: int | None) -> N
     ]
     # With a last row, a first one that is cut off begins no document.
     data = b"\n".join([b'{"n": 0}', *rows])
-    count, _, report = inspected(data, limit=limit and limit + 1, examples=0)
+    count, _, report = validated(data, limit=limit and limit + 1, examples=0)
     found = [where(each)[::3] for each in report.problems if each.code != "J202"]
 
     assert count.records == len(full) + 1

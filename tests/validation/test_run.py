@@ -163,7 +163,7 @@ def test_problems_do_not_end_quietly(bad: Path) -> None:
 
 
 def test_missing_files_do_not_stop_the_others(good: Path, bad: Path) -> None:
-    """What is missing is a failed file in its place; the others are judged."""
+    """What is missing is a failed file in its place; the others are validated."""
     missing = good.with_name("none.jsonl")
     report = validate(good, missing, bad, schema=NUMBERS)
     paths = [each.path for each in report.files]
@@ -187,7 +187,7 @@ def test_folder_is_its_data_files(tmp_path: Path) -> None:
 
 
 def test_folder_without_data_is_a_failure(tmp_path: Path) -> None:
-    """A folder that holds nothing to read is told, not passed over."""
+    """A folder without data files is a failure of the report."""
     report = validate(tmp_path)
 
     assert not report.ok
@@ -197,14 +197,14 @@ def test_folder_without_data_is_a_failure(tmp_path: Path) -> None:
 def test_file_named_twice_is_read_once(
     good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However a path is spelt, alone, in its folder or by a pattern: it is one file."""
+    """A file named by several paths, its folder and a pattern is validated once."""
     monkeypatch.chdir(good.parent)
     inputs = (good, str(good), "good.jsonl", "./good.jsonl", ".", "*.jsonl")
 
     assert [each.records for each in validate(*inputs, schema=NUMBERS).files] == [2]
 
 
-def test_bytes_are_never_the_same() -> None:
+def test_equal_bytes_are_separate_inputs() -> None:
     """Equal bytes given twice are two inputs, each with a name of its own."""
     data = b'{"n": "x"}'
     report = validate(data, data, b"{}", schema=NUMBERS)
@@ -231,8 +231,8 @@ def test_open_files_are_read(bad: Path) -> None:
     assert (count.path, count.records, count.invalid) == (str(bad), 1, 1)
 
 
-def test_streams_without_a_name_are_told_apart() -> None:
-    """Streams in memory have no name, and are read all the same."""
+def test_streams_without_a_name_are_numbered() -> None:
+    """Streams in memory are named `<stream>` and numbered."""
     streams = io.BytesIO(b'{"n": 1}'), io.BytesIO(b'{"n": "x"}')
     report = validate(*streams, schema=NUMBERS)
 
@@ -248,7 +248,7 @@ def test_sources_are_inputs(bad: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [3, None, ["a.jsonl"], io.StringIO("{}"), {}])
-def test_what_is_no_input_is_refused(given: Any) -> None:
+def test_input_of_another_type_is_refused(given: Any) -> None:
     """A mistake in a call is a `TypeError` at once, not a verdict on data."""
     with pytest.raises(TypeError, match="an input is a path, bytes or an open binary"):
         validate(b"{}", given)
@@ -276,21 +276,21 @@ def test_what_is_no_input_is_refused(given: Any) -> None:
 def test_options_that_cannot_be_met(
     options: dict[str, Any], error: type[Exception], words: str
 ) -> None:
-    """What cannot be meant is refused before anything is read."""
+    """Options that are not allowed raise an error before anything is read."""
     with pytest.raises(error, match=words):
         validate(b"{}", **options)
 
 
 def test_limit_is_of_each_file(good: Path, bad: Path) -> None:
-    """Every file is looked at up to the limit, not the first one alone."""
+    """Every file is validated up to the limit, not only the first one."""
     report = validate(good, bad, schema=NUMBERS, limit=1)
 
     assert [(each.records, each.complete) for each in report.files] == [(1, False)] * 2
     assert report.ok
 
 
-def test_limit_hides_a_break_behind_it() -> None:
-    """What lies behind the limit is not looked at, so it is no failure."""
+def test_limit_before_truncated_data() -> None:
+    """Data after the limit is not read, so that it may be truncated."""
     data = gzip.compress(b'{"n": 1}\n{"n": 2}\n')[:-8]
 
     assert validate(data, schema=NUMBERS, limit=1).ok
@@ -298,7 +298,7 @@ def test_limit_hides_a_break_behind_it() -> None:
 
 
 def test_fail_fast_ends_the_run(good: Path, bad: Path) -> None:
-    """With `fail_fast` no file behind the first error is opened, those before are."""
+    """With `fail_fast` no file after the first error is opened."""
     report = validate(good, bad, good.with_name("none"), schema=NUMBERS, fail_fast=True)
 
     assert [each.path for each in report.files] == [str(good), str(bad)]
@@ -308,7 +308,7 @@ def test_fail_fast_ends_the_run(good: Path, bad: Path) -> None:
 @pytest.mark.parametrize("examples", [0, 1, 5])
 @pytest.mark.parametrize("most", [0, 1, 7])
 def test_caps_leave_counts_exact(examples: int, most: int) -> None:
-    """However few examples are kept, counts and groups are exact."""
+    """Counts and groups are exact with any number of examples."""
     rows = [{"n": "x", "a": "y"}, {"n": 1, "a": "y"}, {"n": 1}] * 100
     schema = {"properties": {"n": {"type": "integer"}, "a": {"type": "integer"}}}
     data = "\n".join(json.dumps(each) for each in rows).encode()
@@ -324,7 +324,7 @@ def test_caps_leave_counts_exact(examples: int, most: int) -> None:
 
 
 def test_groups_of_a_file_are_bounded() -> None:
-    """Beyond so many pointers the rest is one group, and counts stay exact."""
+    """Pointers beyond the limit are one group, and counts stay exact."""
     schema = {"additionalProperties": {"type": "integer"}}
     more = GROUP_LIMIT + 25
     rows = [{f"k{row}_{each}": "x" for each in range(25)} for row in range(more // 25)]
@@ -336,7 +336,7 @@ def test_groups_of_a_file_are_bounded() -> None:
     assert (report.groups[-1].pointer, report.groups[-1].count) == (GROUP_REST, 25)
 
 
-def test_report_grows_while_one_iterates(bad: Path) -> None:
+def test_report_of_an_unfinished_run(bad: Path) -> None:
     """The report of a run that was left early counts what was read so far."""
     run = Validation([bad, b"{"], Options(schema=NUMBERS))
     next(iter(run))
@@ -389,8 +389,8 @@ def samples_of(group: str) -> list[Path]:
     return sorted(SAMPLES.glob(f"{group}*_samples*.jsonl"))
 
 
-def judged(paths: list[Path], shape: str, **options: Any) -> Report:
-    """Return the report of some files that are held to a shape."""
+def report_by_shape(paths: list[Path], shape: str, **options: Any) -> Report:
+    """Return the report of some files that are validated by one shape."""
     report = validate(*paths, format=shape, **options)
     assert not report.failures
     return report
@@ -398,10 +398,10 @@ def judged(paths: list[Path], shape: str, **options: Any) -> Report:
 
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_real_records_are_judged_as_upstream_says(group: str, shape: str) -> None:
-    """So many of the real records are valid in each shape, in each group of files."""
+def test_counts_of_valid_real_records(group: str, shape: str) -> None:
+    """The number of valid real records of each group and shape is the one upstream."""
     files, records, valid = GROUPS[group]
-    report = judged(samples_of(group), shape)
+    report = report_by_shape(samples_of(group), shape)
     summary = report.summary()
 
     assert (summary["files"], summary["records"]) == (files, records)
@@ -411,10 +411,10 @@ def test_real_records_are_judged_as_upstream_says(group: str, shape: str) -> Non
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_real_files_in_another_shape_are_folded(shape: str) -> None:
-    """A file of another shape is one finding; without that rule all are told."""
+    """A file of another shape has one problem; without S201 all are reported."""
     paths = samples_of("")
-    report = judged(paths, shape)
-    plain = judged(paths, shape, ignore=("S201",))
+    report = report_by_shape(paths, shape)
+    plain = report_by_shape(paths, shape, ignore=("S201",))
     folded = {each.path for each in report.files if each.folded}
     shown = Counter(each.place.path for each in report.problems)
     first = {each.place.path: each.code for each in reversed(report.problems)}
@@ -426,8 +426,10 @@ def test_real_files_in_another_shape_are_folded(shape: str) -> None:
     )
 
 
-def test_real_records_are_judged_alike_by_both_engines() -> None:
+def test_both_engines_agree_on_real_records() -> None:
     """The reference engine confirms the verdict on all real records."""
     paths = samples_of("")
 
-    assert judged(paths, "eee", cross_check=True) == judged(paths, "eee")
+    assert report_by_shape(paths, "eee", cross_check=True) == report_by_shape(
+        paths, "eee"
+    )

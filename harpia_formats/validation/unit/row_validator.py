@@ -242,9 +242,8 @@ class RowValidator:
             verdict.keys += self._identity.keys_of_value(value)
         asks_schema = self._checks.asks_schema or self._checks.remarks is None
         if asks_schema:
-            causes = self._cached_causes and self._cached_causes.causes_by_pattern(
-                value
-            )
+            cached = self._cached_causes
+            causes = cached and cached.causes_by_pattern(value)
             if causes:
                 verdict.findings += self._findings_of(number, value, causes)
                 return
@@ -260,9 +259,8 @@ class RowValidator:
             return
         from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
 
-        verdict.findings += [
-            Finding(remark.code, number, remark, value) for remark in remarks
-        ]
+        for remark in remarks:
+            verdict.findings.append(Finding(remark.code, number, remark, value))
 
     def confirm(self, row: int, value: Any) -> None:
         """Compare the verdict on a decoded record with the reference engine, if asked.
@@ -284,9 +282,8 @@ class RowValidator:
             self._cached_causes = CachedCauses(
                 self._schema, checks.advise, formats=checks.formats
             )
-        return self._findings_of(
-            number, value, self._cached_causes.causes_of(value, errors)
-        )
+        causes = self._cached_causes.causes_of(value, errors)
+        return self._findings_of(number, value, causes)
 
     def _findings_of(
         self, number: int, value: Any, causes: "Sequence[Cause]"

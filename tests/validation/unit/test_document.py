@@ -46,10 +46,10 @@ def found(text: bytes, **options: Any) -> list[tuple[str, Path]]:
         (b'{"rows": [', [("J102", ())]),
     ],
 )
-def test_header_is_judged_as_a_record(
+def test_header_is_validated_as_a_record(
     text: bytes, expected: list[tuple[str, Path]]
 ) -> None:
-    """Text, JSON and schema have their say on what is left of the document."""
+    """Text, JSON and schema of a document without its records are validated."""
     assert found(text) == expected
 
 
@@ -60,6 +60,6 @@ def test_lengths_of_columns_are_remarked_on() -> None:
     assert found(b'{"rows": [], "name": 1}', lengths=equal) == expected
 
 
-def test_lengths_are_not_told_of_a_broken_header() -> None:
-    """Where the header does not parse, nothing has a place in it."""
+def test_lengths_are_not_checked_with_a_broken_header() -> None:
+    """With a header that is no valid JSON, only its syntax error is reported."""
     assert found(b'{"rows": [', lengths=equal) == [("J102", ())]

@@ -1,4 +1,4 @@
-"""The verdict on rows: the reference engine's, whichever way a row takes."""
+"""The verdict on rows is that of the reference engine, with and without a decoder."""
 
 import itertools
 import json
@@ -159,7 +159,7 @@ def test_colons_survive_writing(text: str) -> None:
     assert counts == {text.count(":")}
 
 
-def judged(validator: RowValidator, text: bytes) -> list[str]:
+def codes_of(validator: RowValidator, text: bytes) -> list[str]:
     """Return the codes of the findings in `text`."""
     chunks = [each for each in frames([text]) if isinstance(each, Chunk)]
     return [
@@ -181,18 +181,18 @@ def judged(validator: RowValidator, text: bytes) -> list[str]:
         (b'{"a": "' + b"[" * 500 + b'"}\n', []),
     ],
 )
-def test_text_is_judged(text: bytes, codes: list[str]) -> None:
-    """Text and JSON are judged row by row, before and after a decoder is there."""
+def test_text_is_validated(text: bytes, codes: list[str]) -> None:
+    """Text and JSON are validated row by row, with and without a decoder."""
     schema = {"type": "object", "properties": {"a": {}}}
     fresh, warm = RowValidator(schema, RowChecks()), RowValidator(schema, RowChecks())
-    judged(warm, b'{"a": 0}\n' * 100)
+    codes_of(warm, b'{"a": 0}\n' * 100)
 
     for validator in (fresh, warm):
-        assert codes == judged(validator, b'{"a": 0}\n' + text)
+        assert codes == codes_of(validator, b'{"a": 0}\n' + text)
 
 
 def test_bad_rows_among_good_ones() -> None:
-    """Rows are judged alike whether their neighbours are good or bad."""
+    """The verdict on a row does not depend on its neighbours."""
     valid = json.dumps(records()[0])
     wrong = valid.replace('"is_correct"', '"is_right"')
     chance = random.Random(8)  # noqa: S311 - needs a seed, not secrecy
@@ -231,7 +231,7 @@ def outcome_of(rows: list[bytes], size: int, warm: int) -> tuple[Any, list[str]]
         "properties": {"id": {}, "n": {"type": "integer"}, "free": {}},
     }
     validator = RowValidator(schema, RowChecks(identity=IdentityReader((("id",),))))
-    judged(validator, b'{"id": "", "n": 0}\n' * warm)
+    codes_of(validator, b'{"id": "", "n": 0}\n' * warm)
     found: list[tuple[str, int, Any]] = []
     keys: list[str] = []
     for start in range(0, len(rows), size):
@@ -244,7 +244,7 @@ def outcome_of(rows: list[bytes], size: int, warm: int) -> tuple[Any, list[str]]
 
 
 @given(st.lists(_ROWS, max_size=80), st.integers(1, 40), st.sampled_from([0, 100]))
-def test_rows_are_judged_alike_however_many_at_once(
+def test_verdicts_do_not_depend_on_the_size_of_chunks(
     rows: list[bytes], size: int, warm: int
 ) -> None:
     """Findings and keys are those of each row alone, with or without a decoder."""
@@ -265,14 +265,14 @@ def test_disagreement_is_raised() -> None:
 
 
 def test_patterns_run_in_linear_time() -> None:
-    """A pattern that would take for ever elsewhere is decided at once."""
+    """A pattern with exponential time in other engines is decided at once."""
     schema_validator = schema_validator_of({"pattern": "^(a+)+$"})
 
     assert not schema_validator.is_valid("a" * 5_000 + "!")
 
 
 def test_undetermined_is_not_invalid() -> None:
-    """A pattern that needs look-around may give up, and that is said as it is."""
+    """A pattern with look-around on which the engine gives up is V901."""
     schema = {"properties": {"value": {"pattern": r"^(?:(\w+\s?)*b|a*!)(?<!x)$"}}}
     data = b'{"value": "' + b"a" * 40 + b'!"}'
 
@@ -316,7 +316,7 @@ def test_keys_that_come_late_are_learned() -> None:
     row = records()[0]
     late = json.dumps(row | {"late": 1}).encode()
     for text in [json.dumps(row).encode()] * 70 + [late] * 200:
-        judged(validator, text)
+        codes_of(validator, text)
     decoder = validator.decoder
 
     assert decoder is not None

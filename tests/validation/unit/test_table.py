@@ -18,7 +18,7 @@ def table(*rows: list[str]) -> bytes:
     ).encode()
 
 
-def told(data: bytes, format_: str = "csv", **options: Any) -> Report:
+def report_of(data: bytes, format_: str = "csv", **options: Any) -> Report:
     """Return the report on a table, with all problems."""
     uncapped = {"examples": 0, "max_problems": 0}
     return validate(data, format=format_, **uncapped | options)
@@ -40,7 +40,7 @@ def where(problem: Problem) -> tuple[int, int, int, int, int | None]:
 def test_every_row_has_as_many_fields_as_the_header(rows: list[list[str]]) -> None:
     """Exactly the rows with more or fewer fields are wrong, each in its line."""
     data = table(["prompt", "response"], ["a", "b"], *rows)
-    report = told(data)
+    report = report_of(data)
     (count,) = report.files
     wrong = [number for number, row in enumerate(rows, 2) if len(row) != 2]
     found = [each for each in report.problems if each.code == "J304"]
@@ -65,20 +65,22 @@ def test_every_row_has_as_many_fields_as_the_header(rows: list[list[str]]) -> No
 )
 def test_field_count_names_both_numbers(data: bytes, expected: str) -> None:
     """The message on a row says how many fields it has, and how many the header."""
-    assert [each.message for each in told(data).problems] == [expected]
+    assert [each.message for each in report_of(data).problems] == [expected]
 
 
-def test_header_is_judged_by_its_columns() -> None:
-    """A column that is missing or misspelt is told at the header, once for the file."""
-    report = told(b"promt,response\na,b\nc,d\n", "tencent-csv", select=("S",))
+def test_header_is_validated_by_its_columns() -> None:
+    """A missing or misspelt column is reported at the header, once for the file."""
+    report = report_of(b"promt,response\na,b\nc,d\n", "tencent-csv", select=("S",))
 
     assert codes_of(report) == ["S103"]
     assert where(report.problems[0]) == (1, 1, 6, 0, None)
 
 
 def test_rows_below_a_wrong_header_are_undetermined() -> None:
-    """Where the columns are not those of the format, rows are not judged."""
-    report = told(b"promt,response\na,b\nc,d,e\n", "tencent-csv", select=("S", "J"))
+    """Rows are not validated if the columns are not those of the format."""
+    report = report_of(
+        b"promt,response\na,b\nc,d,e\n", "tencent-csv", select=("S", "J")
+    )
     (count,) = report.files
 
     assert codes_of(report) == ["S103"]
@@ -87,7 +89,7 @@ def test_rows_below_a_wrong_header_are_undetermined() -> None:
 
 def test_rows_below_a_header_that_cannot_be_read_are_undetermined() -> None:
     """A broken header is one error, and is never taken for a row."""
-    report = told(b'a,"b\n1,2\n3,4\n')
+    report = report_of(b'a,"b\n1,2\n3,4\n')
     (count,) = report.files
 
     assert codes_of(report) == ["J301"]
@@ -96,8 +98,8 @@ def test_rows_below_a_header_that_cannot_be_read_are_undetermined() -> None:
 
 
 def test_column_that_is_there_twice_is_marked() -> None:
-    """Each name that the header has more than once is told, at the last of them."""
-    report = told("é,b,é,é,b\n1,2,3,4,5\n".encode())
+    """Each repeated name of the header is reported, at the last of its columns."""
+    report = report_of("é,b,é,é,b\n1,2,3,4,5\n".encode())
     places = [where(each) for each in report.problems]
 
     assert codes_of(report) == ["J305", "J305"]
@@ -106,8 +108,8 @@ def test_column_that_is_there_twice_is_marked() -> None:
 
 
 def test_row_that_breaks_off_is_a_record_of_its_own() -> None:
-    """A row with an open quote is one invalid record; those below it are judged."""
-    report = told(b'a,b\n1,2\n3,"4\n5,6,7\n8,9\n')
+    """A row with an open quote is one invalid record; those below it are validated."""
+    report = report_of(b'a,b\n1,2\n3,"4\n5,6,7\n8,9\n')
     (count,) = report.files
 
     assert codes_of(report) == ["J301", "J304"]
@@ -121,18 +123,18 @@ def test_row_that_breaks_off_is_a_record_of_its_own() -> None:
 @pytest.mark.parametrize(
     "data", [b'a,b\n1,2\n3,"4\n', b"a,b\n1,2\n3,4,5\n", b"a,b\n1,2\n3,\0\n"]
 )
-def test_what_could_not_be_judged_is_never_valid(data: bytes) -> None:
+def test_row_without_a_verdict_is_undetermined(data: bytes) -> None:
     """A row that is lost to a rule that is not asked for is undetermined."""
-    report = told(data, select=("S",))
+    report = report_of(data, select=("S",))
     (count,) = report.files
 
     assert codes_of(report) == []
     assert (count.records, count.valid, count.undetermined) == (2, 1, 1)
 
 
-def test_blank_lines_are_told_once_and_are_no_records() -> None:
+def test_blank_lines_are_reported_once_and_are_no_records() -> None:
     """Lines with nothing on them are counted together, at the first of them."""
-    report = told(b"a,b\n\n1,2\n\r\n3,4,5\n")
+    report = report_of(b"a,b\n\n1,2\n\r\n3,4,5\n")
 
     assert codes_of(report) == ["J304", "J202"]
     assert [where(each)[0] for each in report.problems] == [5, 2]
@@ -143,7 +145,7 @@ def test_blank_lines_are_told_once_and_are_no_records() -> None:
 @pytest.mark.parametrize("data", [b"", b"\n", b"a,b\n", b"a,b\n\n"])
 def test_table_without_rows_is_an_error(data: bytes) -> None:
     """A table holds at least one record below its header."""
-    report = told(data, ignore=("J202",))
+    report = report_of(data, ignore=("J202",))
 
     assert codes_of(report) == ["J111"]
     assert report.files[0].records == 0
@@ -154,7 +156,7 @@ def test_table_without_rows_is_an_error(data: bytes) -> None:
 )
 def test_limit_is_exact(limit: int, records: int, complete: bool) -> None:
     """So many rows are looked at, neither the header nor blank lines counted."""
-    report = told(b"a\n1\n\n2,3\n4,5\n", limit=limit, ignore=("J202",))
+    report = report_of(b"a\n1\n\n2,3\n4,5\n", limit=limit, ignore=("J202",))
     (count,) = report.files
 
     assert (count.records, count.complete) == (records, complete)
@@ -172,8 +174,8 @@ def test_limit_is_exact(limit: int, records: int, complete: bool) -> None:
 )
 def test_first_error_is_the_only_one_if_asked_for(data: bytes) -> None:
     """With `fail_fast` reading ends at the first error, also of several in a row."""
-    report = told(data, "tencent-csv", fail_fast=True, select=("J", "S"))
-    first = told(data, "tencent-csv", select=("J", "S")).problems[0]
+    report = report_of(data, "tencent-csv", fail_fast=True, select=("J", "S"))
+    first = report_of(data, "tencent-csv", select=("J", "S")).problems[0]
 
     assert list(report.problems) == [first]
     assert report.errors == 1
@@ -183,7 +185,7 @@ def test_first_error_is_the_only_one_if_asked_for(data: bytes) -> None:
 def test_places_count_lines_in_quotes_and_the_mark() -> None:
     """A field over several lines moves all below it, a byte order mark only bytes."""
     data = b'a,"b\nc",d\n1,"2\n","3"\n4,5\n'
-    report = told(b"\xef\xbb\xbf" + data)
+    report = report_of(b"\xef\xbb\xbf" + data)
 
     assert codes_of(report) == ["J201", "J304"]
     assert where(report.problems[1]) == (5, 1, 2, data.index(b"4,5") + 3, 2)
@@ -192,7 +194,7 @@ def test_places_count_lines_in_quotes_and_the_mark() -> None:
 def test_reference_engine_is_asked_about_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where a second opinion is asked for, one that differs is a bug of ours."""
+    """A row on which the reference engine differs is an internal error."""
 
     def contrary(*_: Any, **__: Any) -> Any:
         return lambda *_: False
