@@ -382,7 +382,7 @@ def test_fault_at_the_end_of_a_long_line() -> None:
 
 
 def test_row_beyond_the_limit_is_numbered() -> None:
-    """A row that is too long is an invalid record; those behind it are judged."""
+    """A row that is too long is an invalid record; those after it are validated."""
     data = b'{"n": 1}\n{"n": 1, "m": 123456}\n{"n": "x"}\n'
     count, codes, report = validated(data, max_row_bytes=12)
 
@@ -417,7 +417,7 @@ def test_single_object_over_many_lines() -> None:
 
 
 def test_rows_that_nest_too_deeply_are_no_crash() -> None:
-    """A row of any depth is a finding, wherever the format is told from it."""
+    """A row of any depth is a finding, with a given or a detected format."""
     deep = records_of(TAG)[0][:-1] + b',"z":' + b"[" * 900 + b"]" * 900 + b"}"
     count, _, report = validated(b"\n".join([deep] * 4), format=SEED)
 
@@ -440,7 +440,7 @@ def test_findings_of_a_record_come_in_reading_order() -> None:
     assert offsets == sorted(offsets)
 
 
-def test_progress_is_told_of_every_file() -> None:
+def test_progress_is_reported_of_every_file() -> None:
     """The one who watches is called with the reader, until all bytes are consumed."""
     seen: list[int] = []
     data = lines_of(5_000)
@@ -494,7 +494,7 @@ def test_internal_error_leaves_other_records_validated(
 def test_internal_error_cannot_be_deselected(
     monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
-    """A record on which our code fails is never valid, whatever rules are selected."""
+    """A record on which our code fails is never valid, with any rules selected."""
 
     def fail(*_: Any) -> Verdict:
         raise KeyError("lost")
@@ -507,7 +507,7 @@ def test_internal_error_cannot_be_deselected(
 
 
 def test_engines_are_compared_even_if_no_rule_on_schemas_is_selected() -> None:
-    """With `cross_check`, a row is validated by its schema whatever is selected."""
+    """With `cross_check`, a row is validated by its schema with any rules selected."""
     count, codes, _ = inspected(b'{"n": "x"}\n', cross_check=True, select=("J",))
 
     assert codes == []
@@ -551,7 +551,7 @@ def test_counts_are_those_of_the_rows(rows: list[bytes], limit: int | None) -> N
         ),
     ],
 )
-def test_what_could_not_be_judged_is_never_valid(
+def test_record_without_a_verdict_is_never_valid(
     data: bytes, options: dict[str, Any]
 ) -> None:
     """A record that cannot be read is undetermined where its rule is not asked for."""
@@ -563,7 +563,7 @@ def test_what_could_not_be_judged_is_never_valid(
 
 
 def test_records_of_no_known_format_are_undetermined() -> None:
-    """Records of a file in no known format are read but not judged."""
+    """Records of a file in no known format are read but not validated."""
     report = validate(b'{"question": "2+2?"}\n{"question": "3+3?"}\n')
     (count,) = report.files
 

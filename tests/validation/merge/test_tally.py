@@ -14,7 +14,7 @@ RULES = all_rules()
 PROBLEM = Problem("S101", "missing-key", Severity.ERROR, Place("a", 1, 2, 3, 4, 5), "")
 
 
-def told(tally: Tally, code: str, path: Path, line: int = 1) -> list[Problem]:
+def kept_problems(tally: Tally, code: str, path: Path, line: int = 1) -> list[Problem]:
     """Have `tally` count a problem of the last file; return it if it is kept."""
     rule, count = RULES[code], tally.files[-1]
     problem = replace(
@@ -37,7 +37,7 @@ def tallied(
     kept = [
         problem
         for number, (code, path) in enumerate(findings, 1)
-        for problem in told(tally, code, path, number)
+        for problem in kept_problems(tally, code, path, number)
     ]
     return replace(tally.report(), problems=tuple(kept))
 
@@ -88,7 +88,7 @@ def test_files_have_groups_of_their_own() -> None:
     tally = Tally()
     for each in ("a", "b"):
         tally.begin(each)
-        told(tally, "S101", ())
+        kept_problems(tally, "S101", ())
     groups = [(each.path, each.count) for each in tally.report().groups]
 
     assert groups == [("a", 1), ("b", 1)]
@@ -98,11 +98,11 @@ def test_folded_file_is_counted_and_not_kept() -> None:
     """In a folded file findings are counted; the next file is not folded."""
     tally = Tally()
     tally.begin("a")
-    kept = told(tally, "S201", ())
+    kept = kept_problems(tally, "S201", ())
     tally.files[-1].folded = True
-    kept += told(tally, "S101", ())
+    kept += kept_problems(tally, "S101", ())
     tally.begin("b")
-    kept += told(tally, "S101", ())
+    kept += kept_problems(tally, "S101", ())
     report = tally.report()
 
     assert [(each.code, each.place.path) for each in kept] == [
@@ -118,8 +118,8 @@ def test_groups_of_one_file_are_bounded() -> None:
     for name in ("a", "b"):
         tally.begin(name)
         for number in range(GROUP_LIMIT + 5):
-            told(tally, "S102", (f"k{number}",))
-        told(tally, "S102", ("k0",))
+            kept_problems(tally, "S102", (f"k{number}",))
+        kept_problems(tally, "S102", ("k0",))
     groups = tally.report().groups
 
     assert len(groups) == 2 * (GROUP_LIMIT + 1)

@@ -41,7 +41,7 @@ FIXTURES = sorted(
     each for each in (ROOT / "fixtures").glob("*/*valid/*") if each.is_file()
 )
 REPORTS = ("full", "concise", "json", "jsonl")
-#: Bytes of the longest row that is judged.
+#: Bytes of the longest row that is validated.
 LIMIT = 2000
 _row = json.loads(VALID.read_bytes().split(b"\n")[0])
 
@@ -88,7 +88,7 @@ lines = st.one_of(rows, rows, rows, st.sampled_from([b"", b" ", b"\r", b"\t"]))
 
 @st.composite
 def files(draw: st.DrawFn) -> bytes:
-    """Return a file of lines or an array, with whatever is wrong with it."""
+    """Return a file of lines or an array, with several kinds of errors."""
     if draw(st.booleans()):
         end = draw(st.sampled_from([b"\n", b"\r\n"]))
         data = end.join(draw(st.lists(lines, max_size=25)))
@@ -134,7 +134,7 @@ class Here(Executor):
 def tiny(size: int, *, small: bool = False) -> Iterator[None]:
     """Have ranges, bundles and batches of so many bytes, however little there is.
 
-    A whole file is judged elsewhere only if it is `small`.
+    A whole file is validated by a worker only if it is `small`.
     """
     with pytest.MonkeyPatch.context() as patch:
         for name in ("RANGE", "RANGE_DESCRIBED", "BUNDLE"):
@@ -162,7 +162,7 @@ def narrow() -> Iterator[None]:
         yield
 
 
-def told(inputs: Iterable[Any], reporter: str = "json", **options: Any) -> Any:
+def report_text(inputs: Iterable[Any], reporter: str = "json", **options: Any) -> Any:
     """Return all that a run tells: what a reporter writes, and all counts."""
     run = Validation(list(inputs), Options(**options))
     parts: list[str] = []
@@ -182,7 +182,7 @@ def told(inputs: Iterable[Any], reporter: str = "json", **options: Any) -> Any:
 )
 @example(b"\n".join(FAULTY * 3), 1, "eee@0.2.0", 1, 3, "json")
 @example(b"[" + b",".join(FAULTY * 3) + b"]", 1, "eee@0.2.0", 1, 3, "json")
-def test_what_is_told_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may matter
+def test_report_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may matter
     tmp_path: Path,
     data: bytes,
     size: int,
@@ -201,11 +201,11 @@ def test_what_is_told_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - wha
         "max_row_bytes": LIMIT,
     }
     with narrow():
-        whole = told([path], reporter, **options, jobs=1)
+        whole = report_text([path], reporter, **options, jobs=1)
     with narrow(), tiny(size):
-        here = told([path], reporter, **options, executor=Here())
+        here = report_text([path], reporter, **options, executor=Here())
         several = {
-            jobs: told([path], reporter, **options, executor=pool, jobs=jobs)
+            jobs: report_text([path], reporter, **options, executor=pool, jobs=jobs)
             for jobs, pool in pools().items()
         }
 
@@ -237,9 +237,9 @@ def test_nothing_ever_depends_on_ranges(  # noqa: PLR0913, PLR0917 - what may ma
         "max_row_bytes": LIMIT,
     }
     with narrow():
-        whole = told([path], **options, jobs=1)
+        whole = report_text([path], **options, jobs=1)
     with narrow(), tiny(size):
-        here = told([path], **options, executor=Here())
+        here = report_text([path], **options, executor=Here())
 
     assert here == whole
 
@@ -251,10 +251,10 @@ def test_nothing_ever_depends_on_ranges(  # noqa: PLR0913, PLR0917 - what may ma
     most=st.sampled_from([0, 3, 1000]),
     reporter=st.sampled_from(REPORTS),
 )
-def test_what_is_told_does_not_depend_on_batches(
+def test_report_does_not_depend_on_batches(
     tmp_path: Path, parts: list[bytes], size: int, most: int, reporter: str
 ) -> None:
-    """Small files tell the same one by one, together, or each elsewhere."""
+    """Small files have the same report one by one, in batches and by workers."""
     names = []
     for number, data in enumerate(parts):
         path = tmp_path / f"{number}.jsonl"
@@ -262,10 +262,10 @@ def test_what_is_told_does_not_depend_on_batches(
         names += [str(path), str(tmp_path / f"no-{number}.jsonl")]
     inputs = [*names, VALID, b"in memory"]
     options: dict[str, Any] = {"max_problems": most, "max_row_bytes": LIMIT}
-    whole = told(inputs, reporter, **options, jobs=1)
+    whole = report_text(inputs, reporter, **options, jobs=1)
     executor = Here()
     with tiny(size, small=True):
-        here = told(inputs, reporter, **options, executor=executor)
+        here = report_text(inputs, reporter, **options, executor=executor)
 
     assert here == whole
     assert executor.works
@@ -275,18 +275,18 @@ def test_what_is_told_does_not_depend_on_batches(
 def test_fixtures_tell_the_same(name: str) -> None:
     """Every fixture tells the same, in ranges and as one of many files."""
     paths = [each for each in FIXTURES if each.parent.parent.name == name]
-    whole = told(paths, lint=True, jobs=1)
+    whole = report_text(paths, lint=True, jobs=1)
     with tiny(500):
-        ranged_ = told(paths, lint=True, executor=Here())
+        ranged_ = report_text(paths, lint=True, executor=Here())
     with tiny(100_000, small=True):
-        batched = told(paths, lint=True, executor=Here())
+        batched = report_text(paths, lint=True, executor=Here())
 
     assert ranged_ == whole
     assert batched == whole
 
 
 def test_wrapped_documents_are_helped_with(tmp_path: Path) -> None:
-    """The records of a document with other members are judged elsewhere too."""
+    """The records of a document with other members are validated by workers, too."""
     document = json.loads((ROOT / "fixtures/harpia/valid/H101-camel.json").read_bytes())
     first = document["instances"][0]
     odd: list[Any] = [{**first, "input": 1}, {**first, "id": "2"}, {**first, "x": 1}, 1]
@@ -295,9 +295,9 @@ def test_wrapped_documents_are_helped_with(tmp_path: Path) -> None:
     path.write_text(json.dumps({**document, "instances": numbered + odd * 9}))
     executor = Here()
     with narrow():
-        whole = told([path], jobs=1)
+        whole = report_text([path], jobs=1)
     with narrow(), tiny(3000):
-        here = told([path], executor=executor)
+        here = report_text([path], executor=executor)
 
     assert here == whole
     assert here[1][0].records == 236
@@ -306,16 +306,16 @@ def test_wrapped_documents_are_helped_with(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [0, 1, 200, 3000])
 def test_compressed_files_tell_the_same(tmp_path: Path, cut: int) -> None:
-    """Compressed lines tell the same elsewhere, also where they break off."""
+    """Compressed lines have the same report by workers, also if truncated."""
     rows = [row_with(each % 50) for each in range(200)] + list(FAULTY)
     data = gzip.compress(b"\n".join(rows))
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(data[: len(data) - cut])
     executor = Here()
     with narrow():
-        whole = told([path], jobs=1)
+        whole = report_text([path], jobs=1)
     with narrow(), tiny(3000):
-        here = told([path], executor=executor)
+        here = report_text([path], executor=executor)
 
     assert here == whole
     assert len(executor.works) > 2
@@ -325,16 +325,16 @@ def test_streams_tell_the_same() -> None:
     """What can be read only once tells the same, and which ids are repeated."""
     data = b"\n".join(row_with(each % 30) for each in range(90))
     with narrow():
-        whole = told([io.BytesIO(data)], jobs=1)
+        whole = report_text([io.BytesIO(data)], jobs=1)
     with narrow(), tiny(3000):
-        here = told([io.BytesIO(data)], executor=Here())
+        here = report_text([io.BytesIO(data)], executor=Here())
 
     assert here == whole
     assert here[1][0].invalid == 60
 
 
 def test_users_schemas_tell_the_same(tmp_path: Path) -> None:
-    """A schema of the user's judges elsewhere too, and so does the second engine."""
+    """Workers validate by a schema of the user and by the second engine, too."""
     schema = {"properties": {"n": {"const": 1}, "t": {"format": "date"}}}
     texts = [b'{"n": 1, "t": "2025-01-01"}', b'{"n": true}', b'{"t": "x"}', b"{"]
     path = tmp_path / "rows.jsonl"
@@ -344,9 +344,9 @@ def test_users_schemas_tell_the_same(tmp_path: Path) -> None:
         "assert_formats": True,
         "cross_check": True,
     }
-    whole = told([path], **options, jobs=1)
+    whole = report_text([path], **options, jobs=1)
     with narrow(), tiny(100):
-        here = told([path], **options, executor=Here())
+        here = report_text([path], **options, executor=Here())
 
     assert here == whole
     assert here[1][0].invalid == 60
@@ -359,43 +359,43 @@ def test_pairs_of_batches_are_found(tmp_path: Path) -> None:
     samples.write_bytes(VALID.read_bytes())
     inputs = [*found, samples]
     with tiny(100_000, small=True):
-        here = told(inputs, executor=Here(), companion=found[0])
+        here = report_text(inputs, executor=Here(), companion=found[0])
 
-    assert here == told(inputs, companion=found[0], jobs=1)
+    assert here == report_text(inputs, companion=found[0], jobs=1)
 
 
-def test_a_beginning_is_judged_here(tmp_path: Path) -> None:
+def test_beginning_is_validated_by_the_main_process(tmp_path: Path) -> None:
     """Where only a beginning is wanted nobody reads on."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join(map(row_with, range(100))))
     executor = Here()
     with narrow(), tiny(100):
-        told([path], limit=50, executor=executor)
-        told([path], fail_fast=True, executor=executor)
+        report_text([path], limit=50, executor=executor)
+        report_text([path], fail_fast=True, executor=executor)
 
     assert executor.works == []
 
 
-def test_too_much_to_tell_is_judged_here(tmp_path: Path) -> None:
+def test_too_many_findings_are_validated_by_the_main_process(tmp_path: Path) -> None:
     """Where there are too many findings to hand over, all are counted all the same."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join([*map(row_with, range(100)), *FAULTY * 20]))
     with narrow():
-        whole = told([path], jobs=1)
+        whole = report_text([path], jobs=1)
     with narrow(), tiny(2000), pytest.MonkeyPatch.context() as patch:
         patch.setattr(collectors, "DESCRIBED_LIMIT", 1)
-        here = told([path], executor=Here())
+        here = report_text([path], executor=Here())
 
     assert here == whole
 
 
-def test_what_is_asked_for_is_known_elsewhere(tmp_path: Path) -> None:
+def test_workers_know_which_examples_are_needed(tmp_path: Path) -> None:
     """Examples that are there already are not made again."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join([FAULTY[0]] * 400))
     executor = Here()
     with narrow(), tiny(2000):
-        told([path], executor=executor, format="eee@0.2.0")
+        report_text([path], executor=executor, format="eee@0.2.0")
 
     assert executor.demands[0].satisfied == frozenset()
     assert executor.demands[-1].satisfied == {("S102", "/evaluation/score", "")}
@@ -450,7 +450,7 @@ if __name__ == "__main__":
 
 
 def killed(tmp_path: Path, how: str, *paths: Path) -> list[str]:
-    """Return what is told by a run whose processes are killed."""
+    """Return the output of a run whose processes are killed."""
     script = tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")
     mark = tmp_path / "mark"
@@ -507,7 +507,7 @@ def test_what_always_kills_is_named(tmp_path: Path) -> None:
 
 @needs_kill
 def test_compressed_rows_that_kill_are_named(tmp_path: Path) -> None:
-    """Rows that were handed over and kill are named too, and the rest is judged."""
+    """Rows sent to a worker that kill it are reported, and the rest is validated."""
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n".join(LINES)))
     missed, wrong, counts = killed(tmp_path, "always", path)
@@ -522,15 +522,20 @@ def test_compressed_rows_that_kill_are_named(tmp_path: Path) -> None:
 
 @needs_kill
 def test_a_small_file_that_kills_is_named(tmp_path: Path) -> None:
-    """Of files that are judged together only the one that kills has no verdict."""
+    """Of a batch of files only the one that kills its worker has no verdict."""
     paths = [tmp_path / f"{each}.jsonl" for each in range(4)]
     for each in paths:
         each.write_bytes(FAULTY[0])
     paths[2].write_bytes(LINES[400])
-    told_ = killed(tmp_path, "always files", *paths)
+    reported = killed(tmp_path, "always files", *paths)
 
-    assert [each.split()[1] for each in told_[:4]] == ["S102", "S102", "V901", "S102"]
-    assert told_[4:] == [
+    assert [each.split()[1] for each in reported[:4]] == [
+        "S102",
+        "S102",
+        "V901",
+        "S102",
+    ]
+    assert reported[4:] == [
         "1 0 1 0 True",
         "1 0 1 0 True",
         "1 0 0 1 False",
@@ -543,9 +548,9 @@ def test_processes_tell_the_same(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [row_with(each % 900) for each in range(1000)] + list(FAULTY) * 3
     path.write_bytes(b"\n".join(rows))
-    whole = told([path], jobs=1)
+    whole = report_text([path], jobs=1)
     with tiny(100_000):
-        two, three = told([path], jobs=2), told([path], jobs=3)
+        two, three = report_text([path], jobs=2), report_text([path], jobs=3)
 
     assert two == whole
     assert three == whole

@@ -219,7 +219,7 @@ def test_table_is_complete_if_the_first_error_is_in_its_last_record(
     data: bytes, complete: bool
 ) -> None:
     """With `fail_fast`, a table that was read to its end is complete."""
-    report = told(data, fail_fast=True)
+    report = report_of(data, fail_fast=True)
 
     assert codes_of(report) == ["J304"]
     assert report.files[0].complete is complete
