@@ -500,7 +500,7 @@ def test_internal_error_cannot_be_deselected(
         raise KeyError("lost")
 
     monkeypatch.setattr(RowValidator, "validate", fail)
-    count, codes, _ = inspected(b'{"n": 1}\n', **options)
+    count, codes, _ = validated(b'{"n": 1}\n', **options)
 
     assert codes == ["V902"]
     assert (count.valid, count.invalid, count.undetermined) == (0, 0, 1)
@@ -508,7 +508,7 @@ def test_internal_error_cannot_be_deselected(
 
 def test_engines_are_compared_even_if_no_rule_on_schemas_is_selected() -> None:
     """With `cross_check`, a row is validated by its schema with any rules selected."""
-    count, codes, _ = inspected(b'{"n": "x"}\n', cross_check=True, select=("J",))
+    count, codes, _ = validated(b'{"n": "x"}\n', cross_check=True, select=("J",))
 
     assert codes == []
     assert (count.valid, count.undetermined) == (1, 0)
