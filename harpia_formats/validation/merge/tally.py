@@ -1,6 +1,7 @@
 """Count the findings of a run exactly, and keep a few of each group as examples."""
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 
@@ -26,6 +27,8 @@ class _FileGroups(msgspec.Struct):
     satisfied: set[GroupKey] = msgspec.field(default_factory=set)
     #: Rules whose groups beyond the limit have them.
     satisfied_rest: set[str] = msgspec.field(default_factory=set)
+    #: Rules that have groups beyond the limit.
+    rest: set[str] = msgspec.field(default_factory=set)
 
     def key_of(self, group: GroupKey) -> GroupKey:
         """Return under which group a finding is counted."""
@@ -106,15 +109,14 @@ class Tally(msgspec.Struct):
         """
         file = self._groups_of(count)
         firsts_only = self.has_examples or count.folded
+        satisfied: AbstractSet[GroupKey] = file.satisfied
+        rest = file.satisfied_rest
+        if firsts_only:
+            # The groups that are known have their first problem.
+            satisfied, rest = file.groups.keys(), file.rest
         if most is not None:
-            return Demand(frozenset(islice(file.satisfied, most)), firsts_only)
-        is_full = len(file.groups) >= GROUP_LIMIT
-        return Demand(
-            file.satisfied,
-            firsts_only,
-            file.satisfied_rest if is_full else frozenset(),
-            file.groups.keys(),
-        )
+            return Demand(frozenset(islice(satisfied, most)), firsts_only)
+        return Demand(satisfied, firsts_only, rest, file.groups.keys())
 
     @property
     def has_examples(self) -> bool:
@@ -132,6 +134,8 @@ class Tally(msgspec.Struct):
         if counted is None:
             counted = file.groups[key] = _group_of(problem, key)
             self._groups.append(counted)
+            if key[1] == GROUP_REST:
+                file.rest.add(key[0])
         else:
             counted.count += 1
         self._note_examples(file, key)

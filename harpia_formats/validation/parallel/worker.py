@@ -244,7 +244,8 @@ class _FindingLog:
 
     def demand(self) -> Demand:
         """Return which problems need no description any more."""
-        return Demand(self._satisfied, self.count.folded)
+        is_folded = self.count.folded
+        return Demand(self._times.keys() if is_folded else self._satisfied, is_folded)
 
     def take(self, flow: Generator[Findings, None, _End]) -> _End:
         """Add all that `flow` yields; return what it returns.

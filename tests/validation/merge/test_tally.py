@@ -152,3 +152,29 @@ def test_pointers_of_groups_are_escaped(path: Path) -> None:
     (group,) = tallied([("S102", path)]).groups
 
     assert group.pointer in {"/a*b", "/*", "/a~1b/c~0d"}
+
+
+def test_known_groups_need_no_problem_when_there_are_examples_enough() -> None:
+    """After the last example, only the first problem of a new group is described."""
+    tally = Tally(examples=0, max_problems=2)
+    count = tally.begin("a")
+    for path in (("a",), ("b",), ("c",)):
+        kept_problems(tally, "S101", path)
+    demand, sent = tally.demand(count), tally.demand(count, most=10)
+
+    assert demand.firsts_only
+    assert not any(demand.needs(("S101", f"/{key}", "")) for key in "abc")
+    assert not any(sent.needs(("S101", f"/{key}", "")) for key in "abc")
+    assert demand.needs(("S101", "/d", ""))
+
+
+def test_groups_beyond_the_limit_need_no_problem_after_their_first() -> None:
+    """Groups beyond the limit are one group, which needs one first problem."""
+    tally = Tally(examples=0, max_problems=1)
+    count = tally.begin("a")
+    for number in range(GROUP_LIMIT + 1):
+        kept_problems(tally, "S101", (str(number),))
+    demand = tally.demand(count)
+
+    assert not demand.needs(("S101", "/other", ""))
+    assert demand.needs(("S102", "/other", ""))
