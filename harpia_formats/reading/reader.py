@@ -110,7 +110,7 @@ class Reading:
             for code in active
             if rules[code].severity is Severity.ERROR
         }
-        self._plan = run_plan_of(self._options, errors, None, formats)
+        self._plan = run_plan_of(self._options, errors, None, formats, for_reading=True)
         self._fields = _fields_of(formats[0], columns) if columns else {}
         self.tally = Tally()
         #: The headers of each file whose format is known.

@@ -210,3 +210,18 @@ def test_ignored_rule_is_silent() -> None:
 
     assert report.ok
     assert report.files[0].valid == 1
+
+
+@pytest.mark.parametrize(
+    "code", [code for code in EXEMPLIFIED if RULES[code].command == "validate"]
+)
+def test_selected_rule_is_found(code: str, tmp_path: Path) -> None:
+    """A rule that is the only one selected is found in its bad example."""
+    rule = RULES[code]
+    given: bytes | Path = rule.bad
+    if rule.file_name:
+        given = tmp_path / rule.file_name
+        given.write_bytes(rule.bad)
+    report = validate(given, **{**options_of(rule, tmp_path), "select": (code,)})
+
+    assert [problem.code for problem in report.problems] == [code]

@@ -27,6 +27,8 @@ class RunPlan(msgspec.Struct, frozen=True):
     schema: tuple[str, Schema] | None
     #: The ids of the formats that a file may be in.
     formats: tuple[str, ...]
+    #: Whether valid rows are read as records, and what is doubtful is not reported.
+    for_reading: bool = False
 
     def active_rules(self) -> dict[str, Rule]:
         """Return the selected rules and V902, by their codes.
@@ -46,6 +48,8 @@ def run_plan_of(
     rules: Mapping[str, Rule],
     schema: tuple[str, Schema] | None,
     formats: tuple[Format, ...],
+    *,
+    for_reading: bool = False,
 ) -> RunPlan:
     """Return the plan of a run with `options`; only `rules` are checked."""
     return RunPlan(
@@ -54,6 +58,7 @@ def run_plan_of(
         tuple(rules),
         schema,
         tuple(format_.id for format_ in formats),
+        for_reading,
     )
 
 

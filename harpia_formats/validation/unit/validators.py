@@ -20,6 +20,8 @@ from harpia_formats.validation.unit.row_validator import RowValidator
 
 #: The rule on a record of another format.
 OTHER_FORMAT = "S203"
+#: The rules of the hub with the severity error; no remark has one of them.
+_HUB_RULES = ("J", "S", "C", "V", "X")
 #: The beginnings of the codes of rules on schema errors.
 _schema_rules = ("S1", "C", "V", OTHER_FORMAT)
 
@@ -154,10 +156,13 @@ class FileValidators:
 
     def _asks_remarks(self, dialect: Dialect) -> bool:
         """Return whether any active rule may be that of a remark."""
-        errors_only = all(
-            rule.severity is Severity.ERROR for rule in self.rules.values()
+        if dialect.remarks_refuse:
+            return True
+        # Reading needs only the valid rows, which these remarks do not change.
+        return not self.plan.run.for_reading and any(
+            rule.severity is not Severity.ERROR or not code.startswith(_HUB_RULES)
+            for code, rule in self.rules.items()
         )
-        return dialect.remarks_refuse or not errors_only
 
     def _decoder_schema(self, path: Path) -> Schema | None:
         """Return a schema of rows without remarks, None if there is none."""
