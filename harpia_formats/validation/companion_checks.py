@@ -28,7 +28,6 @@ from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.record_numbers import FIRST_RECORD
 from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.validated_file import ValidatedFile
 
@@ -216,7 +215,7 @@ class _Check:
         if remark.code not in collector.rules:
             return Findings()
         if collector.is_error(remark.code):
-            self.validated.outcomes.add(FIRST_RECORD, b"", record.number - 1)
+            self.validated.outcomes.add_invalid(record.number)
         id_key, name = self.validated.format.id_key, collector.name
         row = RowContext(name, record.text, record.start, record.number, value, id_key)
         self._add(remark, row)

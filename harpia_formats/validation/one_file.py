@@ -38,6 +38,8 @@ if TYPE_CHECKING:  # imported only for tables, and if repeated ids are looked fo
 
 BLANK_LINES = "J202"
 MISLEADING_NAME = "J203"
+#: How many repeated ids are reported together.
+REPEATED_IDS = 64
 
 
 class OpenFile(msgspec.Struct, frozen=True):
@@ -227,16 +229,19 @@ def _holds_nothing(merge: FileMerge, file: OpenFile) -> bool:
 
 
 def _with_repeated_ids(local: LocalValidation, ids: RepeatedIds) -> Iterator[Findings]:
-    """Yield the problem of each record whose id an earlier one has."""
+    """Yield the problems of records whose id an earlier one has, some at once."""
     merge, options = local.merge, local.validators.options
     if options.fail_fast and merge.stopped:
         return
     collector = local.collector
-    for _ in ids.report(merge, collector, local.validators.id_key):
-        yield collector.take()
+    reported = ids.report(merge, collector, local.validators.id_key)
+    for number, _ in enumerate(reported, 1):
         if options.fail_fast:
             merge.stopped = True
-            return
+            break
+        if number % REPEATED_IDS == 0:
+            yield collector.take()
+    yield collector.take()
 
 
 def note_end(file: OpenFile, merge: FileMerge) -> None:

@@ -33,6 +33,14 @@ class Outcomes(msgspec.Struct):
         now_invalid = self._shifted(self.invalid, before, size)
         self.count.undetermined += (found & ~now_invalid).bit_count()
 
+    def add_invalid(self, number: int) -> None:
+        """Count a record as invalid."""
+        if number in self.invalid:
+            return
+        self.invalid.add(number)
+        self.count.invalid += 1
+        self.count.undetermined -= number in self.undetermined
+
     @staticmethod
     def _shifted(records: RecordSet, before: int, size: int) -> int:
         """Return the bits around the numbers `before` to `before` + 8 * `size`."""

@@ -9,7 +9,6 @@ import msgspec
 from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.record_numbers import FIRST_RECORD
 
 if TYPE_CHECKING:  # imported only if repeated ids are looked for: start-up time
     from harpia_formats.dedup.duplicate_ids import DuplicateId, DuplicateIdFinder
@@ -35,7 +34,7 @@ class RepeatedIds(msgspec.Struct, frozen=True):
     ) -> Iterator[None]:
         """Report the records with repeated ids to `collector`; yield after each one."""
         for repeat in self.ids.repeats(merge.records):
-            merge.outcomes.add(FIRST_RECORD, b"", repeat.record.number - 1)
+            merge.outcomes.add_invalid(repeat.record.number)
             _collect(repeat, collector, id_key)
             yield
 

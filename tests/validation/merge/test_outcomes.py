@@ -22,8 +22,10 @@ def test_each_record_is_counted_once(notes: list[tuple[bool, int]]) -> None:
     count = FileCount("a", records=20)
     outcomes = Outcomes(count)
     for is_invalid, number in notes:
-        bits = (FIRST_RECORD, b"") if is_invalid else (b"", FIRST_RECORD)
-        outcomes.add(*bits, number - 1)
+        if is_invalid:
+            outcomes.add_invalid(number)
+        else:
+            outcomes.add(b"", FIRST_RECORD, number - 1)
     invalid = {number for is_invalid, number in notes if is_invalid}
     unknown = {number for _, number in notes} - invalid
 
