@@ -1,4 +1,4 @@
-"""A server of files on this machine, as good or as bad as a test wants it."""
+"""A local file server whose faults a test can choose."""
 
 import re
 import threading

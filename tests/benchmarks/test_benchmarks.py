@@ -149,8 +149,8 @@ def test_rows_are_valid_by_the_reference() -> None:
     assert all(validator.is_valid(each) for each in ROWS[:150])
 
 
-def test_rows_are_valid_by_ours() -> None:
-    """We find nothing in the rows, and recognise their format."""
+def test_rows_are_valid_by_our_validator() -> None:
+    """Our validation finds no problem in the rows and recognizes their format."""
     report = harpia_formats.validate(b"".join(LINES))
     assert report.ok
     assert report.problems == ()
@@ -195,7 +195,7 @@ def test_measures_every_run_of_every_candidate() -> None:
     assert found["pause"].peak is None
 
 
-def test_takes_turns(tmp_path: Path) -> None:
+def test_candidates_alternate(tmp_path: Path) -> None:
     """Every candidate runs once before any of them runs again."""
     log = tmp_path / "log"
     code = "open({!r}, 'a').write({!r})"
@@ -239,10 +239,10 @@ def test_a_process_that_ended_takes_no_memory() -> None:
     assert measure.memory_of([gone]) == 0
 
 
-def test_a_generated_file_is_reused_only_if_it_is_whole(
+def test_generated_file_is_reused_only_if_complete(
     command: ModuleType, tmp_path: Path
 ) -> None:
-    """A file that is there is kept; one that is cut or foreign is written anew."""
+    """A complete file is reused; a truncated or different one is written anew."""
     path = command.generated_file(tmp_path, 20)
     whole = path.read_bytes()
     before = path.stat().st_mtime_ns
@@ -252,8 +252,8 @@ def test_a_generated_file_is_reused_only_if_it_is_whole(
         assert command.generated_file(tmp_path, 20).read_bytes() == whole
 
 
-def test_a_table_lines_up(modules: Callable[[str], ModuleType]) -> None:
-    """The cells of a table are padded, words to the left and numbers to the right."""
+def test_table_is_aligned(modules: Callable[[str], ModuleType]) -> None:
+    """The cells of a table are padded: words left-aligned, numbers right-aligned."""
     tables = modules("report.tables")
     lines = tables.table(["what", "s"], [["a", "10.5"], ["longer", "1"]]).splitlines()
     assert lines == [
@@ -287,7 +287,7 @@ def test_generates_the_same_rows_to_convert(
 
 @pytest.mark.parametrize("name", list(ROW_DIGESTS))
 def test_rows_to_convert_are_valid(row_generator: ModuleType, name: str) -> None:
-    """We find nothing in the rows, recognise their format, and they have their size."""
+    """The rows have no problem, the expected format and the expected size."""
     rows = list(row_generator.rows(name, 300))
     report = harpia_formats.validate(b"".join(rows))
 
@@ -320,10 +320,10 @@ def test_scripts_write_the_same_rows(
     assert rows == conversions.rows_in(tmp_path / f"script-1{pair.suffix}")
 
 
-def test_refuses_a_script_that_writes_something_else(
+def test_script_with_other_output_is_refused(
     conversions: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A script with another output is no peer, whether rows differ or lack."""
+    """A script is not compared if its rows differ from ours or are missing."""
     monkeypatch.setattr(conversions, "PROVEN", 20)
     pair = conversions.PAIRS[2]
     for good, bad, row in (
@@ -365,7 +365,7 @@ def test_limits_of_conversions_are_checked(
     peak: int | None,
     met: list[str],
 ) -> None:
-    """A floor is met up to its limit, and never by what was not measured."""
+    """A minimum is met up to its limit, and is not met if nothing was measured."""
     results = conversion_results(conversions, seconds, peak)
     lines = conversions.floors_table(results).splitlines()[2:]
 

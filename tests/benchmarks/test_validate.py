@@ -151,8 +151,10 @@ def test_the_command_is_shown_without_paths(modules: Modules) -> None:
     assert command.arguments_of([]).parts == ["bars"]
 
 
-def test_a_part_of_the_page_is_replaced_alone(modules: Modules, tmp_path: Path) -> None:
-    """A run writes its own part of the page, and leaves the others as they are."""
+def test_run_replaces_only_its_part_of_the_page(
+    modules: Modules, tmp_path: Path
+) -> None:
+    """A run writes its own part of the page and keeps the other parts."""
     pages = modules("report.pages")
     page = tmp_path / "page.md"
     page.write_text("something else")
@@ -277,10 +279,10 @@ def test_labels_never_overlap(modules: Modules, heights: list[float]) -> None:
     assert sum(spaced) == pytest.approx(sum(heights))
 
 
-def test_a_peer_stops_where_memory_does(
+def test_peer_that_needs_too_much_memory_is_skipped(
     modules: Modules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A peer that would need too much memory is left out, with the reason."""
+    """A compared tool that would need too much memory is skipped with the reason."""
     series = modules("harness.cost_growth")
     monkeypatch.setattr(series, "memory_in", lambda _: 1_000_000_000)
     grown = series.Growth()
@@ -307,8 +309,8 @@ def test_memory_that_grows_is_not_flat(modules: Modules) -> None:
     assert [each.met for each in flat.bars_of(unknown)] == [False, False]
 
 
-def test_the_short_run_counts_the_best_of_its_rounds(modules: Modules) -> None:
-    """Of runs beside each other the best ratio counts; a missing peer is left out."""
+def test_short_run_uses_the_best_ratio(modules: Modules) -> None:
+    """The best ratio of adjacent runs counts; a missing tool is skipped."""
     quick, measure = modules("quick"), modules("harness.measure")
     slow = measure.Measurement("slow", (9.0, 2.0, 9.0))
     fast = measure.Measurement("fast", (1.0, 1.0, 1.0))
@@ -343,7 +345,7 @@ def test_short_run_reports_what_it_skips(
     ("arguments", "figure", "code"),
     [([], 0.2, 0), ([], 0.3, 1), ([], None, 1), (["--report-only"], 0.3, 0)],
 )
-def test_a_run_ends_with_its_bars(  # noqa: PLR0913, PLR0917 - what is set and what is expected
+def test_run_prints_its_limits_last(  # noqa: PLR0913, PLR0917 - what is set and what is expected
     modules: Modules,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""The command line as a whole: version, help, mistakes, locales."""
+"""The command line as a whole: version, help, usage errors, locales."""
 
 import json
 import os
@@ -102,7 +102,7 @@ def test_help_is_printed(arguments: list[str], words: list[str]) -> None:
 
 
 def test_every_option_is_in_the_help() -> None:
-    """The help page of validate names every option, each with a sentence."""
+    """The help page of validate lists every option with a description."""
     page = run("validate", "--help", environment={"COLUMNS": "500"}).stdout.decode()
     options = (
         "format schema strict map with,--aggregate assert-formats select ignore lint "

@@ -1,4 +1,4 @@
-"""The commands and options that are published: none is lost, none changes its value.
+"""The published commands and options stay: none is removed or changed.
 
 `command_line.json` holds them as they are published. An option or a value that is
 added needs no change of it; one that is taken away on purpose does, by

@@ -238,8 +238,8 @@ def test_map_applies_to_the_table_side(tmp_path: Path) -> None:
     assert diff(rows, io.BytesIO(TABLE), to="csv", columns=COLUMNS).ok
 
 
-def test_columns_of_no_table_are_refused() -> None:
-    """Where neither side is seen to be a table, a sentence says how to name it."""
+def test_map_without_a_table_is_an_error() -> None:
+    """If neither side is detected as a table, an error says how to name the format."""
     rows = lines_of(answer(1))
     with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
         diff(rows, rows, columns=COLUMNS)

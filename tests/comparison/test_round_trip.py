@@ -249,8 +249,8 @@ def test_scores_are_filled_in_on_the_way_back() -> None:
         roundtrip(lines_of(INSTANCE), via="nemo", score="em")
 
 
-def test_a_constant_that_neither_format_has_is_refused() -> None:
-    """A field of neither format is one sentence and exit 2."""
+def test_constant_of_neither_format_is_an_error() -> None:
+    """A constant for a field of neither format is one error, with exit code 2."""
     result = run("--via", "haystack", "--set", "promt=x", stdin=lines_of(CHAT))
 
     assert (result.returncode, result.stdout) == (2, b"")
@@ -268,8 +268,8 @@ def test_each_record_counts_once_for_a_field() -> None:
 # The options of `convert`
 
 
-def test_answers_of_one_model_are_taken() -> None:
-    """With --model the answers of others are no part of what comes back."""
+def test_model_selects_the_answers() -> None:
+    """With --model the answers of other models are not compared."""
     rows = lines_of(CHAT)
     every = run("--via", "nemo", stdin=rows)
     one = roundtrip(rows, via="csv", model="m2")
@@ -289,8 +289,8 @@ def test_absent_model_is_an_error_that_lists_the_models(via: str) -> None:
     assert b"no answer is of the model 'm3' (there are: 'm1', 'm2')" in result.stderr
 
 
-def test_a_record_without_the_model_says_whose_answers_it_has() -> None:
-    """Where only some records have the model, the others say what they have."""
+def test_error_for_a_record_without_the_model_lists_its_models() -> None:
+    """If only some records have the model, the errors list the models of the others."""
     other = CHAT | {"model_outputs": CHAT["model_outputs"][:1]}
     report = roundtrip(lines_of(CHAT, other), via="nemo-output", model="m2")
     reasons = [each.reason for each in report.fields.values() if each.reason]

@@ -142,8 +142,8 @@ def test_columns_have_an_item_for_each_row() -> None:
     }
 
 
-def test_many_missing_items_are_filled() -> None:
-    """A column that comes after a great many rows is as long as the others."""
+def test_late_column_is_padded() -> None:
+    """A column that begins after many rows is padded to the length of the others."""
     rows: list[Row] = [*[{"a": 1}] * 25_000, {"b": 2}]
     columns = json.loads(written(ColumnWriter, [rows]))
 

@@ -1,4 +1,4 @@
-"""Rows put aside, with what is wrong with them."""
+"""Rows that are quarantined, with their problems."""
 
 import io
 import json
@@ -25,8 +25,8 @@ def aside(data: bytes, folder: Path, **options: Any) -> list[str]:
     return sorted(each.name for each in folder.iterdir())
 
 
-def test_rows_stand_as_they_were(tmp_path: Path) -> None:
-    """Rows are put aside byte for byte, in their order."""
+def test_rows_are_quarantined_byte_for_byte(tmp_path: Path) -> None:
+    """Rows are quarantined byte for byte, in their order."""
     rows = [GOOD, WRONG, b"{not json", GOOD.replace(b'"1"', b'"3"'), WRONG]
     names = aside(b"\n".join(rows) + b"\n", tmp_path, from_="harpia")
     kept = (tmp_path / "out.invalid.jsonl").read_bytes()
@@ -44,15 +44,15 @@ def test_there_are_no_files_where_nothing_is_wrong(tmp_path: Path) -> None:
     assert aside(GOOD + b"\n", tmp_path) == ["out.json"]
 
 
-def test_rows_of_an_array_are_put_aside(tmp_path: Path) -> None:
-    """An item of an array is put aside without what stands around it."""
+def test_items_of_an_array_are_quarantined(tmp_path: Path) -> None:
+    """An item of an array is quarantined without the bytes around it."""
     aside(b"[" + GOOD + b", " + WRONG + b"]", tmp_path, from_="harpia")
 
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == WRONG + b"\n"
 
 
-def test_rows_of_a_table_are_put_aside(tmp_path: Path) -> None:
-    """A row of a table is put aside as it is, over several lines if need be."""
+def test_rows_of_a_table_are_quarantined(tmp_path: Path) -> None:
+    """A row of a table is quarantined unchanged, even if it has several lines."""
     table = b'id,references,category,prompt\n1,r,"of a\nkind",\n2,s,,\n3,t,,q\n'
     report = convert(
         table,
@@ -101,8 +101,8 @@ def test_records_behind_the_first_that_cannot_be_converted_are_not_counted() -> 
     assert report.report.files[0].records == 2
 
 
-def test_records_of_columns_are_put_aside_whole(tmp_path: Path) -> None:
-    """What no line holds is put aside as the object that it would be."""
+def test_records_of_columns_are_quarantined_as_objects(tmp_path: Path) -> None:
+    """A record of columns is quarantined as one object."""
     columns = {"ground_truth_answers": ["r", "s"], "predicted_answers": ["a", "b"]}
     report = convert(
         json.dumps(columns | {"questions": ["q", None]}).encode(),
@@ -150,8 +150,8 @@ def test_there_must_be_a_place_for_it(output: Any) -> None:
         Quarantine.beside(None, output)
 
 
-def test_the_output_is_no_place_for_it(tmp_path: Path) -> None:
-    """Rows that are not valid never take the place of the output."""
+def test_quarantine_cannot_be_the_output(tmp_path: Path) -> None:
+    """Quarantined rows cannot be written to the output file."""
     output = tmp_path / "o.jsonl"
     with pytest.raises(ConversionError, match="output and quarantine at once"):
         Quarantine.beside(output, output, overwrite=True)

@@ -159,8 +159,8 @@ def test_nemo_is_input_without_answers_and_output_with_one() -> None:
     assert (too_late.target, too_late.rows) == ("nemo-input", 1001)
 
 
-def test_a_further_file_of_questions_does_not_go_first() -> None:
-    """Records that wait until the format is known stay in front, in their own file."""
+def test_later_files_stay_in_order() -> None:
+    """Records that wait until the format is known keep their order and their file."""
     waiting = lines_of({"prompt": "first", "references": ["r"], "outputs": []})
     question = {"prompt": "second", "ideal_response": "r", "category": "", "source": ""}
     output, report = converted(waiting, lines_of(question), to="nemo")
@@ -241,8 +241,8 @@ def test_rows_of_one_prompt_become_one_in_the_order_of_the_first() -> None:
     ]
 
 
-def test_only_the_model_that_is_asked_for_is_taken() -> None:
-    """--model drops the answers of others, and says so."""
+def test_model_drops_other_answers_with_a_loss() -> None:
+    """--model drops the answers of other models and records the loss."""
     record = {
         "prompt": "q",
         "references": ["r"],
@@ -403,8 +403,8 @@ except harpia_formats.SinkError as error:
 """
 
 
-def test_an_id_in_two_files_is_refused_until_it_gets_a_prefix(tmp_path: Path) -> None:
-    """Equal ids of two files are an error that `prefix_ids` cures."""
+def test_id_in_two_files_needs_prefix_ids(tmp_path: Path) -> None:
+    """Equal ids in two files are an error that `prefix_ids` avoids."""
     instance = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     for name in ("x.jsonl", "y.jsonl"):
         (tmp_path / name).write_bytes(lines_of(instance))
@@ -450,8 +450,8 @@ def test_an_id_that_was_kept_may_not_be_the_number_of_another_record() -> None:
     assert [each.code for each in report.report.problems] == ["L202"]
 
 
-def test_models_that_share_a_file_may_not_share_a_number(tmp_path: Path) -> None:
-    """Answers without a model share their file with a model that is called `model`."""
+def test_two_models_with_one_file_name_are_an_error(tmp_path: Path) -> None:
+    """One id without a model and of a model called `model` in one file is an error."""
     source = tmp_path / "in.jsonl"
     rows = [answer(1, llm_name="model"), answer(1, llm_name="")]
     source.write_bytes(lines_of(*rows))

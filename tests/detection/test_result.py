@@ -148,7 +148,7 @@ def test_broken_records_are_passed_over() -> None:
 
 
 def test_unreadable_file_has_a_reason(tmp_path: Path) -> None:
-    """A file that is missing or cannot be read is reported beside the others."""
+    """A missing or unreadable file is reported along with the readable files."""
     good, wide = tmp_path / "good.jsonl", tmp_path / "wide.jsonl"
     good.write_bytes(QUESTION)
     wide.write_bytes(QUESTION.decode().encode("utf-16"))

@@ -284,7 +284,7 @@ VALIDATE = ("validate", "chat.jsonl")
         ),
     ],
 )
-def test_a_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a case and its folder
+def test_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a case and its folder
     tmp_path: Path,
     install: Callable[[Path, Path], None],
     group: str,
@@ -293,7 +293,7 @@ def test_a_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 -
     arguments: tuple[str, ...],
     reason: str,
 ) -> None:
-    """A plug-in that cannot be used is one sentence and exit code 2."""
+    """A plug-in that cannot be used is one error line with exit code 2."""
     project, folder = tmp_path / "project", tmp_path / "site"
     project.mkdir()
     (project / "pyproject.toml").write_text(

@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Output files, which are complete or absent."""
 
 import gzip
 import io

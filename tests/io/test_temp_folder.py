@@ -1,4 +1,4 @@
-"""Folders that no dead process leaves behind."""
+"""Temporary folders, which are removed even if their process dies."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Addresses: what is one, and that what is shown of it holds no secret."""
+"""URLs: which names are URLs, and how secrets in them are hidden."""
 
 import pytest
 from hypothesis import given

@@ -186,10 +186,10 @@ def test_a_row_that_must_have_a_score_is_refused_without() -> None:
         [FieldMapping(("score",), SCORES.record_path, key_record_path="id")],
     ],
 )
-def test_a_table_that_could_not_be_written_is_refused(
+def test_ambiguous_data_keys_are_refused(
     fields: list[FieldMapping],
 ) -> None:
-    """Keys that are data have an object of their own, and are fields of scores."""
+    """Keys that are data need an object of their own and must be fields of scores."""
     with pytest.raises(ValueError, match=r"keys|key_record_path|score"):
         FieldTable("other", tuple(fields))
 

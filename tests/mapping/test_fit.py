@@ -1,4 +1,4 @@
-"""Records brought into the form that a row has room for."""
+"""Fitting records to the capacity of a row."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a format must have and another one never has, and constants for it."""
+"""Required fields of a target that the source never has, and their constants."""
 
 from typing import Any
 

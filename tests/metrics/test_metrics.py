@@ -1,4 +1,4 @@
-"""The metrics: what they are given, what they refuse, and how they fill scores in."""
+"""The metrics: inputs, errors, and default scores for records without one."""
 
 import math
 import re
@@ -287,8 +287,8 @@ def test_a_method_of_nltk_that_refuses_an_answer_is_a_finding() -> None:
         value("nltk-bleu", "Paris", ["Paris"], smoothing_function="method6")
 
 
-def test_first_means_the_first_reference_alone() -> None:
-    """With references: first the others are not looked at."""
+def test_first_uses_only_the_first_reference() -> None:
+    """With references: first the other references are not used."""
     for name in ("em", "accuracy", "f1", "string-check"):
         assert value(name, "b", ["x", "b"], references="first") == 0
         assert value(name, "b", ["x", "b"]) == 1

@@ -1,4 +1,4 @@
-"""Metrics against numbers that were worked out with other libraries and versions."""
+"""Metrics against numbers that other libraries and versions computed."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Metrics against the libraries of the field, over many generated pairs.
+"""Metrics against the reference libraries, over many generated pairs.
 
 The short form runs always, the long one with `-m long`.
 """

@@ -1,4 +1,4 @@
-"""Members are counted alike in JSON text and in what was decoded of it."""
+"""Members of objects are counted equally in JSON text and in decoded values."""
 
 import json
 from pathlib import Path

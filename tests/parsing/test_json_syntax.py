@@ -307,8 +307,8 @@ def _kind_of(text: bytes) -> FaultKind | None:
     return fault.kind if fault else None
 
 
-def test_messages_are_fit_to_print() -> None:
-    """Messages are one plain line without a final stop, whatever the text holds."""
+def test_messages_are_one_plain_line() -> None:
+    """Messages are one plain line without a final stop, for any text."""
     rng = random.Random(3)  # noqa: S311 - mutants need a seed, not secrecy
     mutants = (_mutated(rng.choice(_ROWS), rng) for _ in range(2_000))
     texts = [*mutants, *(bytes([each]) for each in range(256))]

@@ -1,4 +1,4 @@
-"""What the documentation shows is what happens."""
+"""The examples in the documentation print the output that it shows."""
 
 import importlib
 import importlib.util

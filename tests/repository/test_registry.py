@@ -81,7 +81,7 @@ def test_family_names_all_of_its_members(family: str, members: tuple[str, ...]) 
     ],
 )
 def test_unknown_format_suggests_the_nearest(asked: str, near: str) -> None:
-    """A misspelt id is answered with the one that was probably meant."""
+    """The error for a misspelt id suggests the nearest id."""
     with pytest.raises(UnknownFormat) as caught:
         formats_named(asked)
 

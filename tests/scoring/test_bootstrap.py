@@ -190,7 +190,7 @@ def texts(count: int, wrong: float, seed: int) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("wrong", [0.21, 0.23, 0.25, 0.3])
 def test_intervals_are_near_those_of_sacrebleu(wrong: float) -> None:
-    """The bootstrap tells of BLEU what sacrebleu's does, chance apart.
+    """Bootstrap intervals of BLEU agree with sacrebleu's except for chance.
 
     Our p-value is two-sided, and so never much below sacrebleu's.
     """

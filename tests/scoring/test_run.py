@@ -142,8 +142,10 @@ def test_processes_make_no_difference() -> None:
     assert one.total.scores[1].interval is not None
 
 
-def test_a_killed_process_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where processes die, the answers are measured without them."""
+def test_killed_process_does_not_change_the_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """If a worker process dies, its answers are measured in this process."""
     answers = [
         (f"{text} {number}", refs, category, model)
         for number in range(400)
@@ -203,8 +205,8 @@ def test_equal_scores_have_no_spread() -> None:
     assert spread.deviation == pytest.approx(0, abs=1e-15)
 
 
-def test_a_model_that_did_not_answer_is_counted() -> None:
-    """A record without an answer of the model that is asked for is left out aloud."""
+def test_record_without_the_model_is_counted() -> None:
+    """A record without an answer of the requested model is skipped with a note."""
     rows = [
         {"references": ["4"], "outputs": [{"model": each, "text": "4"}]}
         for each in ("a", "b", "b")
@@ -305,7 +307,7 @@ def test_rows_that_are_not_valid_end_it() -> None:
 
 @pytest.mark.parametrize("name", list(readable_formats()))
 def test_fixtures_of_every_format_are_scored(name: str) -> None:
-    """Every valid file of a format with answers is scored, or refused in a sentence."""
+    """Every valid file of a format with answers is scored, or refused with an error."""
     for path in sorted((FIXTURES / name / "valid").iterdir()):
         try:
             scores = score(path, metrics=("em", "f1"), from_=name)

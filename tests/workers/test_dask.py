@@ -1,4 +1,4 @@
-"""A Dask cluster on this machine gives the same results, whichever worker dies."""
+"""A local Dask cluster gives the same results, even if workers die."""
 
 import gzip
 import json
@@ -180,7 +180,7 @@ def killing(pids: list[int]) -> Callable[[Any], None]:
 
 
 class Mortal(Executor):
-    """A process that dies of rows that hold a word."""
+    """An executor whose task fails like a dead process if its rows hold `deadly`."""
 
     def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
         """Do some work, or die of it."""
@@ -213,8 +213,8 @@ def test_results_are_in_order_and_none_is_taken_for_another(cluster: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.jsonl.gz"])
-def test_a_cluster_tells_the_same(cluster: str, tmp_path: Path, name: str) -> None:
-    """Findings, counts and their order are those of one process, repeated ids too."""
+def test_cluster_reports_the_same(cluster: str, tmp_path: Path, name: str) -> None:
+    """Problems, counts and their order are those of one process, also repeated ids."""
     source = tmp_path / name
     data = FAULTY
     if name.endswith(".json"):
@@ -326,10 +326,10 @@ def test_scores_are_the_same(cluster: str) -> None:
 
 
 @pytest.mark.parametrize("command", [["validate"], ["convert", "--to", "nemo"]])
-def test_a_file_that_workers_do_not_see_ends_the_run(
+def test_file_that_workers_do_not_see_ends_the_run(
     cluster: str, tmp_path: Path, command: list[str]
 ) -> None:
-    """What is another file on the workers is a sentence before any work, and code 2."""
+    """A file that differs on the workers is an error before any work, with code 2."""
     source, output = tmp_path / "runs.jsonl", tmp_path / "out"
     source.write_bytes(FAULTY)
     # A worker's folder is not ours, and what it sees there is another file.
@@ -439,8 +439,8 @@ def test_rows_that_always_kill_are_named(
 
 @pytest.mark.long
 @pytest.mark.parametrize("work", ["validate", "convert"])
-def test_a_scheduler_that_dies_ends_the_run(tmp_path: Path, work: str) -> None:
-    """Where the whole cluster is gone the run ends with a sentence, and no output."""
+def test_dead_scheduler_ends_the_run(tmp_path: Path, work: str) -> None:
+    """If the whole cluster is lost, the run ends with an error and without output."""
     source, output = tmp_path / "runs.jsonl", tmp_path / "out"
     source.write_bytes(rows(150))
     file = tmp_path / "scheduler.json"

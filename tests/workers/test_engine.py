@@ -1,4 +1,4 @@
-"""Engines: results in order, few at once, whatever becomes of those who work."""
+"""Engines: ordered results, limited concurrency, and lost workers."""
 
 import subprocess
 import sys
@@ -131,8 +131,8 @@ def test_a_cluster_that_grows_gets_more(monkeypatch: pytest.MonkeyPatch) -> None
     assert begun[10] - 10 > 2 * TASKS_PER_WORKER
 
 
-def test_lost_work_is_done_alone() -> None:
-    """Work that a cluster lost is done by a process of ours, with nothing beside it."""
+def test_lost_task_is_run_alone() -> None:
+    """A task that a cluster lost is run alone by a local process."""
     pool = Bad({3: KilledWorker("x"), 4: BrokenProcessPool("x")})
     with WorkerPool(2, pool) as found:
         results = list(map_ordered(found, add, 1, range(6)))
@@ -141,7 +141,7 @@ def test_lost_work_is_done_alone() -> None:
     assert pool.begun == 6
 
 
-def test_work_that_is_lost_twice_is_handed_back(
+def test_task_lost_twice_has_no_result(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A task that kills its worker has no result; all others do, in order."""
@@ -152,10 +152,10 @@ def test_work_that_is_lost_twice_is_handed_back(
     assert [each for _, each in results] == [1, 2, 3, None, 5, 6]
 
 
-def test_nothing_is_handed_out_where_it_is_hopeless(
+def test_no_more_tasks_are_sent_if_all_are_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where all work is lost, again and again, no more of it is handed out."""
+    """If all tasks are lost repeatedly, no more tasks are sent."""
     monkeypatch.setattr(worker_pool, "process_pool", lambda _: Dead())
     pool = Bad(dict.fromkeys(range(50), KilledWorker("x")))
     with WorkerPool(1, pool) as found:
@@ -180,7 +180,7 @@ def test_cluster_without_workers_is_an_error(error: Exception, reason: str) -> N
     assert str(failed.value).startswith(f"the executor: {reason}")
 
 
-def test_work_that_ends_early_is_done_before_the_reason() -> None:
+def test_error_of_the_items_follows_earlier_results() -> None:
     """An error of the items is raised after the results before it."""
 
     def works() -> Iterator[int]:
@@ -230,8 +230,8 @@ def test_an_engine_that_is_not_known_is_refused(name: str) -> None:
     ],
     ids=" ".join,
 )
-def test_commands_refuse_it_too(command: list[str]) -> None:
-    """On the command line that is exit code 2 and one line, without the password."""
+def test_commands_refuse_an_unknown_engine(command: list[str]) -> None:
+    """An unknown engine is one line with exit code 2, without the password."""
     given = [*command, "--engine", "spark://u:secret@h:1"]
     code = (
         f"import sys; sys.argv = ['harpia-formats', *{given}]\n"
@@ -264,7 +264,7 @@ def test_an_executor_tells_its_width() -> None:
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("target", ["nemo", "haystack"])
 def test_threads_write_the_same_bytes(tmp_path: Path, target: str) -> None:
-    """Any executor will do: threads share a process, and each works by itself."""
+    """With an executor of threads the output is the same, byte for byte."""
     source = tmp_path / "runs.jsonl"
     source.write_bytes(rows(40))
     one, two = tmp_path / "one", tmp_path / "two"
@@ -405,8 +405,8 @@ def test_log_of_a_cluster_has_no_secret() -> None:
     assert "h/x" in repr(job)
 
 
-def test_scores_do_not_depend_on_who_measures() -> None:
-    """Batches that others measure come to the same scores, also where some are lost."""
+def test_scores_do_not_depend_on_the_executor() -> None:
+    """Scores are the same if an executor measures batches, even if some are lost."""
     data = rows(60)
 
     class Losing(Bad):

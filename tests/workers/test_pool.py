@@ -1,4 +1,4 @@
-"""Work is handed out in order, a bounded number at a time, whatever the executor."""
+"""Tasks are sent in order, a limited number at a time, with any executor."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -47,10 +47,8 @@ def works(numbers: list[int]) -> Iterator[tuple[int, Any]]:
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 3))
-def test_items_come_in_order_and_few_are_under_way(
-    numbers: list[int], jobs: int
-) -> None:
-    """Items come in their order, and no more are under way than there is room for."""
+def test_results_are_ordered_and_tasks_limited(numbers: list[int], jobs: int) -> None:
+    """Results are in order, and no more tasks run than the pool allows."""
     executor = Lazy()
     found = []
     with WorkerPool(jobs, executor) as pool:

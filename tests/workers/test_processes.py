@@ -1,4 +1,4 @@
-"""Processes that work for another one end with it."""
+"""Worker processes end with the process that started them."""
 
 import os
 import subprocess
@@ -27,8 +27,8 @@ time.sleep(600)
 
 @pytest.mark.skipif(os.name != "posix", reason="nothing tells the end of processes")
 @pytest.mark.parametrize("busy", [0, 2])
-def test_processes_end_with_the_one_they_work_for(busy: int) -> None:
-    """Where it is killed its workers end, whether they have work or wait for some."""
+def test_workers_end_with_their_parent(busy: int) -> None:
+    """If the parent process is killed, busy and idle workers end."""
     script = SCRIPT.replace("BUSY", str(busy))
     with subprocess.Popen([sys.executable, "-c", script], stdout=-1) as process:  # noqa: S603 - our own script
         assert process.stdout is not None
@@ -40,8 +40,8 @@ def test_processes_end_with_the_one_they_work_for(busy: int) -> None:
     assert (first, rest) == (b"0 1\n", b"")
 
 
-def test_all_processes_begin_with_the_first_work() -> None:
-    """None begins later, beside one that may just have been found dead."""
+def test_all_processes_start_with_the_first_task() -> None:
+    """No process starts later, when another one may just have been found dead."""
     ended = threading.Event()
     # Beside a thread no process may be a copy of this one.
     thread = threading.Thread(target=ended.wait)

@@ -1,4 +1,4 @@
-"""`harpia-formats convert`: what it reads, writes, says and leaves behind."""
+"""`harpia-formats convert`: inputs, outputs, messages and failed runs."""
 
 import bz2
 import contextlib
@@ -111,8 +111,8 @@ def test_standard_input_becomes_standard_output(
     assert b"<stdout>: 3 rows of nemo-output" in result.stderr
 
 
-def test_there_is_an_array_or_there_are_lines_by_the_name(data: Path) -> None:
-    """.json gets one array and .jsonl rows, and --container says otherwise."""
+def test_output_name_selects_array_or_lines(data: Path) -> None:
+    """.json gives one array and .jsonl gives lines, unless --container is given."""
     for name, *more in (
         ("a.json",),
         ("l.jsonl",),
@@ -315,8 +315,8 @@ def test_invalid_rows_are_skipped_and_counted(data: Path) -> None:
     assert b"2 rows of nemo-output, 1 record left out" in result.stderr
 
 
-def test_invalid_rows_are_put_aside_byte_for_byte(data: Path) -> None:
-    """With quarantine the bytes of a row stand in one file, findings in another."""
+def test_invalid_rows_are_quarantined_byte_for_byte(data: Path) -> None:
+    """Quarantine writes the bytes of a row to one file and its problems to another."""
     arguments = ["bad.jsonl", "--to", "nemo", "-o", "out.json"]
     result = run(*arguments, "--on-invalid", "quarantine", cwd=data)
     findings = (data / "out.invalid.findings.jsonl").read_bytes().splitlines()
@@ -349,8 +349,8 @@ def test_quarantine_needs_a_place_beside_standard_output(data: Path) -> None:
     assert (data / "aside.jsonl").read_bytes() == WRONG + b"\n"
 
 
-def test_records_that_cannot_be_converted_are_put_aside(data: Path) -> None:
-    """A valid row that has no place in the target is put aside like an invalid one.
+def test_unconvertible_records_are_quarantined(data: Path) -> None:
+    """A valid row that the target cannot hold is quarantined like an invalid one.
 
     An output without any row is not written: it would look like an empty input.
     """
@@ -593,8 +593,8 @@ def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["good.jsonl", "out.json"])
-def test_losses_are_not_written_over_data(data: Path, name: str) -> None:
-    """--loss-report takes the place of no input, nor of the output."""
+def test_loss_report_does_not_overwrite_data(data: Path, name: str) -> None:
+    """--loss-report cannot name an input or the output."""
     before = (data / "good.jsonl").read_bytes()
     arguments = ["good.jsonl", "--to", "nemo", "-o", "out.json", "--overwrite"]
     result = run(*arguments, "--loss-report", name, cwd=data)

@@ -1,4 +1,4 @@
-"""`harpia-formats judge`: what it asks, keeps and writes, and how it goes on."""
+"""`harpia-formats judge`: requests, cache, output, and continued runs."""
 
 import contextlib
 import importlib.util
@@ -439,7 +439,7 @@ def test_a_budget_ends_it_cleanly(data: Path, server: Any) -> None:
     assert server.total == 5
 
 
-def test_the_key_is_nowhere(data: Path, server: Any) -> None:
+def test_api_key_is_not_written_anywhere(data: Path, server: Any) -> None:
     """No output, file or argument ever holds the key."""
 
     def echo(_: Any, headers: dict[str, str]) -> Any:
@@ -501,9 +501,7 @@ def ended(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
 @pytest.mark.parametrize(
     "count", [200, pytest.param(1000, marks=pytest.mark.long)], ids=str
 )
-def test_a_run_that_is_killed_pays_for_nothing_twice(
-    tmp_path: Path, count: int
-) -> None:
+def test_killed_run_sends_no_answered_row_again(tmp_path: Path, count: int) -> None:
     """After SIGKILL no answered row is sent again, and no row is missing.
 
     A tenth of the rows fail once. The kill comes while as many requests are under way

@@ -116,8 +116,8 @@ def whole(job: ShardJob, work: LineRange) -> ConvertedPart:
     return done
 
 
-def handed_back(job: ShardJob, path: Path) -> Iterator[ConvertedPart | None]:
-    """Yield the converted parts of a file, None for those that are handed back."""
+def converted_parts(job: ShardJob, path: Path) -> Iterator[ConvertedPart | None]:
+    """Yield the converted parts of a file, None for each unconverted part."""
     for work in works_of(path):
         for _, done in convert_range(job, work) or [(work, None)]:
             yield done
@@ -213,8 +213,10 @@ def test_converted_ranges_equal_the_converted_file(tmp_path: Path, target: str) 
 @pytest.mark.parametrize(
     "spoiled", [b"\n", b"{}\n", b"{\n", b'{"messages": 1}\n', b" \n"]
 )
-def test_a_part_with_findings_is_handed_back(tmp_path: Path, spoiled: bytes) -> None:
-    """The piece of a blank line or an invalid row is handed back, and only that."""
+def test_part_with_problems_is_returned_unconverted(
+    tmp_path: Path, spoiled: bytes
+) -> None:
+    """Only the part with a blank line or an invalid row is returned unconverted."""
     path = tmp_path / "rows.jsonl"
     good = lines_of(60)
     half = good.index(b"\n", len(good) // 2) + 1
@@ -275,25 +277,25 @@ def test_parts_of_a_range_come_with_their_own_rows_where_there_is_no_folder(
 
 
 @pytest.mark.usefixtures("small")
-def test_a_range_that_cannot_be_converted_is_handed_back(tmp_path: Path) -> None:
-    """A piece with a record that the choices refuse is handed back."""
+def test_unconvertible_range_is_returned_unconverted(tmp_path: Path) -> None:
+    """A part with a record that the choices refuse is returned unconverted."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines_of(60))
     job = job_of(path, choices=Choices(responses=Responses.FAIL))
-    found = list(handed_back(job, path))
+    found = list(converted_parts(job, path))
 
     assert None in found
     assert all(each.count == each.records for each in found if each is not None)
 
 
 @pytest.mark.usefixtures("small")
-def test_a_range_with_a_long_row_is_handed_back(tmp_path: Path) -> None:
-    """A piece that is longer than the limit of a row is handed back."""
+def test_range_with_a_long_row_is_returned_unconverted(tmp_path: Path) -> None:
+    """A part that is longer than the limit of a row is returned unconverted."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines_of(20))
     job = job_of(path, max_row_bytes=100)
 
-    assert set(handed_back(job, path)) == {None}
+    assert set(converted_parts(job, path)) == {None}
 
 
 @pytest.mark.usefixtures("small")
@@ -330,8 +332,8 @@ def dying(job: ShardJob, work: LineRange) -> Parts | None:
 
 
 @pytest.mark.usefixtures("small")
-def test_ranges_of_a_process_that_died_are_handed_back(tmp_path: Path) -> None:
-    """Every range comes back in order: the first converted, all others not."""
+def test_ranges_of_a_dead_process_are_returned_unconverted(tmp_path: Path) -> None:
+    """Every range is returned in order: the first is converted, the others are not."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines_of(ROWS))
     job = job_of(path)

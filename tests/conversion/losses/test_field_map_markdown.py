@@ -156,7 +156,7 @@ def test_programs_get_the_same() -> None:
 
 
 def test_two_tables_at_once_are_refused() -> None:
-    """A call that asks for two tables is refused with a sentence."""
+    """A call that asks for two tables is an error."""
     done = run("--mapping", "--pairs")
 
     assert (done.returncode, done.stdout) == (2, b"")

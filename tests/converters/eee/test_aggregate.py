@@ -283,8 +283,8 @@ def test_label_decides_where_no_key_does(label: Any, shape: str) -> None:
 
 
 @pytest.mark.parametrize("label", ["0.2.0", "0.1.0", "0.3.0"])
-def test_key_outweighs_the_label(label: str) -> None:
-    """An aggregate with `eval_library` has the new version, whatever its label."""
+def test_key_decides_against_the_label(label: str) -> None:
+    """An aggregate with `eval_library` has the new version, with any label."""
     assert shapes_of(FULL["0.3.0"] | {"schema_version": label}) == ["0.3.0"]
 
 

@@ -284,8 +284,8 @@ def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
-def test_headers_come_back(path: Path) -> None:
-    """What is around the instances is the same again, and valid around others."""
+def test_headers_are_written_back(path: Path) -> None:
+    """A header is read and written unchanged, and stays valid with other instances."""
     schema = schema_validator_of(document_schema(FORMAT.dialects[0]))
     for document in documents_in(path):
         around = {key: document[key] for key in document if key[:2] != "in"}

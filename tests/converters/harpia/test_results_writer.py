@@ -148,7 +148,7 @@ def test_other_metrics_are_unknown(id_: str) -> None:
 
 @pytest.mark.parametrize("id_", ["BERTScore", "BERTScore-HF", "bert_score"])
 def test_parameters_of_bertscore(id_: str) -> None:
-    """What changes the number is carried over, or refused; the rest is passed over."""
+    """Parameters that change the number are used or refused; others are ignored."""
     given = {"model_type": "a/folder", "num_layers": 9, "lang": "en", "idf": False}
     (found,) = settled_of(bleu(id_, **given))
     refused = [
@@ -164,7 +164,7 @@ def test_parameters_of_bertscore(id_: str) -> None:
 
 
 def test_enabled_metrics_only() -> None:
-    """A disabled metric is not computed; one without a word on it is."""
+    """A disabled metric is not computed; one without `enable` is."""
     found = settled_of(
         bleu("BLEU"),
         {"id": "off", "enable": False, "parameters": {}},

@@ -47,7 +47,7 @@ def changed(value: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, An
 
 
 def codes_of(remarks: Any) -> list[tuple[str, Any]]:
-    """Return the code and the place of each remark that is not a doubt."""
+    """Return the code and the place of each remark that is no lint remark."""
     return [(each.code, each.path) for each in remarks if not RULES[each.code].lint]
 
 

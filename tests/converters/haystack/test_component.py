@@ -129,8 +129,8 @@ def test_a_default_evaluator_needs_its_key_only_to_run(
 
 
 @BOTH
-def test_a_generator_is_used_as_it_is(kind: Any) -> None:
-    """A given chat generator is the one that is asked."""
+def test_given_chat_generator_is_used(kind: Any) -> None:
+    """A given chat generator receives the requests."""
     generator = Generator()
     made(kind, chat_generator=generator).run(predicted_answers=["a"])
 
@@ -307,8 +307,8 @@ def test_a_row_has_its_result(kind: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("value", ["a\n{{ b }}", ["x", None, 1.5], None, True, "é\r\n"])
-def test_the_prompt_is_theirs(others: dict[str, Any], value: Any) -> None:
-    """Ours sends the very text that theirs sends."""
+def test_prompt_equals_that_of_haystack(others: dict[str, Any], value: Any) -> None:
+    """The component sends exactly the text that Haystack's evaluator sends."""
     sent = []
     for kind in (Ours, Theirs):
         reply = json.dumps(dict.fromkeys("a b score".split()))
@@ -437,8 +437,8 @@ def test_it_runs_in_a_pipeline(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("replies", [[], [ChatMessage.from_assistant(None)]])
-def test_no_reply_and_no_text_fail_a_row(replies: list[Any]) -> None:
-    """Where theirs crashes, ours has a failed row, or the ValueError of one."""
+def test_missing_reply_or_text_fails_the_row(replies: list[Any]) -> None:
+    """Where Haystack's evaluator crashes, the row fails or a ValueError is raised."""
     with pytest.raises(ValueError, match=r"no reply|no text"):
         made(Ours, replies).run(predicted_answers=["a"])
     lenient = made(Ours, replies, raise_on_failure=False)

@@ -253,10 +253,10 @@ def test_types_that_are_not_lists_are_reported(*, kind: str, is_list: bool) -> N
         ),
     ],
 )
-def test_declarations_are_looked_at_wherever_they_are(
+def test_nested_definitions_are_checked(
     change: dict[str, Any], expected: list[Any]
 ) -> None:
-    """A doubtful definition gets the same remarks by itself and inside of others."""
+    """A doubtful definition gets the same remarks alone and nested."""
     document = {**DEFINITION, **change}
     dumped = {"type": LLM, "init_parameters": document}
 

@@ -133,8 +133,8 @@ def test_evaluators_share_their_definition(suffix: str) -> None:
 
 @pytest.mark.parametrize("suffix", ["", "-strict"])
 @pytest.mark.parametrize("id_", ["haystack", "haystack-results"])
-def test_components_are_held_to_the_same(id_: str, suffix: str) -> None:
-    """What stands under a component's name is validated as it is by itself."""
+def test_components_are_validated_like_documents(id_: str, suffix: str) -> None:
+    """A document below the name of a component is validated as it is alone."""
     alone = schema_of(f"{id_}{suffix}")
     inner = schema_of(f"{id_}-component{suffix}")["additionalProperties"]
 

@@ -374,8 +374,8 @@ def test_answers_of_a_model_go_into_one_entry() -> None:
     ]
 
 
-def test_entries_differ_where_something_beside_them_does() -> None:
-    """Answers of a model stay apart where their entries had other things, to the 0."""
+def test_entries_with_different_extra_fields_stay_separate() -> None:
+    """Answers of a model stay in separate entries if their extra fields differ."""
     entries = [
         {"model_name": "a", "responses": [{"content": "1"}], "version": version}
         for version in (1, 1.0, decode("1e0"))

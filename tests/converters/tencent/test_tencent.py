@@ -148,8 +148,8 @@ def test_table_is_detected_by_its_columns(header: str, schema: str, sign: str) -
         "Prompt Response",
     ],
 )
-def test_other_tables_are_not_taken(header: str) -> None:
-    """A table with one of the columns, or with many others, is another format's."""
+def test_other_tables_are_not_detected(header: str) -> None:
+    """A table with one of the columns, or with many other columns, is not detected."""
     assert signs_of(dict.fromkeys(header.split(), ""), TABLES) == {}
 
 

@@ -1,4 +1,4 @@
-"""Remote outputs, which are whole or not there."""
+"""Remote outputs, which are complete or absent."""
 
 import gzip
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The judge against a server: retries, time-outs, faults, and the key nowhere."""
+"""The judge against a server: retries, time-outs, faults, and hidden keys."""
 
 import importlib.util
 import json
@@ -126,8 +126,8 @@ FAULTS: dict[str, tuple[Any, str, int]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_of_the_server_fails_a_row(name: str) -> None:
-    """Whatever a server answers, a row has a reason, and the key is not in it."""
+def test_server_fault_fails_the_row(name: str) -> None:
+    """After any fault of the server the row has a reason that does not show the key."""
     answer, message, attempts = FAULTS[name]
     again = name == "quota"
 

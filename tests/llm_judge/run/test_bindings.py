@@ -1,4 +1,4 @@
-"""Which field of a record an input is, and which rows records make."""
+"""How the inputs of a judge are bound to the fields of records."""
 
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ def test_there_is_a_row_for_each_answer() -> None:
     assert rows[1].problem == ("the record has no outputs.text for the input responses")
 
 
-def test_well_known_names_have_their_fields() -> None:
-    """The inputs of Haystack's evaluators are bound without a word."""
+def test_known_input_names_are_bound_by_default() -> None:
+    """The inputs of Haystack's evaluators are bound without a mapping."""
     names = "questions contexts predicted_answers ground_truth_answers category".split()
     first, _ = rows_of([RECORD], bindings_for(names, {}))
 

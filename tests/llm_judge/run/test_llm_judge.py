@@ -1,4 +1,4 @@
-"""The judge by itself: what it is made from, its prompts, replies, cache and budget."""
+"""The judge without a server: definition, prompts, replies, cache and budget."""
 
 import asyncio
 import json
@@ -442,8 +442,8 @@ TEXTS = st.text() | st.sampled_from(
 
 
 @given(TEXTS, TEXTS, st.binary(min_size=32, max_size=32))
-def test_no_data_ends_its_marks(first: str, second: str, secret: bytes) -> None:
-    """Whatever data says, it stands between marks that occur nowhere else."""
+def test_data_cannot_close_its_marks(first: str, second: str, secret: bytes) -> None:
+    """Any data stands between marks that do not occur in it."""
     template = template_of("Judge.", ["a", "b"], [OutputField("s")], [], secret)
     prompt = template.prompt({"a": first, "b": second})
     nonce = prompt.partition("<data-")[2][:32]

@@ -1,4 +1,4 @@
-"""Files of results, all of them or none."""
+"""Files of results: either all of them are written or none."""
 
 from pathlib import Path
 
