@@ -204,8 +204,8 @@ def test_a_row_without_an_id_is_not_repeated(modules: Modules, tmp_path: Path) -
         list(repeat.repeated([path], 2))
 
 
-def test_a_repeated_file_is_deleted(modules: Modules, tmp_path: Path) -> None:
-    """A large file is there as long as it is measured, and then no more."""
+def test_repeated_file_is_deleted(modules: Modules, tmp_path: Path) -> None:
+    """A large file is deleted after its measurement."""
     repeat = modules("data.repeat")
     source = tmp_path / "rows.jsonl"
     source.write_bytes(b'{"sample_id": 4}')

@@ -85,7 +85,7 @@ class Bad(Executor):
 
 
 class Dead(Executor):
-    """A process that dies of whatever it is given."""
+    """A process that dies of any task."""
 
     def submit(self, *_: Any) -> Future[Any]:  # type: ignore[override]  # by position only
         """Die of some work."""
@@ -116,8 +116,8 @@ def test_results_come_in_order(works: list[int], width: int) -> None:
     assert results == [(each, 2 * each) for each in works]
 
 
-def test_a_cluster_that_grows_gets_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number under way follows the number of those who work."""
+def test_growing_cluster_gets_more_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of running tasks follows the number of workers."""
     widths = [1] * 5 + [4] * 200
     pool = Bad({})
     begun = []

@@ -337,8 +337,8 @@ def test_quarantine_file_needs_quarantine(data: Path) -> None:
     assert result.stderr == b"error: --quarantine FILE needs --on-invalid quarantine\n"
 
 
-def test_quarantine_needs_a_place_beside_standard_output(data: Path) -> None:
-    """There is no place beside standard output, so --quarantine must name a file."""
+def test_quarantine_to_standard_output_needs_a_file_name(data: Path) -> None:
+    """With standard output as output, --quarantine must name a file."""
     arguments = ["bad.jsonl", "--to", "nemo", "--on-invalid", "quarantine"]
     refused = run(*arguments, cwd=data)
     done = run(*arguments, "--quarantine", "aside.jsonl", cwd=data)

@@ -30,7 +30,7 @@ def test_choice_is_the_member_with_its_text() -> None:
 
 
 def test_choices_can_be_some_of_a_table() -> None:
-    """Only the choices that were handed over are accepted."""
+    """Only the given choices are accepted."""
     assert one_of([Size.SMALL])("small") is Size.SMALL
     with pytest.raises(typer.BadParameter, match=r"'large' is not one of small$"):
         one_of([Size.SMALL])("large")

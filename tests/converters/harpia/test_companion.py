@@ -177,7 +177,7 @@ def test_remarks_on_files_as_a_whole() -> None:
 
 
 def test_every_disagreement_is_an_error() -> None:
-    """Files that do not belong together make an error, by rules of their own."""
+    """Each disagreement between two files is an error with a rule of its own."""
     severities = {each.severity for each in RULES if each.code.startswith("H2")}
 
     assert severities == {"error"}

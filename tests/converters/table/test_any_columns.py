@@ -30,7 +30,7 @@ def test_no_columns_are_no_table() -> None:
 
 @pytest.mark.parametrize("value", [None, 1, True, ["a"], {"a": "b"}])
 def test_values_are_text(value: Any) -> None:
-    """What a table holds is text, whatever it looks like."""
+    """Every value of a table is text, for example also a number."""
     assert not Draft7Validator(SCHEMA).is_valid({"column": value})
 
 
