@@ -1,82 +1,27 @@
 """How commands end: signals, closed streams, exceptions."""
 
 import errno
-import json
 import os
 import select
 import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command_runs import (
+    COMMAND,
+    TIMEOUT,
+    Result,
+    codes,
+    environment_with,
+    error_lines,
+    joined,
+)
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
-
-COMMAND = [sys.executable, "-m", "harpia_formats"]
-SCHEMA = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
-#: A good record, two that break SCHEMA, one that does not parse, and a good one.
-ROWS = b'{"a":1}\n{"a":"x"}\n{"a":"y"}\n{"a":NaN}\n{"a":2}\n'
-#: Longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(
-    *arguments: object,
-    stdin: bytes = b"",
-    cwd: Path | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Result:
-    """Run the command line with the arguments and the variables given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        env=environment_with(environment or {}),
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
-def environment_with(given: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment without the variables that change output."""
-    unwanted = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
-    own = {key: each for key, each in os.environ.items() if key not in unwanted}
-    return own | {"TERM": "xterm-256color", **given}
-
-
-def joined(value: object) -> str | None:
-    """Return the id of a test case: its list of words in one text."""
-    return " ".join(value) if isinstance(value, list) else None
-
-
-def codes(result: Result) -> list[str]:
-    """Return the codes of the findings in a concise report."""
-    lines = result.stdout.decode().splitlines()
-    words = [each.split(": ", 1)[1].split() for each in lines]
-    return [each[each[0] in {"warning", "note"}] for each in words]
-
-
-def complaints(result: Result) -> list[str]:
-    """Return the error lines of a run, which has no traceback."""
-    lines = result.stderr.decode().splitlines()
-    assert not any("Traceback" in each for each in lines), lines
-    return [each for each in lines if each.startswith("error: ")]
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a folder with a schema, a faulty file and a good one."""
-    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
-    (tmp_path / "rows.jsonl").write_bytes(ROWS)
-    (tmp_path / "good.jsonl").write_bytes(b'{"a":1}\n{"a":2}\n')
-    return tmp_path
 
 
 def started(script: str, *arguments: object, **pipes: Any) -> subprocess.Popen[bytes]:
@@ -109,10 +54,10 @@ def test_signal_ends_the_run_quietly(
         assert process.stdout
         process.stdin.write(b'{"a":"x"}\n' * 60_000)
         process.stdin.flush()
-        assert select.select([process.stdout], [], [], PATIENCE)[0]
+        assert select.select([process.stdout], [], [], TIMEOUT)[0]
         assert process.stdout.readline().startswith(b"<stdin>:1:6: S102")
         process.send_signal(number)
-        _, message = process.communicate(timeout=PATIENCE)
+        _, message = process.communicate(timeout=TIMEOUT)
 
     assert (process.returncode, message) == (code, b"")
 
@@ -147,12 +92,12 @@ def test_unbuffered_output_is_not_cut_off(data: Path) -> None:
         capture_output=True,
         cwd=data,
         env=environment_with({"PYTHONUNBUFFERED": "1"}),
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
 
     assert result.returncode == 2
-    assert complaints(result) == ["error: cannot write the output: File too large"]
+    assert error_lines(result) == ["error: cannot write the output: File too large"]
 
 
 COMMANDS = pytest.mark.parametrize(
@@ -182,12 +127,12 @@ def test_closed_pipe_ends_every_command_quietly(
         stderr=subprocess.PIPE,
         cwd=data,
         env=environment_with({}),
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     os.close(writing)
 
-    assert (process.returncode, complaints(process)) == (141, [])
+    assert (process.returncode, error_lines(process)) == (141, [])
 
 
 def run_redirected(redirection: str, *arguments: str, cwd: Path) -> Result:
@@ -197,7 +142,7 @@ def run_redirected(redirection: str, *arguments: str, cwd: Path) -> Result:
         capture_output=True,
         cwd=cwd,
         env=environment_with({}),
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
 
@@ -211,7 +156,7 @@ def test_output_that_cannot_be_written_is_one_line(
     result = run_redirected(redirection, *arguments, cwd=data)
 
     assert result.returncode == 2
-    (line,) = complaints(result)
+    (line,) = error_lines(result)
     assert line.startswith("error: cannot write the output: ")
 
 
@@ -231,7 +176,7 @@ def test_closed_standard_input_is_one_line(data: Path) -> None:
     result = run_redirected("<&-", "validate", "-", cwd=data)
 
     assert result.returncode == 2
-    assert complaints(result) == ["error: <stdin>: is closed"]
+    assert error_lines(result) == ["error: <stdin>: is closed"]
 
 
 def test_engines_that_differ_are_a_bug(data: Path) -> None:
@@ -245,7 +190,7 @@ def test_engines_that_differ_are_a_bug(data: Path) -> None:
         stderr=subprocess.PIPE,
     )
     with process:
-        written, _ = process.communicate(timeout=PATIENCE)
+        written, _ = process.communicate(timeout=TIMEOUT)
 
     assert process.returncode == 3
     line = written.decode().splitlines()[0]

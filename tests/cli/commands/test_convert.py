@@ -14,14 +14,15 @@ import subprocess
 import sys
 import termios
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "harpia_formats"]
-#: Longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
+import command_runs
+from command_runs import COMMAND, TIMEOUT
+
 GOOD = [
     {
         "id": str(each),
@@ -35,20 +36,8 @@ GOOD = [
 WRONG = b'{"id": "x",  "input": 7}'
 #: A record that no row of NeMo can be made from.
 UNASKED = {"messages": [{"role": "system", "content": "s"}], "ref_answer": "r"}
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(*arguments: object, stdin: bytes = b"", cwd: Path | None = None) -> Result:
-    """Run `convert` with the arguments given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, "convert", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        timeout=PATIENCE,
-        check=False,
-    )
+#: Runs `harpia-formats convert` with arguments.
+run = partial(command_runs.run, "convert")
 
 
 def on_terminal(*arguments: object, cwd: Path, width: int) -> str:
@@ -71,7 +60,7 @@ def on_terminal(*arguments: object, cwd: Path, width: int) -> str:
         with contextlib.suppress(OSError):
             while piece := os.read(ours, 65_536):
                 text += piece
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
     os.close(ours)
     return text.decode().replace("\r\n", "\n")
 
@@ -196,7 +185,7 @@ def test_output_pipe_is_written_and_stays_a_pipe(data: Path) -> None:
     command = [*COMMAND, "convert", "good.jsonl", "--to", "nemo", "-o", "pipe"]
     with subprocess.Popen(command, cwd=data, stderr=subprocess.PIPE) as process:  # noqa: S603 - the command is ours
         text = pipe.read_bytes()
-        process.communicate(timeout=PATIENCE)
+        process.communicate(timeout=TIMEOUT)
 
     assert process.returncode == 0
     assert len(json.loads(text)) == 3
@@ -276,7 +265,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(
         process.stdin.flush()
         _wait_for_more_than(data, before)
         process.send_signal(number)
-        _, message = process.communicate(timeout=PATIENCE)
+        _, message = process.communicate(timeout=TIMEOUT)
 
     assert (process.returncode, message) == (code, b"")
     assert names(data) == before
@@ -284,7 +273,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(
 
 def _wait_for_more_than(folder: Path, before: list[str]) -> None:
     """Wait until a temporary file stands in `folder`."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while names(folder) == before and time.monotonic() < end:
         select.select([], [], [], 0.01)
 
@@ -524,10 +513,10 @@ def test_a_missing_field_is_reported_before_the_input_is_read() -> None:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(lines_of(*GOOD) * 20_000)
             process.stdin.flush()
-        assert select.select([process.stderr], [], [], PATIENCE)[0]
+        assert select.select([process.stderr], [], [], TIMEOUT)[0]
         message = process.stderr.readline()
         with contextlib.suppress(BrokenPipeError):
-            process.communicate(timeout=PATIENCE)
+            process.communicate(timeout=TIMEOUT)
 
     assert process.returncode == 2
     assert b"--score em or --score f1" in message
@@ -580,12 +569,12 @@ def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
         [*COMMAND, *arguments, "-o", "out.csv"], cwd=tmp_path, stderr=subprocess.PIPE
     ) as process:
         workers: list[int] = []
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while process.poll() is None and not workers and time.monotonic() < end:
             workers = children_of(process.pid)
         for each in workers[:1]:
             os.kill(each, signal.SIGKILL)
-        _, errors = process.communicate(timeout=PATIENCE)
+        _, errors = process.communicate(timeout=TIMEOUT)
 
     assert (workers != [], process.returncode) == (True, 0), errors
     assert (tmp_path / "out.csv").read_bytes().count(b"\n") == count + 1

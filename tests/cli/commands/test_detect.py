@@ -2,34 +2,21 @@ import json
 import os
 import pty
 import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import command_runs
+from command_runs import COMMAND, TIMEOUT, Result
 from harpia_formats import detect
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-COMMAND = [sys.executable, "-m", "harpia_formats", "detect"]
-#: Seconds; longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
 QUESTION = b'{"messages":[{"role":"user","content":"Oi"}]}\n'
 ANSWERED = b'{"messages":[],"model_outputs":[]}\n'
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(*arguments: object, cwd: Path | None = None, stdin: bytes = b"") -> Result:
-    """Run the command with the arguments given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        timeout=PATIENCE,
-        check=False,
-    )
+#: Runs `harpia-formats detect` with arguments.
+run = partial(command_runs.run, "detect")
 
 
 def lines_of(result: Result) -> list[str]:
@@ -159,12 +146,12 @@ def on_terminal(*arguments: object, cwd: Path, **variables: str) -> str:
     own = {key: each for key, each in os.environ.items() if key != "NO_COLOR"}
     sizes = {"COLUMNS": "100", "LINES": "24", "TERM": "xterm-256color"}
     with subprocess.Popen(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
+        [*COMMAND, "detect", *map(str, arguments)],
         stdout=end,
         cwd=cwd,
         env=own | sizes | variables,
     ) as process:
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
     os.close(end)
     shown = os.read(terminal, 65_536).decode()
     os.close(terminal)

@@ -1,23 +1,18 @@
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
+from command_runs import run
 from harpia_formats.registry import FAMILIES, all_formats
 from harpia_formats.schema.bundled import schema_ids
 
-COMMAND = [sys.executable, "-m", "harpia_formats", "formats"]
-
 
 def output_of(*arguments: str) -> str:
-    """Return what the command writes, which must go well."""
-    done = subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *arguments], capture_output=True, check=True, timeout=30
-    )
-    assert done.stderr == b""
-    return done.stdout.decode()
+    """Return the standard output of `formats`, which must end with 0 and no message."""
+    result = run("formats", *arguments)
+    assert (result.returncode, result.stderr) == (0, b"")
+    return result.stdout.decode()
 
 
 @pytest.fixture(scope="module")

@@ -18,12 +18,12 @@ from unittest import mock
 
 import pytest
 
+from command_runs import COMMAND, Result
 from harpia_formats import validate
 from harpia_formats.cli import main
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
-COMMAND = [sys.executable, "-m", "harpia_formats"]
 ROOT = Path(__file__).parents[3]
 #: Longer than anything here takes.
 PATIENCE = 60
@@ -39,8 +39,6 @@ examples:
 """
 #: Requests at a time.
 WIDTH = 4
-
-Result = subprocess.CompletedProcess[bytes]
 
 
 def loaded(name: str) -> Any:

@@ -1,20 +1,14 @@
-import subprocess
-import sys
-
 import pytest
 
+from command_runs import run
 from harpia_formats.registry import all_rules
-
-COMMAND = [sys.executable, "-m", "harpia_formats", "rule"]
 
 
 def page_of(*arguments: str) -> str:
-    """Return what the command writes, which must go well."""
-    done = subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *arguments], capture_output=True, check=True, timeout=30
-    )
-    assert done.stderr == b""
-    return done.stdout.decode()
+    """Return the standard output of `rule`, which must end with 0 and no message."""
+    result = run("rule", *arguments)
+    assert (result.returncode, result.stderr) == (0, b"")
+    return result.stdout.decode()
 
 
 @pytest.mark.parametrize("asked", ["C201", "c201", "conditional-turns"])
@@ -50,12 +44,10 @@ def test_all_rules_are_listed() -> None:
 )
 def test_unknown_or_missing_rule_is_one_line(arguments: list[str], hint: str) -> None:
     """Without a rule of that name the command ends with 2 and says what to do."""
-    done = subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *arguments], capture_output=True, check=False, timeout=30
-    )
+    result = run("rule", *arguments)
 
-    assert (done.returncode, done.stdout) == (2, b"")
-    (line,) = done.stderr.decode().splitlines()
+    assert (result.returncode, result.stdout) == (2, b"")
+    (line,) = result.stderr.decode().splitlines()
     assert line.startswith("error: ")
     assert hint in line
 

@@ -1,10 +1,10 @@
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import command_runs
 from harpia_formats import validate
 from harpia_formats.schema.bundled import schema_ids
 from harpia_formats.schema.load import built_in_schema
@@ -12,16 +12,8 @@ from harpia_formats.schema.to_python import as_python
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-COMMAND = [sys.executable, "-m", "harpia_formats", "schema"]
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(*arguments: str) -> Result:
-    """Run the command with the arguments given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *arguments], capture_output=True, check=False, timeout=30
-    )
+#: Runs `harpia-formats schema` with arguments.
+run = partial(command_runs.run, "schema")
 
 
 @pytest.mark.parametrize(

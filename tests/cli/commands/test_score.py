@@ -1,36 +1,21 @@
 """`harpia-formats score` and `score compare`, as a user runs them."""
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "harpia_formats", "score"]
-#: Seconds; longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 60
+import command_runs
+from command_runs import Result
+
 ROWS = (
     ("capital of France?", "Paris", "The Paris", "geography"),
     ("2+2?", "4", "It is 4", "sums"),
     ("3+3?", "6", "6", "sums"),
 )
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(*arguments: object, cwd: Path | None = None, stdin: bytes = b"") -> Result:
-    """Run the command with the arguments given, on a terminal of usual width."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        timeout=PATIENCE,
-        check=False,
-        env=os.environ | {"TERM": "dumb"},
-    )
+#: Runs `harpia-formats score` with arguments.
+run = partial(command_runs.run, "score", timeout=60, environment={"TERM": "dumb"})
 
 
 def lines_of(rows: tuple[tuple[str, str, str, str], ...] = ROWS) -> bytes:

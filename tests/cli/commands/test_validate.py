@@ -1,33 +1,16 @@
 """Options of `validate` on how strict it is, and on what else it reads."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command_runs import run
 from harpia_formats.registry import all_rules
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-COMMAND = [sys.executable, "-m", "harpia_formats"]
 RULES = all_rules()
-#: Seconds; longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(*arguments: object, cwd: Path | None = None) -> Result:
-    """Run the command line with the arguments given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        capture_output=True,
-        cwd=cwd,
-        timeout=PATIENCE,
-        check=False,
-    )
 
 
 def codes(*arguments: object, cwd: Path | None = None) -> set[str]:

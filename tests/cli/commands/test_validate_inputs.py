@@ -1,80 +1,15 @@
 """`harpia-formats validate`: which records and files it reads."""
 
 import gzip
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from command_runs import codes, error_lines, report_of, run
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 RUNS = FIXTURES / "eee@0.2.0" / "valid" / "runs.jsonl"
 TAG_RUNS = min((FIXTURES / "eee@0.2.0-tag" / "valid").glob("*.jsonl"))
-COMMAND = [sys.executable, "-m", "harpia_formats"]
-SCHEMA = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
-#: A good record, two that break SCHEMA, one that does not parse, and a good one.
-ROWS = b'{"a":1}\n{"a":"x"}\n{"a":"y"}\n{"a":NaN}\n{"a":2}\n'
-#: Longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(
-    *arguments: object,
-    stdin: bytes = b"",
-    cwd: Path | None = None,
-) -> Result:
-    """Run the command line with the arguments and the variables given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        env=environment_with({}),
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
-def environment_with(given: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment without the variables that change output."""
-    unwanted = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
-    own = {key: each for key, each in os.environ.items() if key not in unwanted}
-    return own | {"TERM": "xterm-256color", **given}
-
-
-def report_of(*arguments: object, **given: Any) -> dict[str, Any]:
-    """Return the JSON report of a run."""
-    result = run("validate", *arguments, "--output-format", "json", **given)
-    return dict(json.loads(result.stdout))
-
-
-def codes(result: Result) -> list[str]:
-    """Return the codes of the findings in a concise report."""
-    lines = result.stdout.decode().splitlines()
-    words = [each.split(": ", 1)[1].split() for each in lines]
-    return [each[each[0] in {"warning", "note"}] for each in words]
-
-
-def complaints(result: Result) -> list[str]:
-    """Return the error lines of a run, which has no traceback."""
-    lines = result.stderr.decode().splitlines()
-    assert not any("Traceback" in each for each in lines), lines
-    return [each for each in lines if each.startswith("error: ")]
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a folder with a schema, a faulty file and a good one."""
-    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
-    (tmp_path / "rows.jsonl").write_bytes(ROWS)
-    (tmp_path / "good.jsonl").write_bytes(b'{"a":1}\n{"a":2}\n')
-    return tmp_path
 
 
 @pytest.mark.parametrize("limit", [1, 1000, 1001, 6000])
@@ -108,7 +43,9 @@ def test_limit_that_is_just_enough_reads_to_the_end(data: Path, text: bytes) -> 
 
 def test_fail_fast_stops_at_the_first_error(data: Path) -> None:
     """With --fail-fast there is one error, and nothing after it is counted."""
-    (data / "late.jsonl").write_bytes(b'{"a":1}\n\n' * 2000 + ROWS)
+    (data / "late.jsonl").write_bytes(
+        b'{"a":1}\n\n' * 2000 + (data / "rows.jsonl").read_bytes()
+    )
     arguments = ("late.jsonl", "rows.jsonl", "--schema", "schema.json", "--fail-fast")
     report = report_of(*arguments, cwd=data)
 
@@ -163,7 +100,7 @@ def test_text_is_validated(data: Path, text: bytes, found: list[str]) -> None:
 
     assert codes(result) == found
     assert result.returncode == (0 if set(found) <= {"J201"} else 1)
-    assert complaints(result) == []
+    assert error_lines(result) == []
     assert all(each.startswith(b"<stdin>:") for each in result.stdout.splitlines())
 
 
@@ -174,7 +111,7 @@ def test_wide_encoding_is_named(data: Path, encoding: str) -> None:
     result = run("validate", data / "wide.jsonl")
 
     assert (result.returncode, result.stdout) == (2, b"")
-    (line,) = complaints(result)
+    (line,) = error_lines(result)
     assert f"is {encoding[:6].upper()}" in line
 
 
@@ -185,7 +122,7 @@ def test_missing_file_does_not_stop_the_others(data: Path) -> None:
 
     assert result.returncode == 2
     assert codes(result) == ["S102", "S102", "J106"]
-    (line,) = complaints(result)
+    (line,) = error_lines(result)
     assert line.startswith("error: god.jsonl: does not exist; did you mean good.jsonl")
     report = report_of(*files, "--schema", "schema.json", cwd=data)
     assert [each["records"] for each in report["files"]] == [5, 0, 2]
@@ -218,14 +155,14 @@ def test_input_without_data_is_one_line(data: Path, name: str) -> None:
     result = run("validate", name, cwd=data)
 
     assert (result.returncode, result.stdout) == (2, b"")
-    (line,) = complaints(result)
+    (line,) = error_lines(result)
     assert line.startswith(f"error: {name}: ")
 
 
 def test_names_cannot_command_the_terminal(data: Path) -> None:
     """Control characters in file names are shown as escapes in every message."""
     name = "\x1b]0;owned\x07\n::error::x.jsonl"
-    (data / name).write_bytes(ROWS)
+    (data / name).write_bytes((data / "rows.jsonl").read_bytes())
     found = run("validate", name, "--schema", "schema.json", cwd=data)
     missing = run("validate", name + "y", cwd=data)
 
@@ -253,21 +190,21 @@ def test_rows_before_the_fault_of_a_compressed_file_are_validated(data: Path) ->
     assert file["records"] > 10_000
     assert file["invalid"] == file["errors"] == file["records"] // 2
     assert file["complete"] is False
-    (line,) = complaints(result)
+    (line,) = error_lines(result)
     assert "truncated" in line
     assert f"{file['records']:,} records, the last in line {file['records']:,}" in line
 
 
 def test_corrupt_checksum_is_reported_after_the_rows(data: Path) -> None:
     """A gzip file with a wrong checksum ends with 2 although every row was read."""
-    packed = bytearray(gzip.compress(ROWS))
+    packed = bytearray(gzip.compress((data / "rows.jsonl").read_bytes()))
     packed[-8] ^= 1
     (data / "sum.jsonl.gz").write_bytes(packed)
     result = run("validate", "sum.jsonl.gz", "--schema", "schema.json", cwd=data)
 
     assert result.returncode == 2
     assert codes(result) == ["S102", "S102", "J106"]
-    assert "corrupt" in complaints(result)[0]
+    assert "corrupt" in error_lines(result)[0]
 
 
 def test_family_takes_the_shape_of_each_file() -> None:

@@ -1,81 +1,15 @@
 """`harpia-formats validate`: what it prints, and its exit codes."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from command_runs import codes, joined, report_of, run
 from harpia_formats import validate
 from harpia_formats.model.report import problem_as_dict
 
-ROOT = Path(__file__).parents[3]
-FIXTURES = ROOT / "fixtures"
-COMMAND = [sys.executable, "-m", "harpia_formats"]
-SCHEMA = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
-#: A good record, two that break SCHEMA, one that does not parse, and a good one.
-ROWS = b'{"a":1}\n{"a":"x"}\n{"a":"y"}\n{"a":NaN}\n{"a":2}\n'
-#: Longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(
-    *arguments: object,
-    stdin: bytes = b"",
-    cwd: Path | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Result:
-    """Run the command line with the arguments and the variables given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        env=environment_with(environment or {}),
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
-def environment_with(given: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment without the variables that change output."""
-    unwanted = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
-    own = {key: each for key, each in os.environ.items() if key not in unwanted}
-    return own | {"TERM": "xterm-256color", **given}
-
-
-def joined(value: object) -> str | None:
-    """Return the id of a test case: its list of words in one text."""
-    return " ".join(value) if isinstance(value, list) else None
-
-
-def report_of(*arguments: object, **given: Any) -> dict[str, Any]:
-    """Return the JSON report of a run."""
-    result = run("validate", *arguments, "--output-format", "json", **given)
-    report: dict[str, Any] = json.loads(result.stdout)
-    return report
-
-
-def codes(result: Result) -> list[str]:
-    """Return the codes of the findings in a concise report."""
-    lines = result.stdout.decode().splitlines()
-    words = [each.split(": ", 1)[1].split() for each in lines]
-    return [each[each[0] in {"warning", "note"}] for each in words]
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a folder with a schema, a faulty file and a good one."""
-    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
-    (tmp_path / "rows.jsonl").write_bytes(ROWS)
-    (tmp_path / "good.jsonl").write_bytes(b'{"a":1}\n{"a":2}\n')
-    return tmp_path
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 def test_findings_are_on_standard_output_and_the_rest_is_not(data: Path) -> None:

@@ -1,60 +1,17 @@
 """Output on a terminal: colours and the progress bar."""
 
 import contextlib
-import json
 import os
 import pty
 import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "harpia_formats"]
-SCHEMA = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
-#: A good record, two that break SCHEMA, one that does not parse, and a good one.
-ROWS = b'{"a":1}\n{"a":"x"}\n{"a":"y"}\n{"a":NaN}\n{"a":2}\n'
-#: Longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
-
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(
-    *arguments: object,
-    stdin: bytes = b"",
-    cwd: Path | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Result:
-    """Run the command line with the arguments and the variables given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        env=environment_with(environment or {}),
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
-def environment_with(given: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment without the variables that change output."""
-    unwanted = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
-    own = {key: each for key, each in os.environ.items() if key not in unwanted}
-    return own | {"TERM": "xterm-256color", **given}
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a folder with a schema, a faulty file and a good one."""
-    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
-    (tmp_path / "rows.jsonl").write_bytes(ROWS)
-    (tmp_path / "good.jsonl").write_bytes(b'{"a":1}\n{"a":2}\n')
-    return tmp_path
+from command_runs import TIMEOUT, environment_with, run
 
 
 def on_terminal(
@@ -83,7 +40,7 @@ def on_terminal(
 
 def read_all(terminal: int) -> bytes:
     """Return what is written to a terminal until every writer has closed it."""
-    pieces, end = [], time.monotonic() + PATIENCE
+    pieces, end = [], time.monotonic() + TIMEOUT
     with contextlib.suppress(OSError):  # Linux says so where others say the end
         while select.select([terminal], [], [], end - time.monotonic())[0]:
             pieces.append(os.read(terminal, 65_536))
@@ -95,7 +52,7 @@ def read_all(terminal: int) -> bytes:
 #: Scripts that show the bar from the start, and only after longer than any test takes.
 AT_ONCE, LATE = (
     f"from harpia_formats.cli.output import progress; progress.DELAY = {seconds}"
-    for seconds in (0, 2 * PATIENCE)
+    for seconds in (0, 2 * TIMEOUT)
 )
 FAULTY = ("validate", "rows.jsonl", "--schema", "schema.json")
 SHOW_CURSOR, ERASE_LINE = "\x1b[?25h", "\x1b[2K"
@@ -141,7 +98,9 @@ def test_progress_is_shown_and_gone_at_the_end(data: Path) -> None:
 
 def test_findings_are_not_mixed_with_progress(data: Path) -> None:
     """On one terminal the bar is removed before a finding is written."""
-    (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 50_000 + ROWS)
+    (data / "many.jsonl").write_bytes(
+        b'{"a":1}\n' * 50_000 + (data / "rows.jsonl").read_bytes()
+    )
     arguments = ("validate", "many.jsonl", *FAULTY[2:])
     code, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
     plain, bar = on_terminal(LATE, *arguments, cwd=data, output=None)[1], "━"

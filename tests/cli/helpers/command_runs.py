@@ -1,0 +1,79 @@
+"""Run `harpia-formats` in a new process, and read what it wrote."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+COMMAND = [sys.executable, "-m", "harpia_formats"]
+#: Seconds after which a run counts as hanging: no test here takes nearly as long.
+TIMEOUT = 30
+#: Variables of the environment that change the form of the output.
+OUTPUT_VARIABLES = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
+
+#: A process that has ended: its exit code, standard output and standard error.
+Result = subprocess.CompletedProcess[bytes]
+
+
+def run(
+    *arguments: object,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = TIMEOUT,
+) -> Result:
+    """Return the result of `harpia-formats` with these arguments.
+
+    `environment` is added to that of `environment_with`. Raises
+    subprocess.TimeoutExpired if the process takes longer than `timeout` seconds.
+    """
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env=environment_with(environment or {}),
+        timeout=timeout,
+        check=False,
+    )
+
+
+def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return these variables and those of this process except OUTPUT_VARIABLES."""
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in OUTPUT_VARIABLES
+    }
+    return own | {"TERM": "xterm-256color", **variables}
+
+
+def report_of(*arguments: object, **options: Any) -> dict[str, Any]:
+    """Return the JSON report of `validate`; the options are those of `run`."""
+    result = run("validate", *arguments, "--output-format", "json", **options)
+    return dict(json.loads(result.stdout))
+
+
+def codes(result: Result) -> list[str]:
+    """Return the codes of the problems in a concise report, in its order."""
+    lines = result.stdout.decode().splitlines()
+    texts = [line.split(": ", 1)[1].split() for line in lines]
+    return [words[words[0] in {"warning", "note"}] for words in texts]
+
+
+def error_lines(result: Result) -> list[str]:
+    """Return the lines of standard error that begin with `error: `.
+
+    Raises AssertionError if standard error has a traceback.
+    """
+    lines = result.stderr.decode().splitlines()
+    assert not any("Traceback" in line for line in lines), lines
+    return [line for line in lines if line.startswith("error: ")]
+
+
+def joined(value: object) -> str | None:
+    """Return the id of a test case that is a list of words: the words as one text."""
+    return " ".join(value) if isinstance(value, list) else None
