@@ -34,6 +34,8 @@ _path = re.compile(
     r"/[\w@/.+-]*[\w/]"
 )
 _option = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+#: The name of a file that an example writes with harpia-formats.
+_output = re.compile(r"""(?: -o | --output |\boutput=")([\w.-]*\w)""")
 
 
 def tool(name: str) -> ModuleType:
@@ -71,6 +73,19 @@ def test_examples_print_the_output_shown(page: str, folder: Path) -> None:
         assert result.failures == ()
         if result.shown is not None:
             assert result.output == result.shown.text
+
+
+def test_examples_of_two_pages_write_different_files() -> None:
+    """No example stops at a file that the example of another page has written."""
+    pages_by_file: dict[str, set[str]] = {}
+    for page in PAGES:
+        for block in examples.blocks_of(text_of(page)):
+            for name in _output.findall(block.text) if block.is_run else ():
+                pages_by_file.setdefault(name, set()).add(page)
+    shared = {name: pages for name, pages in pages_by_file.items() if len(pages) > 1}
+
+    assert pages_by_file
+    assert shared == {}
 
 
 def test_picture_shows_the_printed_text() -> None:
