@@ -34,6 +34,8 @@ BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTAL
 #: The names of files above a block.
 NAME = re.compile(r"`([\w@./+-]+)`")
 EXIT_CODE = re.compile(r"# exit (\d+)$")
+#: How commands begin that make an environment, which the tests have already.
+SET_UP = ("python3 -m venv ", ". .venv", "pip install /path/", "pip install -e '.[")
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Follower:
 
     folder: Path
     environment: dict[str, str]
-    #: Called in the place of `pip install`.
+    #: Called in the place of `pip install -e .`.
     install: Callable[[], None]
 
     def follow(self, section: str) -> int:
@@ -110,7 +112,9 @@ class Follower:
 
     def run(self, command: str) -> str:
         """Run a command, which must end as announced; return its standard output."""
-        if command.startswith("pip install"):
+        if command.startswith(SET_UP):
+            return ""
+        if command == "pip install -e .":
             self.install()
             return ""
         done = subprocess.run(  # noqa: S603 - the commands of our own pages
@@ -132,7 +136,11 @@ def environment(folder: Path, *paths: Path) -> dict[str, str]:
     """Return an environment whose commands use the Python packages in `paths`."""
     commands = folder / "bin"
     commands.mkdir()
-    for name, call in (("python", ""), ("harpia-formats", " -m harpia_formats")):
+    for name, call in (
+        ("python", ""),
+        ("harpia-formats", " -m harpia_formats"),
+        ("ruff", " -m ruff"),
+    ):
         file = commands / name
         file.write_text(f'#!/bin/sh\nexec "{sys.executable}"{call} "$@"\n')
         file.chmod(0o755)
