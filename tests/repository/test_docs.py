@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from harpia_formats import plugins
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: Pages outside of `docs/`.
@@ -193,6 +195,14 @@ def anchors_of(path: Path) -> set[str]:
         re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
         for heading in headings
     }
+
+
+@pytest.mark.parametrize("name", plugins.__all__)
+def test_names_for_extensions_are_described(name: str) -> None:
+    """The text of a page on extensions, not only its code, has each name for them."""
+    texts = [_fence.sub("", text_of(page)) for page in sorted(FOLLOWED)]
+
+    assert any(re.search(rf"`{name}\b", text) for text in texts)
 
 
 @pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
