@@ -1,5 +1,7 @@
+import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +11,9 @@ import pytest
 
 from harpia_formats import convert, score, validate
 from harpia_formats.conversion.losses.json import as_report
-from harpia_formats.registry import all_rules
+from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.model.problem import Severity
+from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.rules import (
     NoRuleLeft,
     Rule,
@@ -20,6 +24,8 @@ from harpia_formats.rules import (
     shape,
     text,
 )
+from harpia_formats.schema.dialect import record_schema
+from harpia_formats.schema.validator import schema_validator_of
 
 RULES = all_rules()
 #: The rules that data can break.
@@ -95,6 +101,69 @@ def test_bad_example_breaks_its_rule(code: str, tmp_path: Path) -> None:
 def test_good_example_keeps_its_rule(code: str, tmp_path: Path) -> None:
     """The good example of a rule has no finding at all."""
     assert codes_of(RULES[code].good, RULES[code], tmp_path) == {}
+
+
+def is_error_of_one_row(rule: Rule) -> bool:
+    """Tell whether `rule` makes a row of a record format invalid by the row alone."""
+    format_ = all_formats().get(str(rule.validated_as))
+    if format_ is None or not format_.adapter or rule.command != "validate":
+        return False
+    is_in_columns = format_.dialects[0].container is Container.COLUMNS
+    is_across_rows = rule.code[0] == "X" or bool(rule.companion) or is_in_columns
+    return rule.severity is Severity.ERROR and not is_across_rows
+
+
+@pytest.mark.parametrize(
+    "code", [code for code in EXEMPLIFIED if is_error_of_one_row(RULES[code])]
+)
+def test_file_that_breaks_an_error_rule_is_not_converted(code: str) -> None:
+    """A row that a rule makes invalid is refused by a conversion, too."""
+    rule, output = RULES[code], BytesIO()
+    report = convert(rule.bad, to="record", output=output, from_=str(rule.validated_as))
+
+    assert not report.written
+    assert [problem.code for problem in report.report.problems] == [code]
+
+
+def dialects_with_remarks() -> Iterator[tuple[Format, Dialect]]:
+    """Yield each dialect of a record format whose rows can have remarks."""
+    for format_ in all_formats().values():
+        for dialect in format_.dialects if format_.adapter else ():
+            if dialect.remarks and dialect.container is not Container.COLUMNS:
+                yield format_, dialect
+
+
+@pytest.mark.parametrize(
+    ("format_", "dialect"),
+    [
+        pytest.param(*pair, id=f"{pair[0].id}-{pair[1].name}")
+        for pair in dialects_with_remarks()
+    ],
+)
+def test_dialect_whose_remarks_are_errors_refuses_rows(
+    format_: Format, dialect: Dialect
+) -> None:
+    """No dialect without `remarks_refuse` reports an error for a row of an example."""
+    assert dialect.remarks is not None
+    is_allowed = schema_validator_of(record_schema(dialect)).is_valid
+    codes = {
+        remark.code
+        for rule in RULES.values()
+        if rule.validated_as == format_.id and is_error_of_one_row(rule)
+        for row in rows_of(rule.bad, dialect)
+        if is_allowed(row)
+        for remark in dialect.remarks(row)
+    }
+    errors = {code for code in codes if RULES[code].severity is Severity.ERROR}
+
+    assert dialect.remarks_refuse or errors == set()
+
+
+def rows_of(data: bytes, dialect: Dialect) -> list[Any]:
+    """Return the rows of an example, which is one document or one row."""
+    document = json.loads(data)
+    rows: list[Any] = document.get(dialect.rows_at, [document])
+    return rows
 
 
 def test_codes_and_names_are_unique() -> None:
