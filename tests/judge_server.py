@@ -61,7 +61,7 @@ class JudgeServer:
 
     `answer` gets a request as decoded JSON, with its headers in lower case, and returns
     an `Answer`. The first request for one in `failing` prompts gets the status 500
-    instead.
+    instead. After `hold_after` answers all further ones wait for `open`; 0 is never.
     """
 
     def __init__(
@@ -70,10 +70,11 @@ class JudgeServer:
         *,
         failing: int = 0,
         delay: float = 0.0,
+        hold_after: int = 0,
     ) -> None:
         usual = completion('{"score": 1}')
         self.answer = answer or (lambda *_: usual)
-        self.failing, self.delay = failing, delay
+        self.failing, self.delay, self.hold_after = failing, delay, hold_after
         #: How often each prompt was asked, was failed and was answered.
         self.asked: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
@@ -152,6 +153,8 @@ class JudgeServer:
                 if answer.status == 200:
                     with server.lock:
                         server.answered[request["messages"][0]["content"]] += 1
+                        if server.answered.total() == server.hold_after:
+                            server.open.clear()
 
             def _send(self, answer: Answer) -> None:
                 self.send_response(answer.status)

@@ -508,11 +508,9 @@ def test_killed_run_sends_no_answered_row_again(tmp_path: Path, count: int) -> N
     """
     write_rows(tmp_path / "in.jsonl", count)
     (tmp_path / "judge.yaml").write_text(DEFINITION)
-    with stub.JudgeServer(failing=10) as server:
+    with stub.JudgeServer(failing=10, hold_after=count // 2) as server:
         process = begun(tmp_path, server)
-        wait_until(lambda: server.answered.total() >= count // 2)
-        server.open.clear()
-        wait_until(lambda: server.now == WIDTH)
+        wait_until(lambda: server.now == WIDTH and not server.open.is_set())
         process.kill()
         process.communicate(timeout=PATIENCE)
         answered, at_kill = set(server.answered), server.asked.copy()
