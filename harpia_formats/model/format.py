@@ -119,8 +119,8 @@ class Dialect:
     depth: int = 1
     #: Findings about the number of items in each column, by its path.
     lengths: Lengths | None = None
-    #: The id of a schema that allows only records without remarks. Empty if `schema`
-    #: itself does that.
+    #: The id of a schema that allows only records without remarks of rules that are not
+    #: lint. Empty if there is no stricter one than `schema`.
     strict: str = ""
     #: Findings about what is tolerated or doubtful in a record.
     remarks: Remarks | None = None

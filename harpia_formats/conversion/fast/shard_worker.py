@@ -246,7 +246,9 @@ def _worker_for(job: ShardJob) -> _ShardWorker:
     dialect = variant.dialect
     # Remarks matter here only if they make a record invalid.
     remarks = dialect.remarks if dialect.remarks_refuse else None
-    strict = record_schema(dialect, strict=True) if remarks else None
+    # Without a strict schema, remarks are asked on every row.
+    has_strict = remarks is not None and bool(dialect.strict)
+    strict = record_schema(dialect, strict=True) if has_strict else None
     checks = RowChecks(advise=source.advise, remarks=remarks, decoder_schema=strict)
     validator = RowValidator(record_schema(dialect), checks)
     batches = BatchConverter(

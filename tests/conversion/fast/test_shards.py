@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harpia_formats import registry
 from harpia_formats.conversion.fast import shard_worker, shards
 from harpia_formats.conversion.fast.batch import BatchConverter
 from harpia_formats.conversion.fast.shard_job import ConvertedPart, Parts, ShardJob
@@ -25,6 +26,7 @@ from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.framing.byte_ranges import LineRange, line_ranges, read_range
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
 from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.workers.ordered import map_ordered
@@ -247,6 +249,34 @@ def test_part_with_problems_is_returned_unconverted(
     assert undone.begin <= half < undone.end <= undone.begin + 2 * ranges.PIECE
     assert rows == serial(left, job)[0]
     assert losses.carried["references"] == left.count(b"\n")
+
+
+@pytest.mark.usefixtures("small")
+def test_row_that_remarks_refuse_is_returned_unconverted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Remarks refuse a row that the schema allows, in a dialect with one schema."""
+    format_ = writable_formats()["tencent-outputs"]
+
+    def remarks(row: Any) -> Iterator[Remark]:
+        if row["ref_answer"] == f"r {ROWS - 1}":
+            yield Remark("S101", ("ref_answer",), "refused")
+
+    dialect = replace(
+        format_.dialects[0], strict="", remarks=remarks, remarks_refuse=True
+    )
+    changed = replace(format_, dialects=(dialect,))
+    monkeypatch.setattr(
+        shard_worker,
+        "format_of",
+        lambda name: changed if name == format_.id else registry.format_of(name),
+    )
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of(ROWS))
+    done = list(converted_parts(job_of(path), path))
+
+    assert done[-1] is None
+    assert None not in done[:-1]
 
 
 @pytest.mark.usefixtures("small")
