@@ -29,7 +29,7 @@ class ColumnBuffer:
 
     def begin(self, path: Path) -> None:
         """Start with the items of the column at `path`."""
-        self._current = self.files[path] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `rows_of`
+        self._current = self.files[path] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `close`
 
     def add(
         self, chunk: Chunk, numbers: RecordNumbers, refused: frozenset[int]

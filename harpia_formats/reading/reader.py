@@ -179,6 +179,8 @@ class Reading:
         except SourceError as error:
             count.reason = error.reason
             return
+        finally:
+            stream.discard()
         if stream.is_open:
             self.headers.append(stream.headers)
 
@@ -191,7 +193,7 @@ class Reading:
                 file, stream, progress=self._options.progress
             )
             if not local.merge.stopped:
-                yield from (() for _ in stream.close())
+                yield from (() for _ in stream.finish())
         count.complete = not local.merge.stopped and file.blocks.error is None
         if file.blocks.error is not None:
             count.reason = file.blocks.error.reason

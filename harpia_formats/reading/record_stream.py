@@ -169,7 +169,7 @@ class RecordStream:
         document.pop(self._variant.dialect.rows_at, None)
         self._note_header(adapter.read_header(document))
 
-    def close(self) -> Iterator[None]:
+    def finish(self) -> Iterator[None]:
         """Read the records of columns, once the file has ended; yield after each one.
 
         Raises `MapError` if a mapped column is missing.
@@ -177,10 +177,12 @@ class RecordStream:
         columns, adapter = self._columns, self._adapter
         if columns is None or adapter is None:
             return
-        try:
-            yield from self._rows_of(columns, adapter)
-        finally:
-            columns.close()
+        yield from self._rows_of(columns, adapter)
+
+    def discard(self) -> None:
+        """Delete the columns that were kept, also of a file not read to its end."""
+        if self._columns is not None:
+            self._columns.close()
 
     def _rows_of(self, columns: ColumnBuffer, adapter: FormatAdapter) -> Iterator[None]:
         """Read the records of columns; yield after each one.

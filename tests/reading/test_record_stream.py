@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from harpia_formats import read
 from harpia_formats.model.record import Header, Record
+from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord
 
@@ -147,3 +148,22 @@ def test_records_of_several_files_are_read_one_after_the_other(tmp_path: Path) -
         "q",
         "q2",
     ]
+
+
+def test_columns_are_deleted_if_reading_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The temporary files of columns are closed, also after an error in a column."""
+    made: list[ColumnBuffer] = []
+    usual = ColumnBuffer.begin
+
+    def begin(self: ColumnBuffer, path: tuple[str | int, ...]) -> None:
+        made.append(self)
+        usual(self, path)
+
+    monkeypatch.setattr(ColumnBuffer, "begin", begin)
+    found = read_with_places(
+        b'{"questions": ["a", "b"], "predicted_answers": ["x"]}', "haystack"
+    )
+
+    assert found["problems"]
+    assert made
+    assert all(file.closed for each in made for file in each.files.values())
