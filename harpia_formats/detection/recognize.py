@@ -11,28 +11,24 @@ from harpia_formats.detection.candidates import (
     choose_variant,
     variants_of,
 )
+from harpia_formats.detection.other_shape import (
+    OTHER_SHAPE,
+    DetectionNote,
+    count_invalid,
+    other_rows_note,
+    other_shape_note,
+    validated_as,
+)
 from harpia_formats.detection.sample import Sample
 from harpia_formats.framing.container import Layout
 from harpia_formats.model.format import Format
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
-from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.text.spelling import nearest
 
-#: The code of the rule that a file has another shape than the format asked for.
-OTHER_SHAPE = "S201"
 #: Keys of a record among which misspelt ones are looked for.
 MANY_KEYS = 100
 #: Formats that are listed if none is recognized.
 NEAREST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class DetectionNote:
-    """What a rule reports about the format of a file."""
-
-    code: str
-    message: str
-    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,8 @@ def recognize(
     """
     choice = choose_variant(sample.rows, variants_of(formats, sample.layout))
     if choice is None:
-        if not sample.rows:
+        # Of rows that are no JSON the errors in their text are reported.
+        if not sample.rows or sample.broken:
             return Recognition()
         return Recognition(notes=(_unknown_format(sample, formats),))
     notes = [*_version_notes(choice, formats, asked), *_rival_notes(choice)]
@@ -72,24 +69,29 @@ def recognize_as(
 ) -> Recognition:
     """Return which of the formats `asked`, named `name` by the user, a file is in.
 
-    If it is in none of them, the first is returned; if it is in another one of
-    `formats`, a note says so. `strict` selects the documented schemas.
+    If it is in none of them, the first is returned; if it or some of its records are
+    in another one of `formats`, one note says so. `strict` selects the documented
+    schemas.
     """
     found = recognize(sample, asked, name)
     variant, choice = found.variant, found.choice
     called = name if len(asked) > 1 else asked[0].id
     if variant is not None and choice is not None:
-        if 2 * choice.matching >= choice.records:
-            return found
-        other = _other_format(variant, sample, formats, called, strict=strict)
+        other = None
+        if 2 * choice.matching < choice.records:
+            other = other_shape_note(variant, sample, formats, called, strict=strict)
+        if other is None and len(asked) == 1:
+            other = other_rows_note(variant, sample, formats, strict=strict)
         return Recognition(variant, choice, (other,)) if other else found
     if sample.rows and not variants_of(asked, sample.layout):
         message = f"{called} is one object in a file, and this is {sample.layout.value}"
-        help_ = f"put each object in its own file; {_counted}"
-        note = DetectionNote(OTHER_SHAPE, message, help_)
-        return Recognition(default_variant(asked[0], sample.layout), notes=(note,))
+        variant = default_variant(asked[0], sample.layout)
+        help_ = f"put each object in its own file; {validated_as(variant)}"
+        return Recognition(variant, notes=(DetectionNote(OTHER_SHAPE, message, help_),))
     variant = _first_valid_variant(asked[0], sample, strict=strict)
-    other = _other_format(variant, sample, formats, called, strict=strict)
+    other = other_shape_note(variant, sample, formats, called, strict=strict)
+    if other is None and len(asked) == 1:
+        other = other_rows_note(variant, sample, formats, strict=strict)
     return Recognition(variant, notes=(other,) if other else ())
 
 
@@ -102,7 +104,7 @@ def _first_valid_variant(
     """
     if sample.whole and sample.rows:
         for variant in variants_of([asked], sample.layout):
-            if not _count_invalid(sample.rows, variant, strict=strict):
+            if not count_invalid(sample.rows, variant, strict=strict):
                 return variant
     return default_variant(asked, sample.layout)
 
@@ -120,13 +122,9 @@ def require_documented(found: Recognition, sample: Sample) -> Recognition:
         f"the file is {variant.name}, which is not what {variant.format.vendor} "
         f"documents: {found.choice}"
     )
-    note = DetectionNote(
-        OTHER_SHAPE, message, f"validate it without --strict; {_counted}"
-    )
+    help_ = f"validate it without --strict; {validated_as(documented)}"
+    note = DetectionNote(OTHER_SHAPE, message, help_)
     return Recognition(documented, found.choice, (note,))
-
-
-_counted = "what else is wrong with it is counted, not listed"
 
 
 def default_variant(format_: Format, layout: Layout) -> FormatVariant:
@@ -162,41 +160,6 @@ def _rival_notes(choice: FormatChoice) -> Iterator[DetectionNote]:
         name = choice.variant.name
         message = f"may be {name} or {rival.name}; validated as {name}"
         yield DetectionNote("S204", message, "name the right one with --format")
-
-
-def _other_format(
-    asked: FormatVariant,
-    sample: Sample,
-    formats: Sequence[Format],
-    called: str,
-    *,
-    strict: bool,
-) -> DetectionNote | None:
-    """Return a note if most records are invalid as `asked` and match another format.
-
-    `called` is the name that the user gave.
-    """
-    particular = [format_ for format_ in formats if not format_.general]
-    choice = choose_variant(sample.rows, variants_of(particular, sample.layout))
-    if choice is None or choice.variant.format is asked.format or not sample.whole:
-        return None
-    invalid = _count_invalid(sample.rows, asked, strict=strict)
-    if 2 * min(invalid, choice.matching) <= len(sample.rows):
-        return None
-    other = choice.variant.format.id
-    message = f"the file is {choice.variant.name}, not {called}: {choice}"
-    help_ = f"validate it with --format {other}; what else is wrong with it "
-    return DetectionNote(
-        OTHER_SHAPE, message, f"{help_}as {asked.format.id} is counted, not listed"
-    )
-
-
-def _count_invalid(rows: Sequence[Any], variant: FormatVariant, *, strict: bool) -> int:
-    """Return how many of `rows` the schema of `variant` refuses."""
-    dialect = variant.dialect
-    schema_of = record_schema if is_whole(dialect) else document_schema
-    schema_validator = schema_validator_of(schema_of(dialect, strict=strict))
-    return sum(1 for row in rows if not schema_validator.is_valid(row))
 
 
 def _unknown_format(sample: Sample, formats: Sequence[Format]) -> DetectionNote:

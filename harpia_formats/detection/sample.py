@@ -26,12 +26,19 @@ class Sample:
     whole: bool = True
     #: Whether other values follow the document.
     several: bool = False
+    #: Whether none of its first records is JSON, so that `rows` are parts of them.
+    broken: bool = False
 
 
 def parsed_rows(frame: Any) -> Iterator[Any]:
     """Yield the decoded rows of `frame` that are JSON; a fault has none."""
     for row in frame.rows if isinstance(frame, Chunk) else ():
-        try:
-            yield msgspec.json.decode(row)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue
+        yield from decoded_value(row)
+
+
+def decoded_value(text: bytes) -> Iterator[Any]:
+    """Yield the value of `text` if it is JSON."""
+    try:
+        yield msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return

@@ -12,6 +12,7 @@ from harpia_formats.detection.sample import (
     SAMPLE_BYTES,
     SAMPLE_RECORDS,
     Sample,
+    decoded_value,
     parsed_rows,
 )
 from harpia_formats.framing.byte_buffer import ByteBuffer
@@ -134,7 +135,9 @@ def sample_file(
     frames = frames_of(opened, limit)
     held = list(first_frames(frames))
     rows = tuple(value for frame in held for value in parsed_rows(frame))
-    sample = Sample(opened.layout, rows or _truncated_rows(held), whole=bool(rows))
+    is_json = bool(rows)
+    rows = rows or _truncated_rows(held)
+    sample = Sample(opened.layout, rows, whole=is_json, broken=not is_json)
     return SampledFile(opened, sample, limit, held, frames)
 
 
@@ -180,14 +183,18 @@ def _object_sample(opened: OpenedContainer) -> Sample:
     buffer = opened.buffer
     whole = not buffer.fill(SAMPLE_BYTES)
     text = without_leading_comments(buffer.data)
-    value = parse_truncated(text)
-    several = read_value(text, 0)[0] is ValueState.ENDED
+    value, several = next(decoded_value(text), None) if whole else None, False
+    is_json = value is not None
+    if not is_json:
+        value = parse_truncated(text)
+        several = read_value(text, 0)[0] is ValueState.ENDED
     buffer.put_back(WINDOW)
     is_known = value or (value is not None and whole)
     rows = (value,) if is_known else ()
     if isinstance(value, list):  # an array behind a comment
         rows = tuple(value)
-    return Sample(opened.layout, rows, whole=whole, several=several)
+    broken = whole and not is_json and not several
+    return Sample(opened.layout, rows, whole=whole, several=several, broken=broken)
 
 
 def _is_table(

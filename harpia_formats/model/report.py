@@ -33,8 +33,6 @@ class FileCount:
     complete: bool = False
     #: Why it was not, unless an option stopped it.
     reason: str | None = None
-    #: Whether only S201 is shown of its findings, because it is no file of the format.
-    folded: bool = False
 
     @property
     def valid(self) -> int:

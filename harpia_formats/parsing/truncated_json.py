@@ -23,7 +23,8 @@ _NOTHING = object()
 def parse_truncated(data: bytes) -> Any:
     """Return the value that `data` begins with, its arrays and objects cut short.
 
-    Broken and missing parts are left out; None if nothing is left.
+    Broken and missing parts are left out, and bytes that are not UTF-8 replaced; None
+    if nothing is left.
     """
     value, _ = _parse(data, _skip_space(data, 0), DEPTH)
     return None if value is _NOTHING else value
@@ -32,11 +33,13 @@ def parse_truncated(data: bytes) -> Any:
 def _parse(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     """Return the value at `at`, and the offset of what follows it."""
     state, end = read_value(data, at)
+    byte = data[at : at + 1]
     if state in {ValueState.ENDED, ValueState.WHOLE}:
         value = _value(data[at:end])
+        if value is _NOTHING and byte == b'"':
+            return _value(data[at:end].decode(errors="replace").encode()), end
         if value is not _NOTHING or not depth:
             return value, end
-    byte = data[at : at + 1]
     if depth and byte == b"[":
         return _array(data, at + 1, depth - 1)
     if depth and byte == b"{":

@@ -7,17 +7,14 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Group, Report
 from harpia_formats.reporters.fold import (
     Shown,
-    folded_file_counts,
     note_shown,
     partly_shown_groups,
-    unfolded_groups,
 )
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
     dotted_path,
-    folded_file_line,
     label,
     position,
     rule,
@@ -38,10 +35,8 @@ def write(
         note_shown(shown, problem)
         write_text(line_of(problem) + "\n")
     report = finish()
-    for group, times in partly_shown_groups(unfolded_groups(report), shown):
+    for group, times in partly_shown_groups(report.groups, shown):
         write_text(_folded_line(group, times) + "\n")
-    for path, count in folded_file_counts(report):
-        write_text(folded_file_line(path, count) + "\n")
     if options.statistics:
         for line in statistics_lines(report):
             write_text(line + "\n")

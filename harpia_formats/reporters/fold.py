@@ -4,10 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import Group, Report
+from harpia_formats.model.report import Group
 
-#: The code of the rule that stands for all problems of a file in another version.
-OTHER_SHAPE = "S201"
 #: The number of shown problems by path, code, pointer and missing key.
 Shown = Counter[tuple[str, str, str, str]]
 
@@ -35,21 +33,6 @@ def partly_shown_groups(
         for group in groups
     ]
     return [(group, times) for group, times in pairs if times < group.count]
-
-
-def unfolded_groups(report: Report) -> list[Group]:
-    """Return the groups of the files whose problems are listed."""
-    paths = {file.path for file in report.files if file.folded}
-    return [group for group in report.groups if group.path not in paths]
-
-
-def folded_file_counts(report: Report) -> list[tuple[str, int]]:
-    """Return the files with one listed problem, and the count of their others."""
-    counts = {file.path: 0 for file in report.files if file.folded}
-    for group in report.groups:
-        if group.path in counts and group.code != OTHER_SHAPE:
-            counts[group.path] += group.count
-    return [(path, count) for path, count in counts.items() if count]
 
 
 def _group_pointer(pointer: str, shapes: dict[str, None]) -> str:

@@ -7,10 +7,8 @@ from harpia_formats.model.problem import Because, Place, Problem, Severity
 from harpia_formats.model.report import Group, Report
 from harpia_formats.reporters.fold import (
     Shown,
-    folded_file_counts,
     note_shown,
     partly_shown_groups,
-    unfolded_groups,
 )
 from harpia_formats.reporters.frame import frame
 from harpia_formats.reporters.reporter import Options, Reporter
@@ -18,7 +16,6 @@ from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
     dotted_path,
-    folded_file_line,
     label,
     position,
     statistics_lines,
@@ -60,11 +57,8 @@ def _sections(
         yield _problem_lines(problem, options)
     report = finish()
     several = len(report.files) > 1
-    pairs = partly_shown_groups(unfolded_groups(report), shown)
-    lines = [_folded_line(group, times, several=several) for group, times in pairs]
-    yield lines + [
-        folded_file_line(*file_count) for file_count in folded_file_counts(report)
-    ]
+    pairs = partly_shown_groups(report.groups, shown)
+    yield [_folded_line(group, times, several=several) for group, times in pairs]
     if options.statistics:
         yield statistics_lines(report)
     if not options.quiet:

@@ -34,12 +34,6 @@ def rule(group: Group) -> str:
     return safe(f"{group.code} {group.name} {_where(group)}".rstrip())
 
 
-def folded_file_line(path: str, count: int) -> str:
-    """Return a line with the number of problems of a file that are not listed."""
-    further = with_noun(count, "further finding")
-    return f"{safe(path, PATH)}: {further} folded under S201 other-shape"
-
-
 def dotted_path(pointer: str) -> str:
     """Return a JSON pointer in dotted form, such as `input.choices[2]`."""
     name = ""

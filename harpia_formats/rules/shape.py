@@ -23,7 +23,7 @@ RULES = (
         "A file must be in the version of the format that --format names.",
         "The whole file is in another version, so nearly every record would be invalid "
         "for the same reason. Name that version with --format, or leave --format out "
-        "to detect it. The other problems are counted, not listed.",
+        "to detect it. Every record is validated in the version that was named.",
         _tag_row,
         _seed_row,
         "eee@0.2.0",
@@ -45,10 +45,12 @@ RULES = (
         Severity.ERROR,
         "All records of a file must be in one format.",
         "The record looks like another format than the rest of the file and is not "
-        "valid in the format of the file. Its errors in that format are not listed.",
+        "valid in the format of the file. Its errors in that format are not listed. "
+        "A record that is not valid in another version of that format either has its "
+        "errors listed instead, and so has every record if --format names the format.",
         _other_row + _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
         _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
-        "eee@0.2.0",
+        "eee",
     ),
     Rule(
         "S204",
@@ -61,6 +63,18 @@ RULES = (
         ),
         _seed_row,
         "",
+    ),
+    Rule(
+        "S210",
+        "other-rows",
+        Severity.NOTE,
+        "The records of a file should look like the format that --format names.",
+        "Some of the first 1,000 records are not valid in that format and look like "
+        "another one. Every record is validated by the format that was named. Put each "
+        "format in its own file, or name the right one with --format.",
+        _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"') + _other_row,
+        _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
+        "eee@0.2.0",
     ),
     Rule(
         "S301",

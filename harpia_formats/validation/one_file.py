@@ -99,7 +99,6 @@ def validate_open(
     beginning = _beginning(opening, file, run)
     plan = _planned(beginning, collector, file, run)
     yield collector.take()
-    file.count.folded = plan.folded
     if settings.consumer is not None:
         settings.consumer.open(plan.variant)
     with ExitStack() as stack:

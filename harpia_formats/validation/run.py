@@ -181,10 +181,8 @@ class Validation:
         """Merge what a worker found in a whole file."""
         # The problems are counted as they are kept.
         count = self._tally.begin_counted(
-            replace(found.count, errors=0, warnings=0, notes=0, folded=False)
+            replace(found.count, errors=0, warnings=0, notes=0)
         )
-        yield from self._tally.keep(count, found.first_findings)
-        count.folded = found.count.folded
         yield from self._tally.keep(count, found.findings)
         outcomes = Outcomes(
             count,

@@ -60,7 +60,7 @@ def validated_file(file: OpenFile, local: LocalValidation) -> ValidatedFile | No
     """Return the file that was validated here, None if no check can follow."""
     merge, plan = local.merge, local.merge.plan
     failed = merge.stopped and plan.run.options.fail_fast
-    if plan.variant is None or failed or file.count.folded:
+    if plan.variant is None or failed:
         return None
     return ValidatedFile(
         file.source,
@@ -78,7 +78,7 @@ def file_of_result(
 ) -> ValidatedFile | None:
     """Return the file that a worker validated, None if no check can follow."""
     plan = result.plan
-    if plan.variant is None or result.count.folded:
+    if plan.variant is None:
         return None
     return ValidatedFile(
         source,

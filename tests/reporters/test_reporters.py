@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.model.problem import Because, Excerpt, Fix, Place, Problem, Severity
-from harpia_formats.model.report import FileCount, Group, Report, file_as_dict
+from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.reporters.fold import Shown, note_shown, partly_shown_groups
 from harpia_formats.reporters.frame import columns, frame
@@ -371,8 +371,8 @@ def test_full_folds_repeats() -> None:
     )
 
 
-def test_full_says_which_file_is_folded() -> None:
-    """Among several files a folded group names its own."""
+def test_full_says_which_file_is_cut() -> None:
+    """Among several files a group that is not shown whole names its own."""
     report = Report(files=(FILE, FILE), groups=(GROUP,), problems=())
 
     assert written("full", [PROBLEM], report).endswith(
@@ -472,41 +472,6 @@ def test_group_shown_in_full_has_no_summary() -> None:
     note_shown(shown, PROBLEM)
 
     assert partly_shown_groups([replace(GROUP, count=1)], shown) == []
-
-
-OTHER_SHAPE = Report(
-    files=(
-        replace(FILE, folded=True),
-        replace(FILE, path="other.jsonl"),
-        replace(FILE, path="clean.jsonl", folded=True),
-    ),
-    groups=(
-        replace(GROUP, code="S201", name="other-shape", pointer="", count=1),
-        replace(GROUP, code="S102", name="wrong-type", pointer="/a", count=400),
-        replace(GROUP, code="J105", name="duplicate-key", pointer="/b", count=83),
-        replace(GROUP, path="other.jsonl", count=7),
-        replace(GROUP, path="clean.jsonl", code="S201", pointer="", count=1),
-    ),
-    problems=(),
-)
-
-
-@pytest.mark.parametrize("name", ["concise", "full"])
-def test_file_of_another_shape_takes_one_line(name: str) -> None:
-    """All but the finding on its shape are one line, with their exact count."""
-    lines = written(name, [], OTHER_SHAPE).splitlines()
-
-    assert len(lines) == 2
-    assert "7" in lines[0]
-    assert "other.jsonl" in lines[0]
-    assert lines[1] == (
-        "runs.jsonl: 483 further findings folded under S201 other-shape"
-    )
-
-
-def test_fold_is_not_in_the_contract() -> None:
-    """Whether a file is folded is for people; the contract has exact counts."""
-    assert file_as_dict(replace(FILE, folded=True)) == file_as_dict(FILE)
 
 
 @pytest.mark.parametrize(

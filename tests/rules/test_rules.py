@@ -91,10 +91,17 @@ def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
     return Counter(each.code for each in report.problems)
 
 
+#: Rules that say why the records of a file break other rules.
+HINTS = {"S201", "S210"}
+
+
 @pytest.mark.parametrize("code", EXEMPLIFIED)
 def test_bad_example_breaks_its_rule(code: str, tmp_path: Path) -> None:
     """The bad example of a rule breaks that rule, once, and no other."""
-    assert codes_of(RULES[code].bad, RULES[code], tmp_path) == {code: 1}
+    found = codes_of(RULES[code].bad, RULES[code], tmp_path)
+
+    assert found.pop(code) == 1
+    assert bool(found) == (code in HINTS)
 
 
 @pytest.mark.parametrize("code", EXEMPLIFIED)

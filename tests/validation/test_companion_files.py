@@ -241,11 +241,11 @@ def test_first_error_is_the_only_one_if_asked_for(tmp_path: Path) -> None:
     assert [Path(each.path).name for each in found.files] == [NAME, "a.json"]
 
 
-@pytest.mark.parametrize("options", [{"limit": 1}, {"format": "eee@0.2.0"}])
+@pytest.mark.parametrize("options", [{"limit": 1}])
 def test_file_named_is_used_by_a_file_that_is_not_read_whole(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    """A named aggregate is used by a file that is folded or not read to its end."""
+    """A named aggregate is used by a file that is not read to its end."""
     (path,) = write(tmp_path, a__json=aggregate(total_rows=7))
     second = ROW.replace(b'"sample_id": "1"', b'"sample_id": "2"')
     report = validate(ROW + second, companion=path, **options)

@@ -154,18 +154,19 @@ def test_family_takes_the_shape_of_the_records(shape: str) -> None:
 @pytest.mark.parametrize("asked", [SEED, TAG, CURRENT])
 @pytest.mark.parametrize("shape", [SEED, TAG, CURRENT])
 def test_pinned_format_holds_the_file_to_it(asked: str, shape: str) -> None:
-    """A file in another shape has one S201, first; the rest is counted exactly."""
+    """A file in another shape has one S201, first; its rows are listed as they are."""
     data = b"\n".join(records_of(shape) * 5)
     count, codes, report = validated(data, format=asked, ignore=("X101",))
-    plain, _, _ = validated(data, format=asked, ignore=("S201", "X101"))
-    others = sum(each.count for each in report.groups if each.code != "S201")
+    hints = ("S201", "S210")
+    plain, rest, without = validated(data, format=asked, ignore=(*hints, "X101"))
+    is_other = asked != shape and 2 * count.invalid > count.records
 
     assert count.format == asked
-    assert count.folded == (codes == ["S201"])
+    assert ("S201" in codes) == is_other
+    assert codes == (["S201"] * is_other or codes[: codes[:1] == ["S210"]]) + rest
     assert count.invalid == plain.invalid
-    assert count.errors == plain.errors + count.folded
-    assert others == plain.errors
-    assert count.folded == (asked != shape and 2 * count.invalid > count.records)
+    assert count.errors == plain.errors + is_other
+    assert report.problems[len(codes) - len(rest) :] == without.problems
 
 
 def test_seed_asked_for_and_another_given() -> None:
@@ -173,7 +174,7 @@ def test_seed_asked_for_and_another_given() -> None:
     _, codes, report = validated(b"\n".join(records_of(CURRENT)), format=SEED)
     problem = report.problems[0]
 
-    assert codes == ["S201"]
+    assert codes[0] == "S201"
     assert problem.message.startswith(f"the file is {CURRENT}, not {SEED}: ")
     assert f"--format {CURRENT};" in problem.help
     assert where(problem) == (1, 1, 0, None)
@@ -186,27 +187,78 @@ def test_mixed_shapes_are_validated_by_the_most_frequent() -> None:
     pinned, codes, _ = validated(b"\n".join(mixed), format=SEED)
 
     assert (recognised.format, recognised.invalid) == (SEED, 1)
-    assert (pinned.invalid, pinned.folded) == (1, False)
-    assert "S201" not in codes
+    assert pinned.invalid == 1
+    assert codes[0] == "S210"
+    assert not {"S201", "S203"} & {*codes}
 
 
 def test_a_few_good_records_do_not_hide_another_shape() -> None:
     """S201 needs most records to have the other shape, not all of them."""
     mixed = records_of(TAG)[:1] * 7 + records_of(SEED)[:1] * 3
-    count, codes, _ = validated(b"\n".join(mixed), format=SEED)
+    count, codes, _ = validated(b"\n".join(mixed), format=SEED, ignore=("X101",))
 
-    assert codes == ["S201"]
-    assert (count.records, count.invalid, count.folded) == (10, 7, True)
+    assert codes[0] == "S201"
+    assert (count.records, count.invalid) == (10, 7)
 
 
-def test_next_file_is_not_folded() -> None:
-    """A file after a folded one is not folded."""
+def spoilt(row: bytes) -> bytes:
+    """Return a record with a list as its output, no model and a text as its score."""
+    record = json.loads(row)
+    record["output"]["raw"] = [record["output"]["raw"]]
+    record["evaluation"]["score"] = "high"
+    del record["model_id"]
+    return json.dumps(record).encode()
+
+
+SPOILT = ["S101", "S102", "S102"]
+
+
+@pytest.mark.parametrize("good", [0, 1, 9])
+def test_pinned_format_lists_what_is_wrong_with_a_row(good: int) -> None:
+    """A row that looks like another shape has its findings listed, with one hint."""
+    rows = [*records_of(SEED)[:1] * good, spoilt(records_of(SEED)[0])]
+    _, codes, _ = validated(b"\n".join(rows), format=SEED, ignore=("X101",))
+
+    assert codes == ["S210" if good else "S201", *SPOILT]
+
+
+@pytest.mark.parametrize("asked", [None, "eee"])
+def test_row_that_is_valid_in_no_shape_lists_what_is_wrong(asked: str | None) -> None:
+    """S203 stands only for a row that another shape of the family accepts."""
+    row = records_of(SEED)[0]
+    rows = [*[row] * 3, spoilt(row), records_of(TAG)[0]]
+    _, codes, _ = validated(b"\n".join(rows), format=asked, ignore=("X101",))
+
+    assert codes == [*SPOILT, "S203"]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+@pytest.mark.parametrize(
+    ("text", "format_"),
+    [
+        (b'{"question": "a\xff"}', None),
+        (b'{"prompt": "\xff", "ideal_response": "a"}', "nemo-input"),
+        (b'{"prompt": "a", "ideal_response": "b", "\xff": 1}', "nemo-input"),
+    ],
+)
+def test_bad_byte_in_one_line_is_one_error(
+    text: bytes, format_: str | None, end: bytes
+) -> None:
+    """The error is the byte; the format is recognised by what is around it."""
+    count, codes, _ = validated(text + end, format=None)
+
+    assert codes == ["J103"]
+    assert (count.format, count.invalid) == (format_, 1)
+
+
+def test_next_file_has_no_hint() -> None:
+    """The hint on a file of another shape is about that file only."""
     other = b"\n".join(records_of(CURRENT))
     broken = records_of(SEED)[0].replace(b'"sample_id"', b'"sampel_id"')
     report = validate(other, broken, format=SEED)
+    codes = [each.code for each in report.problems]
 
-    assert [each.code for each in report.problems] == ["S201", "S103"]
-    assert [each.folded for each in report.files] == [True, False]
+    assert (codes.count("S201"), codes[-1]) == (1, "S103")
 
 
 @pytest.mark.parametrize("row", [{"question": "2+2?"}, {}, [[1, 2]], "text", 3])
@@ -229,7 +281,7 @@ def test_only_selected_rules_report() -> None:
     count, codes, _ = validated(b"\n".join(rows), format=SEED, select=("J",))
 
     assert codes == ["J106"]
-    assert (count.records, count.invalid, count.folded) == (3, 1, False)
+    assert (count.records, count.invalid) == (3, 1)
 
 
 LIMITS = [1, 2, 500, 999, 1_000, 1_001, 2_999]

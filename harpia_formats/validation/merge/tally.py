@@ -95,7 +95,7 @@ class Tally(msgspec.Struct):
         count.count(rule.severity)
         file, group = self._groups_of(count), (rule.code, group_pointer(path), "")
         counted = file.groups.get(file.key_of(group))
-        if counted is not None and not self._keeps(file, counted.count + 1):
+        if counted is not None and not self._keeps(counted.count + 1):
             counted.count += 1
             return None
         problem = describe()
@@ -108,7 +108,7 @@ class Tally(msgspec.Struct):
         answer holds only until the next call of `keep`.
         """
         file = self._groups_of(count)
-        firsts_only = self.has_examples or count.folded
+        firsts_only = self.has_examples
         satisfied: AbstractSet[GroupKey] = file.satisfied
         rest = file.satisfied_rest
         if firsts_only:
@@ -139,7 +139,7 @@ class Tally(msgspec.Struct):
         else:
             counted.count += 1
         self._note_examples(file, key)
-        keeps = self._keeps(file, counted.count)
+        keeps = self._keeps(counted.count)
         self._kept += keeps
         return keeps
 
@@ -152,9 +152,9 @@ class Tally(msgspec.Struct):
         else:
             file.satisfied.add(key)
 
-    def _keeps(self, file: _FileGroups, number: int) -> bool:
+    def _keeps(self, number: int) -> bool:
         """Return whether problem `number` of a group is kept."""
-        if file.count.folded or self.has_examples:
+        if self.has_examples:
             return False
         return not self.examples or number <= self.examples
 

@@ -235,17 +235,14 @@ class _FindingLog:
     count: FileCount
     #: Examples that are wanted of each group; 0 for all.
     examples: int
-    #: Findings before it was known that the file has another shape, and others.
-    first: list[Findings] = field(default_factory=list)
-    rest: list[Findings] = field(default_factory=list)
+    found: list[Findings] = field(default_factory=list)
     _described: int = 0
     _times: dict[GroupKey, int] = field(default_factory=dict)
     _satisfied: set[GroupKey] = field(default_factory=set)
 
     def demand(self) -> Demand:
         """Return which problems need no description any more."""
-        is_folded = self.count.folded
-        return Demand(self._times.keys() if is_folded else self._satisfied, is_folded)
+        return Demand(self._satisfied)
 
     def take(self, flow: Generator[Findings, None, _End]) -> _End:
         """Add all that `flow` yields; return what it returns.
@@ -263,7 +260,7 @@ class _FindingLog:
         count_findings(self.count, findings)
         if not findings:
             return
-        (self.rest if self.count.folded else self.first).append(findings)
+        self.found.append(findings)
         self._described += sum(map(len, findings.described))
         for row in findings.described:
             for group, _ in row:
@@ -289,8 +286,7 @@ def _file(run: RunPlan, file: WholeFile) -> FileResult:
     return FileResult(
         merge.plan,
         count,
-        joined(log.first),
-        joined(log.rest),
+        joined(log.found),
         bytes(merge.outcomes.invalid.bits),
         bytes(merge.outcomes.undetermined.bits),
         until=merge.records,

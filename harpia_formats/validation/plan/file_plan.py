@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.recognize import (
-    OTHER_SHAPE,
-    DetectionNote,
     Recognition,
     recognize,
     recognize_as,
@@ -43,8 +42,6 @@ class FilePlan(msgspec.Struct, frozen=True):
     dialect: int = 0
     #: Whether repeated ids are looked for.
     checks_ids: bool = False
-    #: Whether only S201 is shown of its problems, because it has another shape.
-    folded: bool = False
     #: Whether records are read but not validated, because the format is not known.
     unvalidated: bool = False
     #: What the file must look like to a worker that reads it; None if not checked.
@@ -120,15 +117,12 @@ def plan_file(
             run, name, framing_of(None, head.layout), checks_ids=checks_ids
         ), ()
     found = _recognised(run, head)
-    codes = {saying.code for saying in found.notes}
-    # Without the rule no problem would say why the others are not shown.
-    folded = OTHER_SHAPE in codes and OTHER_SHAPE in run.rules
     cut = framing_of(found.variant, head.layout)
     if found.variant is None:
         needs_schema = any(
             not code.startswith(_rules_without_schema) for code in run.rules
         )
-        plan = FilePlan(run, name, cut, folded=folded, unvalidated=needs_schema)
+        plan = FilePlan(run, name, cut, unvalidated=needs_schema)
         return plan, found.notes
     format_, dialect = found.variant.format, found.variant.dialect
     plan = FilePlan(
@@ -137,8 +131,7 @@ def plan_file(
         cut,
         format_.id,
         format_.dialects.index(dialect),
-        checks_ids=REPEATED_ID in run.rules and not folded,
-        folded=folded,
+        checks_ids=REPEATED_ID in run.rules,
     )
     return plan, found.notes
 

@@ -30,6 +30,11 @@ class RunPlan(msgspec.Struct, frozen=True):
     #: Whether valid rows are read as records, and what is doubtful is not reported.
     for_reading: bool = False
 
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the user named the one format that every record is validated by."""
+        return self.options.format is not None and len(self.formats) == 1
+
     def active_rules(self) -> dict[str, Rule]:
         """Return the selected rules and V902, by their codes.
 

@@ -55,8 +55,6 @@ class FileResult(msgspec.Struct, frozen=True):
 
     plan: FilePlan
     count: FileCount
-    #: Problems found before it was known that the file has another shape, and others.
-    first_findings: Findings
     findings: Findings
     invalid: bytes
     undetermined: bytes

@@ -14,6 +14,7 @@ from harpia_formats.model.problem import Path, Severity
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
 from harpia_formats.schema.load import Schema
+from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.row_checks import RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
@@ -72,6 +73,8 @@ class FileValidators:
         #: Reads the ids of records, if repeated ids are looked for.
         self.identity = _identity_of(plan)
         self._parts: dict[Path, RowPart] = {}
+        #: The schema validators of other formats, by the names of their variants.
+        self._other_schemas: dict[str, Any] = {}
 
     @property
     def id_key(self) -> str:
@@ -102,7 +105,7 @@ class FileValidators:
             remarks=self._remarks(path),
             decoder_schema=self._decoder_schema(path),
             find_other_format=self._other_format
-            if OTHER_FORMAT in self.rules
+            if OTHER_FORMAT in self.rules and not self.plan.run.is_pinned
             else None,
             identity=self.identity,
         )
@@ -175,6 +178,13 @@ class FileValidators:
             return record_schema(self.variant.dialect, strict=True)
         return item_schema(document_schema(self.variant.dialect, strict=True), path)
 
+    def _is_valid_as(self, variant: FormatVariant, value: Any) -> bool:
+        """Return whether a record is valid in another format."""
+        if variant.name not in self._other_schemas:
+            schema = record_schema(variant.dialect, strict=self.options.strict)
+            self._other_schemas[variant.name] = schema_validator_of(schema)
+        return bool(self._other_schemas[variant.name].is_valid(value))
+
     def _other_format(self, value: Any) -> Remark | None:
         """Return a remark on a record that looks like one of another format."""
         own = self.variant
@@ -186,5 +196,9 @@ class FileValidators:
         if found is None:
             return None
         other, sign = found
+        is_sibling = other.format.family == own.format.family
+        # In no shape of the family it is a valid record: its errors are listed.
+        if is_sibling and not self._is_valid_as(other, value):
+            return None
         message = f"this is {other.name} ({sign}), in a file of {own.name}"
         return Remark(OTHER_FORMAT, (), message, "put each format in its own file")

@@ -94,24 +94,6 @@ def test_files_have_groups_of_their_own() -> None:
     assert groups == [("a", 1), ("b", 1)]
 
 
-def test_folded_file_is_counted_and_not_kept() -> None:
-    """In a folded file findings are counted; the next file is not folded."""
-    tally = Tally()
-    tally.begin("a")
-    kept = kept_problems(tally, "S201", ())
-    tally.files[-1].folded = True
-    kept += kept_problems(tally, "S101", ())
-    tally.begin("b")
-    kept += kept_problems(tally, "S101", ())
-    report = tally.report()
-
-    assert [(each.code, each.place.path) for each in kept] == [
-        ("S201", "a"),
-        ("S101", "b"),
-    ]
-    assert [each.errors for each in report.files] == [2, 1]
-
-
 def test_groups_of_one_file_are_bounded() -> None:
     """Beyond the limit further pointers are one group, and every count is exact."""
     tally = Tally()
