@@ -7,8 +7,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.destination import Destination
+from harpia_formats.conversion.ids import with_hash_as_id, with_number_as_id
 from harpia_formats.conversion.losses.problems import ConversionProblems
-from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid
 from harpia_formats.conversion.report import ConversionTotals, StopConversion
 from harpia_formats.mapping.select_model import ModelSelection, split_by_model
 from harpia_formats.model.exact_json import encode
@@ -66,14 +67,20 @@ class RecordConverter:
         """
         record, fates = placed.record, FieldFates()
         self._models.observe(record)
-        if self._options.prefix_ids and record.id is not UNSET:
-            record = replace(record, id=f"{prefix}{record.id}")
-            fates.changed("id", "with the name of its file in front")
         self._totals.records += 1
 
         def place() -> Place:
             return placed.row.place(0, 1, ())
 
+        if self._options.ids is Ids.HASH and self._needs_id(destination):
+            try:
+                record = with_hash_as_id(record, fates)
+            except Unconvertible as error:
+                self._reject(error, record, place(), file, placed.row.text)
+                return
+        if self._options.prefix_ids and record.id is not UNSET:
+            record = replace(record, id=f"{prefix}{record.id}")
+            fates.changed("id", "with the name of its file in front")
         if self._groups is not None:
             # The merged record has its own fates; those of its rows are counted here.
             self._totals.files[file].losses.add((), tuple(fates.entries), place)
@@ -82,10 +89,16 @@ class RecordConverter:
 
         self._convert(record, fates, place, placed.row.text, file, destination)
 
+    def _needs_id(self, destination: Destination) -> bool:
+        """Tell whether ids are written, or records are grouped by them."""
+        return destination.adapter.carries("id") or self._options.group == "id"
+
     def write_groups(self, destination: Destination) -> None:
         """Convert the merged record of each group, if records are grouped."""
         if self._groups is None:
             return
+        if not self._problems.are_grouped(self._groups.conflicts()):
+            raise StopConversion
         self._totals.records = 0
         for record, fates, file, place in self._groups:
             self._totals.records += 1
@@ -96,6 +109,11 @@ class RecordConverter:
 
             self._convert(record, fates, place_of_first, text, file, destination)
 
+    def close(self) -> None:
+        """Delete the temporary files of groups."""
+        if self._groups is not None:
+            self._groups.close()
+
     def _convert(  # noqa: PLR0913, PLR0917 - a record with all that is known of it
         self,
         record: Record,
@@ -105,6 +123,8 @@ class RecordConverter:
         file: int,
         destination: Destination,
     ) -> None:
+        if self._options.ids is Ids.NUMBER and destination.adapter.carries("id"):
+            record = with_number_as_id(record, self._totals.records, fates)
         parts = [("", record)]
         if destination.outputs.is_split:
             parts = list(split_by_model(record, fates, self._options.model))

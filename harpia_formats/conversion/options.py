@@ -10,6 +10,7 @@ from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.columns import check_field_names
+from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.text.spelling import nearest
 
 if TYPE_CHECKING:  # it loads multiprocessing
@@ -32,6 +33,17 @@ class OnInvalid(StrEnum):
     QUARANTINE = "quarantine"
 
 
+class Ids(StrEnum):
+    """The ids that records get."""
+
+    #: Their own.
+    KEEP = "keep"
+    #: The number of the record in all of the input.
+    NUMBER = "number"
+    #: A hash of what the record asks, so that records that ask the same have one id.
+    HASH = "hash"
+
+
 class ContainerKind(StrEnum):
     """The container of rows, for formats that allow both."""
 
@@ -47,7 +59,8 @@ FILLING_METRICS = ("em", "f1")
 class ConvertOptions:
     """The options of a conversion; the defaults are those of the command line.
 
-    Raises `ValueError` or `TypeError` for values that no conversion can meet.
+    Raises `ValueError`, `TypeError` or `ConversionError` for values that no conversion
+    can meet.
     """
 
     #: The format of the inputs; None to recognise it.
@@ -70,6 +83,7 @@ class ConvertOptions:
     on_loss: OnLoss | str = OnLoss.REPORT
     on_invalid: OnInvalid | str = OnInvalid.FAIL
     keep_extra: bool = False
+    ids: Ids | str = Ids.KEEP
     #: Whether the name of its file is put in front of each id.
     prefix_ids: bool = False
     overwrite: bool = False
@@ -92,6 +106,11 @@ class ConvertOptions:
                 object.__setattr__(self, name, _member(enum, name, value))
         if self.quarantine is not None and self.on_invalid is not OnInvalid.QUARANTINE:
             raise ValueError('quarantine is the file of on_invalid="quarantine"')
+        if self.prefix_ids and self.ids is Ids.NUMBER:
+            raise ConversionError(
+                "--prefix-ids is for ids that files have, and --ids number replaces "
+                "them by numbers that no two records share"
+            )
         if self.columns is not None:
             check_field_names(self.columns)
         if self.jobs < 0 or self.max_row_bytes < 1:
@@ -117,6 +136,7 @@ _ENUMS: dict[str, type[StrEnum]] = {
     "references": References,
     "responses": Responses,
     "turns": Turns,
+    "ids": Ids,
     "container": ContainerKind,
     "on_loss": OnLoss,
     "on_invalid": OnInvalid,

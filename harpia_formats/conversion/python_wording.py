@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from harpia_formats.conversion.options import FILLING_METRICS, OnInvalid
+from harpia_formats.conversion.options import FILLING_METRICS, Ids, OnInvalid
 from harpia_formats.io.sink import SinkError
 from harpia_formats.mapping.choices import References, Responses, Turns
 from harpia_formats.mapping.requirements import ConversionError
@@ -19,6 +19,7 @@ _FLAGS = ("overwrite", "prefix-ids", "keep-extra")
 _VALUES = {
     "score": "|".join(FILLING_METRICS),
     "group": r"\w+",
+    "ids": "|".join(Ids),
     "turns": "|".join(Turns),
     "responses": "|".join(Responses),
     "references": "|".join(References),

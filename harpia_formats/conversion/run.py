@@ -153,6 +153,7 @@ class Conversion:
             ):
                 yield from self._run(pool)
         finally:
+            self._records.close()
             if not self._is_done and self._destination is not None:
                 self._destination.outputs.discard()
             if not self._is_done and self._quarantine is not None:
@@ -221,11 +222,7 @@ class Conversion:
             return
         repeated = destination.repeated()
         if repeated:
-            prefixed = self._options.prefix_ids
-            grouped = self._options.group is not None
-            yield from self._problems.repeated_ids(
-                repeated, prefixed=prefixed, grouped=grouped
-            )
+            yield from self._problems.repeated_ids(repeated, self._options)
             return
         self._names = destination.outputs.commit(header)
         if self._quarantine is not None:

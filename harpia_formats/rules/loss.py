@@ -6,8 +6,9 @@ from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
-#: The codes of the rules on a record that cannot be converted, and on equal ids.
-UNCONVERTIBLE, COLLISION = "L201", "L202"
+#: The codes of the rules on a record that cannot be converted, on equal ids, and on
+#: rows of one group that ask different things.
+UNCONVERTIBLE, COLLISION, OTHER_QUESTION = "L201", "L202", "L203"
 
 
 def _record(**fields: object) -> bytes:
@@ -106,11 +107,27 @@ RULES = (
         Severity.ERROR,
         "Two rows of the output have the same id.",
         "Several inputs may use the same ids; --prefix-ids adds the name of its file "
-        "to the front of each id.",
+        "to the front of each id. --ids number or --ids hash gives other ids, and "
+        "--group id makes one record of the rows that have one id and ask the same.",
         _record(id="1", **_answer) * 2,
         _record(id="1", **_answer) + _record(id="2", **_answer),
         "record",
         command="convert",
         arguments=("--to", "harpia"),
+    ),
+    Rule(
+        OTHER_QUESTION,
+        "other-question",
+        Severity.ERROR,
+        "Rows that --group would combine do not ask the same.",
+        "Rows become one record if they have the same prompt, system prompt, messages, "
+        "references, gt, choices and contexts; otherwise an answer would stand beside "
+        "a question that it does not answer. --ids hash gives one id to the rows that "
+        "ask the same.",
+        _record(id="1", **_answer) + _record(id="1", prompt="3+3?"),
+        _record(id="1", **_answer) + _record(id="2", prompt="3+3?"),
+        "record",
+        command="convert",
+        arguments=("--to", "record", "--group", "id"),
     ),
 )

@@ -30,6 +30,7 @@ from harpia_formats.cli.options.conversion import (
     OutputFiles,
     PrefixIds,
     Quarantine,
+    RecordIds,
     Target,
 )
 from harpia_formats.cli.options.values import column_map, constants_by_field
@@ -38,7 +39,7 @@ from harpia_formats.cli.output.problems import print_failures, print_problems
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import write_stderr
 from harpia_formats.cli.output.terminal import stderr_width
-from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss
+from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, OnLoss
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
@@ -64,6 +65,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     columns: Columns = None,
     constants: Constants = None,
     score: FillScores = None,
+    ids: RecordIds = Ids.KEEP,
     prefix_ids: PrefixIds = False,
     on_loss: OnAnyLoss = OnLoss.REPORT,
     loss_report: LossReport = None,
@@ -103,6 +105,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         on_loss=on_loss,
         on_invalid=on_invalid,
         keep_extra=keep_extra,
+        ids=ids,
         prefix_ids=prefix_ids,
         overwrite=overwrite,
         quarantine=quarantine,

@@ -8,6 +8,7 @@ from harpia_formats.cli.options.declare import MISSING, READING, choice, flag, t
 from harpia_formats.conversion.options import (
     FILLING_METRICS,
     ContainerKind,
+    Ids,
     OnInvalid,
     OnLoss,
 )
@@ -64,7 +65,8 @@ Group = Annotated[
     str | None,
     text(
         "FIELD",
-        "Combine rows with the same id, prompt or other field into one record.",
+        "Combine rows with the same id, prompt or other field, and the same input, "
+        "into one record.",
         panel=CONVERSION,
     ),
 ]
@@ -73,6 +75,14 @@ Container = Annotated[
     choice(
         ContainerKind,
         "{}; if not given, by the name of the output (.json, .jsonl) or the format.",
+        panel=CONVERSION,
+    ),
+]
+RecordIds = Annotated[
+    Ids,
+    choice(
+        Ids,
+        "Ids of records: {}. A hash is of the input: the same for the same question.",
         panel=CONVERSION,
     ),
 ]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.options import ConvertOptions, OnLoss
+from harpia_formats.conversion.options import ConvertOptions, Ids, OnLoss
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
@@ -93,6 +93,8 @@ class ChunkConverter:
         """Return a converter of batches, None if options or formats forbid it."""
         options = self._options
         if options.group is not None or options.score or options.prefix_ids:
+            return None
+        if options.ids is not Ids.KEEP:
             return None
         if destination.outputs.is_split:
             return None

@@ -1,8 +1,10 @@
 """Merge rows with the same prompt or id to one record, with temporary files on disk.
 
-Records go to temporary files by the digest of the value that they are grouped by. The
-groups of one file are collected in memory, which a single file fits into; then the
-groups of all files are merged in the order of their first records.
+A group is the records that have the same value in the field that they are grouped by,
+and ask the same. Records go to temporary files by the digest of both. The groups of one
+file are collected in memory, which a single file fits into; then the groups of all
+files are merged in the order of their first records. Two groups with one value cannot
+both be written; they are found by the digests of the values.
 """
 
 import re
@@ -17,7 +19,13 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.dedup.digests import digest_of
+from harpia_formats.dedup.digests import Digests, digest_of
+from harpia_formats.dedup.repeated_digests import (
+    Occurrence,
+    RepeatedDigests,
+    repeated_digest_batches,
+)
+from harpia_formats.mapping.question import question_of
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
@@ -26,6 +34,8 @@ from harpia_formats.model.record import Record
 FILES = 128
 #: Bytes of each temporary file that are held in memory before it goes to disk.
 SPOOL_BYTES = 64 * 1024
+#: Values that are compared as texts; for more, equal digests are proof.
+NAMED = 100_000
 #: Fields that records can be grouped by.
 KEYS = tuple(name for name in Record.__struct_fields__ if name != "outputs")
 #: What stands in front of each item of a file: the number of the first record of the
@@ -55,84 +65,170 @@ class MergedRecord:
     fates: FieldFates
 
 
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two groups that have one value in the field, and do not ask the same."""
+
+    #: The first record and its place; None where too many are to be remembered.
+    first: Record | None
+    first_place: bytes
+    second: Record
+    second_place: bytes
+
+
 @dataclass(slots=True)
 class ExternalGroupBy:
-    """Collects records one by one, and yields one record for each group."""
+    """Collects records one by one, and yields one record for each group.
+
+    After the last `add` come `conflicts`, then `groups`, and at last `close`.
+    """
 
     #: The field whose value is the same in all records of a group.
     key: str
     _files: list[IO[bytes] | None] = field(default_factory=lambda: [None] * FILES)
+    #: The groups of each file, once all records were added.
+    _runs: list[IO[bytes]] = field(default_factory=list)
     _count: int = 0
 
     def add(self, record: Record, place: bytes) -> None:
         """Add a record with its place, in any encoding."""
-        key = self._key_of(record)
+        value = self._value_of(record)
+        if value is None:
+            key, alone = f"#{self._count}", None
+        else:
+            key = f"{len(value)}={value}{question_of(record)}"
+            # An id may end with # and a number by chance, and then stays as it is.
+            alone = str(record.id) if self.key == "id" else value
         number = digest_of(key) % FILES
         file = self._files[number]
         if file is None:
-            file = self._files[number] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - `_items` closes it
-        text = encode([key, record])
+            file = self._files[number] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - `_grouped_file` closes it
+        text = encode([key, value, alone, record])
         file.write(_item_head.pack(self._count, len(place), len(text)) + place + text)
         self._count += 1
 
+    def _value_of(self, record: Record) -> str | None:
+        """Return the value that a record is grouped by as text, None if it has none."""
+        if self.key == "id":
+            if record.id is UNSET:
+                return None
+            base = base_id(record.id)
+            return str(record.id) if base is None else base
+        if self.key == "prompt":
+            # The prompt may be a chat, and is not the same for another system.
+            values = [record.prompt, record.messages, record.system]
+            if all(value is UNSET for value in values):
+                return None
+            known = [None if value is UNSET else value for value in values]
+            return encode(known).decode()
+        value = getattr(record, self.key)
+        return None if value is UNSET else encode([value]).decode()
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield each group whose value a group before it has.
+
+        They are in order, unless so many values repeat that the groups are read several
+        times. Raises `SourceError` if a temporary file fails.
+        """
+        with Digests() as digests:
+            for number, file in enumerate(self._files):
+                if file is not None:
+                    self._runs.append(_grouped_file(file, digests))
+                    self._files[number] = None
+            for repeated in repeated_digest_batches(digests):
+                yield from self._repeats(repeated)
+
+    def _repeats(self, repeated: RepeatedDigests) -> Iterator[Conflict]:
+        """Read the groups again; the first `NAMED` values are compared as texts."""
+        firsts: dict[str, tuple[Record, bytes]] = {}
+        for _, place, text in self._in_order():
+            value, records = _decode_group(text)
+            if value is None:
+                continue
+            occurrence = repeated.record(digest_of(value))
+            if occurrence is Occurrence.ONLY:
+                continue
+            record = msgspec.convert(decode(bytes(records[0])), Record)
+            if value in firsts:
+                yield Conflict(*firsts[value], record, place)
+            elif len(firsts) < NAMED:
+                firsts[value] = (replace(record, outputs=[]), place)
+            elif occurrence is Occurrence.AGAIN:
+                yield Conflict(None, b"", record, place)
+
     def groups(self) -> Iterator[MergedRecord]:
         """Yield a record for each group, in the order of their first records."""
-        runs = [_grouped_file(file) for file in self._files if file is not None]
-        self._files = []
-        items = [_items(run) for run in runs]
-        for _, place, text in merge_in_order(*items, key=lambda item: item[0]):
-            members = [msgspec.convert(value, Record) for value in decode(text)]
+        for _, place, text in self._in_order():
+            _, records = _decode_group(text)
+            members = [
+                msgspec.convert(decode(bytes(member)), Record) for member in records
+            ]
             fates = FieldFates()
             yield MergedRecord(_merged(members, fates, self.key), place, fates)
 
-    def _key_of(self, record: Record) -> str:
-        """Return a text that is the same for the records of one group only."""
-        if self.key == "id":
-            base = base_id(record.id)
-            if base is not None:
-                # An id may end so by chance; the rows of one record ask the same.
-                return f"={base}#" + _question_of(record)
-            return f"#{self._count}" if record.id is UNSET else f"={record.id}"
-        if self.key == "prompt":
-            return _question_of(record) or f"#{self._count}"
-        value = getattr(record, self.key)
-        if value is UNSET:
-            return f"#{self._count}"
-        return "=" + encode([value]).decode()
+    def close(self) -> None:
+        """Delete the temporary files."""
+        for file in (*self._files, *self._runs):
+            if file is not None:
+                file.close()
+        self._files, self._runs = [], []
 
-
-def _question_of(record: Record) -> str:
-    """Return the prompt, messages and system prompt as one text, "" without any."""
-    values = [record.prompt, record.messages, record.system]
-    if all(value is UNSET for value in values):
-        return ""
-    known = [None if value is UNSET else value for value in values]
-    return "=" + encode(known).decode()
+    def _in_order(self) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield the number, the place and the text of each group in their order."""
+        items = [_items(run) for run in self._runs]
+        return merge_in_order(*items, key=lambda item: item[0])
 
 
 def _items(file: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield the number, the place and the text of each item of a file; close it."""
+    """Yield the number, the place and the text of each item of a file."""
     file.seek(0)
     while head := file.read(_item_head.size):
         number, place_size, text_size = _item_head.unpack(head)
         yield number, file.read(place_size), file.read(text_size)
-    file.close()
 
 
-def _grouped_file(file: IO[bytes]) -> IO[bytes]:
-    """Return a file with the groups of `file`, in the order of their first records."""
-    groups: dict[str, tuple[int, bytes, list[msgspec.Raw]]] = {}
+@dataclass(slots=True)
+class _Group:
+    """The records of one group."""
+
+    number: int
+    place: bytes
+    value: str | None
+    #: The value if the group has one record only.
+    alone: str | None
+    records: list[msgspec.Raw] = field(default_factory=list)
+
+
+def _grouped_file(file: IO[bytes], digests: Digests) -> IO[bytes]:
+    """Return a file with the groups of `file`, in the order of their first records.
+
+    The value that no other group may have is added to `digests`.
+    """
+    groups: dict[str, _Group] = {}
     for number, place, text in _items(file):
-        key, record = _decode_item(text)
-        groups.setdefault(key, (number, place, []))[2].append(record)
-    run: IO[bytes] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - `_items` closes it
-    for number, place, records in groups.values():
-        text = msgspec.json.encode(records)
-        run.write(_item_head.pack(number, len(place), len(text)) + place + text)
+        key, value, alone, record = _decode_item(text)
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = _Group(number, place, value, alone)
+        group.records.append(record)
+    file.close()
+    run: IO[bytes] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - `close` closes it
+    values = []
+    for group in groups.values():
+        value = group.alone if len(group.records) == 1 else group.value
+        if value is not None:
+            values.append(value)
+        text = msgspec.json.encode([value, group.records])
+        place = group.place
+        run.write(_item_head.pack(group.number, len(place), len(text)) + place + text)
+    digests.add(values)
     return run
 
 
-_decode_item = msgspec.json.Decoder(tuple[str, msgspec.Raw]).decode
+_decode_item = msgspec.json.Decoder(
+    tuple[str, str | None, str | None, msgspec.Raw]
+).decode
+_decode_group = msgspec.json.Decoder(tuple[str | None, list[msgspec.Raw]]).decode
 
 
 def _merged(members: list[Record], fates: FieldFates, key: str) -> Record:
@@ -146,7 +242,8 @@ def _merged(members: list[Record], fates: FieldFates, key: str) -> Record:
     for name in KEYS:
         texts = [_json_or_none(getattr(member, name)) for member in members]
         if name == "id" and key == "id":
-            changes["id"] = base_id(first.id) or first.id
+            base = base_id(first.id)
+            changes["id"] = first.id if base is None else base
         elif any(text != texts[0] for text in texts):
             fates.dropped(name, "differs among rows that became one")
     fates.merged("outputs", "rows that became one")

@@ -1,17 +1,21 @@
 """Merge records that have the same prompt or id."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from harpia_formats.conversion.grouping import external_group_by
 from harpia_formats.conversion.grouping.external_group_by import (
     ExternalGroupBy,
     MergedRecord,
 )
+from harpia_formats.mapping.question import QUESTION_FIELDS
 from harpia_formats.model.field_fates import Fate
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, Output, Record
 
 
 def grouped(key: str, records: list[Record]) -> list[MergedRecord]:
@@ -19,7 +23,20 @@ def grouped(key: str, records: list[Record]) -> list[MergedRecord]:
     groups = ExternalGroupBy(key)
     for number, record in enumerate(records):
         groups.add(record, str(number).encode())
-    return list(groups.groups())
+    assert list(groups.conflicts()) == []
+    found = list(groups.groups())
+    groups.close()
+    return found
+
+
+def conflicting(key: str, records: list[Record]) -> list[tuple[bytes, bytes]]:
+    """Return the places of the records that cannot be grouped, with the earlier one."""
+    groups = ExternalGroupBy(key)
+    for number, record in enumerate(records):
+        groups.add(record, str(number).encode())
+    found = [(each.first_place, each.second_place) for each in groups.conflicts()]
+    groups.close()
+    return found
 
 
 def answered(prompt: str, text: str, **more: object) -> Record:
@@ -81,6 +98,103 @@ def test_fields_that_differ_within_a_group_are_dropped() -> None:
 
     assert found.record.category == "x"
     assert (Fate.DROPPED, "category") in fates
+
+
+@pytest.mark.parametrize("name", QUESTION_FIELDS)
+def test_each_field_of_the_input_is_compared(name: str) -> None:
+    """Records with one id and different input are no group, whichever field differs."""
+    one: Any
+    other: Any
+    one, other = ("x", "y") if str in FIELD_TYPES[name] else ([], [])
+    if name in TEXT_LISTS:
+        one, other = ["x"], ["x", "y"]
+    elif name == "messages":
+        one, other = [{"role": "user", "content": "x"}], [{"role": "user"}]
+    absent = Record(id=1)
+    same = [replace(absent, **{name: one})] * 2
+    another = replace(absent, **{name: other})
+
+    assert conflicting("id", [*same, another]) == [(b"0", b"2")]
+    assert conflicting("id", [*same, absent]) == [(b"0", b"2")]
+    assert len(grouped("id", same)) == 1
+
+
+@pytest.mark.parametrize(
+    ("ids", "found"),
+    [
+        # Two records of one id became two rows each.
+        (["7#1", "7#2", "7#1", "7#2"], [(b"0", b"2")]),
+        (["7", "7", "7#1", "7#2"], [(b"0", b"2")]),
+        ([7, 7, "7", "7"], [(b"0", b"2")]),
+        # Ids that end so by chance.
+        (["7#1", "7#1", "7#2", "7#3"], [(b"0", b"2")]),
+        (["7#1", "8#1", "7#2", "9#1"], []),
+    ],
+)
+def test_merged_records_with_one_id_are_a_conflict(
+    ids: list[str | int], found: list[tuple[bytes, bytes]]
+) -> None:
+    """Rows that ask different things never get one id, however their ids end."""
+    prompts = "aabb"
+    records = [
+        answered(prompt, "x", id=id_) for prompt, id_ in zip(prompts, ids, strict=True)
+    ]
+
+    assert conflicting("id", records) == found
+
+
+def test_conflicts_are_found_in_any_number_of_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every conflict is found, even if only some values are kept to be compared."""
+    monkeypatch.setattr(external_group_by, "NAMED", 3)
+    records = [answered(f"{at}", "x", id=f"{at % 10}") for at in range(30)]
+    found = conflicting("id", records)
+
+    assert [second for _, second in found] == [b"%d" % at for at in range(10, 30)]
+    assert sum(first != b"" for first, _ in found) == 6
+
+
+@pytest.mark.parametrize("key", ["id", "prompt", "category"])
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["7", "7#1", "7#2", "8", 7]),
+            st.sampled_from("ab"),
+            st.sampled_from(["x", "y"]),
+            st.sampled_from("cd"),
+        ),
+        max_size=12,
+    )
+)
+def test_an_answer_stays_beside_its_question(key: str, rows: list[Any]) -> None:
+    """Either rows are a conflict, or each answer is in a record that asks the same."""
+    records = [
+        answered(prompt, f"{prompt}{reference}", id=id_, references=[reference])
+        if category == "c"
+        else answered(
+            prompt,
+            f"{prompt}{reference}",
+            id=id_,
+            references=[reference],
+            category=category,
+        )
+        for id_, prompt, reference, category in rows
+    ]
+    groups = ExternalGroupBy(key)
+    for record in records:
+        groups.add(record, b"")
+    conflicts = list(groups.conflicts())
+    merged = [each.record for each in groups.groups()]
+    groups.close()
+    for record in merged:
+        assert record.references is not UNSET
+        question = f"{record.prompt}{record.references[0]}"
+        assert {each.text for each in record.outputs} == {question}
+    assert sum(len(each.outputs) for each in merged) == len(rows)
+    if key == "id":
+        ids = [str(each.id) for each in merged]
+        assert (len(set(ids)) < len(ids)) == bool(conflicts)
 
 
 @pytest.mark.parametrize("key", ["id", "prompt"])

@@ -1,0 +1,219 @@
+"""`--ids`, and rows that `--group` must not combine."""
+
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import ConversionError, convert, read
+from harpia_formats.conversion.fast import shards
+from harpia_formats.mapping.question import HASH_DIGITS
+from harpia_formats.registry import adapter_of, writable_formats
+
+GIVEN = {
+    "outputs.scores.evaluation_id": "e",
+    "outputs.scores.evaluation_name": "n",
+    "outputs.scores.value": 1,
+    "outputs.scores.is_correct": True,
+    "outputs.model": "m",
+    "outputs.text": "a",
+    "references": ["r"],
+    "category": "c",
+    "source": "s",
+}
+REPEATED = [
+    {"id": "7", "prompt": "a", "references": ["r"], "outputs": [{"text": "A"}]},
+    {"id": "7", "prompt": "b", "references": ["r"], "outputs": [{"text": "B"}]},
+]
+WITH_IDS = [
+    id_ for id_, each in writable_formats().items() if adapter_of(each).carries("id")
+]
+
+
+def lines_of(*rows: Any) -> bytes:
+    """Return rows as lines of JSON."""
+    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+
+
+def converted(data: bytes, **options: Any) -> list[Any]:
+    """Return the records that are written as the hub's own."""
+    output = BytesIO()
+    report = convert(data, to="record", output=output, from_="record", **options)
+    assert report.written, report.report.problems
+    return [json.loads(line) for line in output.getvalue().splitlines()]
+
+
+def test_rows_that_ask_different_things_are_not_combined() -> None:
+    """The error has the numbers of both rows, and nothing is written."""
+    report = convert(lines_of(*REPEATED), to="harpia", output=BytesIO(), group="id")
+    (problem,) = report.report.problems
+
+    assert (problem.code, problem.place.line, problem.place.record) == ("L203", 2, 2)
+    assert problem.message == (
+        'record 2 has the id "7" of record 1, but not the same prompt'
+    )
+    assert 'ids="hash"' in problem.help
+    assert (report.written, report.ok) == (False, False)
+
+
+@pytest.mark.parametrize("on_invalid", ["fail", "skip", "quarantine"])
+def test_no_choice_for_invalid_rows_combines_them(
+    on_invalid: str, tmp_path: Path
+) -> None:
+    """The rows are valid, so that leaving invalid rows out changes nothing."""
+    output = tmp_path / "out.jsonl"
+    report = convert(
+        lines_of(*REPEATED),
+        to="record",
+        output=output,
+        group="id",
+        on_invalid=on_invalid,
+    )
+
+    assert [each.code for each in report.report.problems] == ["L203"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_two_files_are_named_with_their_files(tmp_path: Path) -> None:
+    """A row of another file is named by the number that it has there."""
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for file, row in zip(files, REPEATED, strict=True):
+        file.write_bytes(lines_of(row))
+    report = convert(*files, to="record", output=BytesIO(), group="id")
+    (problem,) = report.report.problems
+
+    assert problem.place.path == str(files[1])
+    assert f"of record 1 of {files[0]}, but" in problem.message
+
+
+def test_conflicts_are_counted_exactly() -> None:
+    """All rows that cannot be combined are counted, and a few are described."""
+    rows = [{"id": "1", "prompt": f"{at}", "outputs": []} for at in range(50)]
+    report = convert(lines_of(*rows), to="record", output=BytesIO(), group="id")
+
+    assert report.report.errors == 49
+    assert [each.place.record for each in report.report.problems] == [2, 3, 4, 5, 6]
+
+
+def test_repeated_ids_have_a_way_out() -> None:
+    """The advice on repeated ids works: with it the same file converts."""
+    refused = convert(lines_of(*REPEATED), to="harpia", output=BytesIO())
+    (problem,) = refused.report.problems
+    output = BytesIO()
+    numbered = convert(lines_of(*REPEATED), to="harpia", output=output, ids="number")
+
+    assert problem.code == "L202"
+    assert 'ids="number"' in problem.help
+    assert numbered.written
+    rows = json.loads(output.getvalue())["instances"]
+    assert [(row["id"], row["input"], row["actual-output"]) for row in rows] == [
+        ("1", "a", "A"),
+        ("2", "b", "B"),
+    ]
+
+
+@pytest.mark.parametrize("ids", ["number", "hash"])
+@pytest.mark.parametrize("target", WITH_IDS)
+def test_every_format_gets_the_ids(target: str, ids: str) -> None:
+    """Repeated ids become different ones in every format that holds ids."""
+    output = BytesIO()
+    report = convert(
+        lines_of(*REPEATED, *REPEATED),
+        to=target,
+        output=output,
+        ids=ids,
+        group="id" if ids == "hash" else None,
+        constants=GIVEN,
+    )
+    assert report.written, report.report.problems
+    records = list(read(output.getvalue(), format=target))
+    found = {str(each.id).partition("#")[0] for each in records}
+    asked = {each.prompt for each in records}
+
+    assert len(found) == (2 if ids == "hash" else 4)
+    assert asked == {"a", "b"}
+
+
+def test_hash_depends_on_what_is_asked_only() -> None:
+    """Records get one id if and only if they ask the same."""
+    question = {"prompt": "a", "references": ["r"], "system": "s", "choices": ["x"]}
+    rows = [
+        {**question, "id": "1", "category": "c", "outputs": [{"text": "A"}]},
+        {**question, "outputs": []},
+        *({**question, name: ["z"], "outputs": []} for name in ("references",)),
+        {**question, "system": "t", "outputs": []},
+        {"prompt": "a", "outputs": []},
+    ]
+    ids = [each["id"] for each in converted(lines_of(*rows), ids="hash")]
+
+    assert ids[0] == ids[1]
+    assert len(set(ids)) == len(ids) - 1
+    assert all(len(id_) == HASH_DIGITS for id_ in ids)
+    # The hash of a data set that was published must not change.
+    assert ids[-1] == "732acbb3e402e912437dbe53442ca543"
+
+
+def test_grouping_by_hash_combines_what_asks_the_same() -> None:
+    """`--ids hash --group id` makes one record for each question."""
+    rows = [*REPEATED, {**REPEATED[0], "outputs": [{"text": "C"}]}]
+    first, second = converted(lines_of(*rows), ids="hash", group="id")
+
+    assert [each["text"] for each in first["outputs"]] == ["A", "C"]
+    assert [each["text"] for each in second["outputs"]] == ["B"]
+
+
+def test_record_that_asks_nothing_has_no_hash() -> None:
+    """Such a record cannot be converted, and is left out if that is asked for."""
+    rows = lines_of(REPEATED[0], {"id": "8", "outputs": [{"text": "x"}]})
+    report = convert(rows, to="record", output=BytesIO(), ids="hash")
+    (problem,) = report.report.problems
+
+    assert (problem.code, problem.place.line) == ("L201", 2)
+    assert len(converted(rows, ids="hash", on_invalid="skip")) == 1
+
+
+def test_numbers_count_the_records_that_are_written_together() -> None:
+    """Merged records are numbered after they were merged, over all files."""
+    rows = [REPEATED[0], {**REPEATED[1], "id": "8"}, REPEATED[0], {**REPEATED[0]}]
+    rows[3]["id"] = "9"
+
+    assert [
+        (each["id"], len(each["outputs"]))
+        for each in converted(lines_of(*rows), ids="number", group="id")
+    ] == [("1", 2), ("2", 1), ("3", 1)]
+
+
+def test_numbers_and_names_of_files_exclude_each_other() -> None:
+    """An option that would have no effect is refused."""
+    with pytest.raises(ConversionError, match="prefix_ids=True"):
+        convert(b"{}\n", to="csv", ids="number", prefix_ids=True)
+
+
+@pytest.mark.parametrize("ids", ["number", "hash"])
+def test_ids_are_the_same_for_any_number_of_processes(
+    ids: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Output is byte-identical for any number of jobs."""
+    monkeypatch.setattr(shards, "MIN_FILE_BYTES", 1)
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(
+        lines_of(
+            *(
+                {
+                    "id": "7",
+                    "messages": [{"role": "user", "content": f"q{at}" + "x" * 100}],
+                    "ref_answer": "r",
+                }
+                for at in range(2_000)
+            )
+        )
+    )
+    outputs = [tmp_path / "one.json", tmp_path / "two.json"]
+    for jobs, output in enumerate(outputs, 1):
+        assert convert(
+            file, to="harpia", output=output, ids=ids, jobs=jobs, constants=GIVEN
+        ).written
+
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
