@@ -8,6 +8,7 @@ from harpia_formats.conversion.output_files import OutputFiles
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.mapping.columns import column_names
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError, check_requirements
@@ -33,6 +34,7 @@ class Destination:
         output: Output,
         options: ConvertOptions,
         digests: Digests,
+        group: OutputGroup,
         *,
         scorer: Scorer | None,
         maps_output: bool,
@@ -54,6 +56,7 @@ class Destination:
             target,
             self.adapter,
             output,
+            group,
             None if container is None else ContainerKind(container),
             names,
             overwrite=options.overwrite,

@@ -89,6 +89,8 @@ class ConvertOptions:
     overwrite: bool = False
     #: The file for invalid rows; None for one beside the output.
     quarantine: PathLike[str] | str | None = None
+    #: The file for a report of the losses in JSON; None to write none.
+    loss_report: PathLike[str] | str | None = None
     max_row_bytes: int = ROW_LIMIT
     #: Worker processes; 0 for one per processor.
     jobs: int = 0

@@ -1,10 +1,10 @@
 """The output files of a conversion: one, or one for each model."""
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain, count
 from os import PathLike, fspath
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -16,7 +16,8 @@ from harpia_formats.conversion.containers.lines import LineWriter
 from harpia_formats.conversion.containers.row_writer import RowWriter, WriteBytes
 from harpia_formats.conversion.options import ContainerKind, Output
 from harpia_formats.io.compressed_output import suffix_of
-from harpia_formats.io.open_sink import open_sink
+from harpia_formats.io.file_names import path_component
+from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.reader import error_reason
 from harpia_formats.io.sink import Sink, SinkError, StreamSink
 from harpia_formats.io.urls import is_url, masked
@@ -27,28 +28,33 @@ from harpia_formats.model.format import Container, Format
 MODEL = "{model}"
 #: Files that may be open at once.
 MAX_FILES = 200
-_unsafe = re.compile(r"[^\w.-]+")
 
 
 @dataclass(slots=True)
 class OutputFiles:
-    """Opens the output files, writes rows to them, and commits them at the end."""
+    """Opens the output files, and writes rows to them; their group commits them."""
 
     target: Format
     adapter: FormatAdapter
     output: Output
+    group: OutputGroup
     container: ContainerKind | None = None
     #: The name of each column in the file, by its name in the format.
     columns: Mapping[str, str] = field(default_factory=dict)
     overwrite: bool = False
     #: Whether the header becomes a member of the first row.
     headed: bool = False
+    #: What the user should know of the names of files.
+    notes: list[str] = field(default_factory=list)
     _files: dict[str, tuple[Sink, RowWriter]] = field(default_factory=dict)
     _places: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.output, (str, PathLike)) and fspath(self.output) == "-":
-            self.output = None
+        if isinstance(self.output, (str, PathLike)):
+            if fspath(self.output) == "-":
+                self.output = None
+            elif not self.is_split:
+                self.group.claim(fspath(self.output))
 
     @property
     def is_split(self) -> bool:
@@ -68,8 +74,8 @@ class OutputFiles:
         with self._naming_temporary_file(model):
             self._file(model)[1].block(rows)
 
-    def commit(self, header: Row) -> list[str]:
-        """Finish all files, put them into place, and return their names.
+    def close(self, header: Row) -> list[str]:
+        """Write what belongs to the end of each file, and return their names.
 
         Raises `SinkError`, and `MapError` if two columns have one name.
         """
@@ -78,22 +84,22 @@ class OutputFiles:
         for model, (_, writer) in self._files.items():
             with self._naming_temporary_file(model):
                 writer.close(header)
-        for sink, _ in self._files.values():
-            sink.commit()
         return [masked(name) for name in self._places.values() if name]
 
     def discard(self) -> None:
         """Remove everything that was written."""
-        for sink, writer in self._files.values():
+        for model, (_, writer) in self._files.items():
             with suppress(OSError):  # closing a temporary file may fail on a full disk
                 writer.discard()
-            sink.discard()
+            self.group.remove(self._places[model])
 
     @contextmanager
     def _naming_temporary_file(self, model: str) -> Iterator[None]:
         """Raise `SinkError` with the name of the output if a temporary file fails."""
         try:
             yield
+        except BrokenPipeError:  # of an output, for temporary files are no pipes
+            raise
         except OSError as error:
             name = masked(self._places.get(model) or name_of(self.output))
             raise SinkError(
@@ -112,21 +118,37 @@ class OutputFiles:
         return file
 
     def _open_sink(self, model: str) -> Sink:
-        if self.output is None:
-            self._places[model] = ""
-            return StreamSink(standard_output())
         if not isinstance(self.output, (str, PathLike)):
             self._places[model] = ""
-            return StreamSink(self.output)
-        name = fspath(self.output)
-        if self.is_split:
-            name = name.replace(MODEL, _unsafe.sub("_", model) or "model")
-            if name in self._places.values():
-                reason = f"{model!r} and another model have the same file"
-                raise SinkError(masked(name), reason)
-            check_output(name, overwrite=self.overwrite)
+            is_standard = self.output is None
+            stream = standard_output() if self.output is None else self.output
+            name = "standard output" if is_standard else name_of(self.output)
+            sink = StreamSink(stream, name)
+            self.group.add("", sink)
+            return sink
+        name = self._place_of(model) if self.is_split else fspath(self.output)
         self._places[model] = name
-        return open_sink(name)
+        return self.group.open(name)
+
+    def _place_of(self, model: str) -> str:
+        """Return the path of the file of a model, which no other output has.
+
+        Raises `SinkError` if the file exists and is not to be overwritten.
+        """
+        template = fspath(cast("str | PathLike[str]", self.output))
+        component = path_component(model, "model")
+        usual = template.replace(MODEL, component)
+        places = chain(
+            (usual,), (template.replace(MODEL, f"{component}-{n}") for n in count(2))
+        )
+        place = next(place for place in places if self.group.is_free(place))
+        if place != usual:
+            shown = masked(place)
+            taken = f"{masked(usual)} has another use"
+            self.notes.append(f"the answers of {model!r} are in {shown}: {taken}")
+        check_output(place, overwrite=self.overwrite)
+        self.group.claim(place)
+        return place
 
     def _new_writer(self, write: WriteBytes) -> RowWriter:
         dialect = self.target.dialects[0]

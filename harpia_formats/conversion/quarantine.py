@@ -6,7 +6,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from harpia_formats.conversion.output_files import MODEL, check_output
-from harpia_formats.io.open_sink import open_sink
+from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import Sink
 from harpia_formats.io.urls import file_name_of, is_same_place, masked, sibling_of
 from harpia_formats.mapping.requirements import ConversionError
@@ -19,16 +19,17 @@ class Quarantine:
     """The files of rows and of findings; neither exists unless a row was put aside."""
 
     _names: tuple[str, str]
+    _group: OutputGroup
     _sinks: dict[str, Sink] = field(default_factory=dict)
 
     @classmethod
     def beside(
-        cls, given: Any, output: Any, *, overwrite: bool = False
+        cls, given: Any, output: Any, group: OutputGroup, *, overwrite: bool = False
     ) -> "Quarantine":
         """Return a quarantine at the path `given`, or beside `output` if it is None.
 
-        Nothing is written yet. Raises `ConversionError` where `output` has no folder,
-        and `SinkError` where a file already exists.
+        Its files are of `group`. Nothing is written yet. Raises `ConversionError` where
+        `output` has no folder, and `SinkError` where a file already exists.
         """
         rows = _beside(output) if given is None else fspath(given)
         stem = file_name_of(rows).removesuffix(".jsonl")
@@ -38,7 +39,8 @@ class Quarantine:
                 name = masked(path)
                 raise ConversionError(f"{name} cannot be output and quarantine at once")
             check_output(path, overwrite=overwrite)
-        return cls((rows, findings))
+            group.claim(path)
+        return cls((rows, findings), group)
 
     def check_apart(self, inputs: Iterable[Any]) -> None:
         """Raise `ConversionError` if one of the files is an input, too."""
@@ -68,18 +70,19 @@ class Quarantine:
         """Return the file called `name`, which is opened by its first use."""
         sink = self._sinks.get(name)
         if sink is None:
-            sink = self._sinks[name] = open_sink(name)
+            sink = self._sinks[name] = self._group.open(name)
         return sink
 
-    def commit(self) -> None:
-        """Put both files into place if a row was put aside."""
+    def complete(self) -> None:
+        """Open both files if a row was put aside, so that none is missing."""
         for name in self._names if self._sinks else ():
-            self._sink(name).commit()
+            self._sink(name)
 
     def discard(self) -> None:
         """Remove both files."""
-        for sink in self._sinks.values():
-            sink.discard()
+        for name in self._sinks:
+            self._group.remove(name)
+        self._sinks.clear()
 
 
 def _beside(output: Any) -> str:

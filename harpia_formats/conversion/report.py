@@ -50,6 +50,8 @@ class ConversionReport:
     failed_by_loss: bool = False
     #: The names of the files with the rows that were put aside, and their findings.
     quarantine: tuple[str, ...] = ()
+    #: What the user should know of the output files, such as names that were changed.
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

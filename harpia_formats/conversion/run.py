@@ -15,6 +15,7 @@ from harpia_formats.conversion.report import (
     ConversionTotals,
     StopConversion,
 )
+from harpia_formats.conversion.side_outputs import side_outputs
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input, is_one_file
@@ -36,9 +37,8 @@ from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import adapter_of
 from harpia_formats.workers.pool import WorkerPool, open_pool
 
-if TYPE_CHECKING:  # loaded only for the options --score and --on-invalid quarantine
+if TYPE_CHECKING:  # loaded only for the option --score
     from harpia_formats.conversion.fill_scores import ScoreFiller
-    from harpia_formats.conversion.quarantine import Quarantine
 
 
 class Conversion:
@@ -88,7 +88,10 @@ class Conversion:
         self._is_done = False
         self._names: list[str] = []
         check_output(output, overwrite=options.overwrite)
-        self._quarantine = self._new_quarantine()
+        self._side = side_outputs(options, output, self._reading.inputs)
+        self._quarantine = self._side.quarantine
+        #: Whether invalid rows that were put aside are kept though no row is written.
+        self._keeps_quarantine = False
         self._records = RecordConverter(
             options,
             self._totals,
@@ -108,22 +111,6 @@ class Conversion:
         else:
             self._open(self._targets[0])
 
-    def _new_quarantine(self) -> "Quarantine | None":
-        """Return where invalid rows go if the options put them aside.
-
-        Raises `ConversionError` and `SinkError`.
-        """
-        options = self._options
-        if options.on_invalid is not OnInvalid.QUARANTINE:
-            return None
-        from harpia_formats.conversion.quarantine import Quarantine  # noqa: PLC0415 - few conversions put rows aside
-
-        quarantine = Quarantine.beside(
-            options.quarantine, self._output, overwrite=options.overwrite
-        )
-        quarantine.check_apart(self._reading.inputs)
-        return quarantine
-
     def _open(self, target: Format) -> None:
         """Write the format `target`.
 
@@ -134,6 +121,7 @@ class Conversion:
             self._output,
             self._options,
             self._digests,
+            self._side.group,
             scorer=self._scorer,
             maps_output=self._maps_output,
         )
@@ -152,12 +140,21 @@ class Conversion:
                 open_pool(options.jobs, options.executor, options.engine) as pool,
             ):
                 yield from self._run(pool)
+            if not self._is_done:
+                self._discard_rows()
+                self._side.complete(
+                    self.report(), with_quarantine=self._keeps_quarantine
+                )
         finally:
             self._records.close()
-            if not self._is_done and self._destination is not None:
-                self._destination.outputs.discard()
-            if not self._is_done and self._quarantine is not None:
-                self._quarantine.discard()
+            if not self._is_done:
+                self._discard_rows()
+                self._side.group.discard()
+
+    def _discard_rows(self) -> None:
+        """Remove the rows that were written."""
+        if self._destination is not None:
+            self._destination.outputs.discard()
 
     def _run(self, pool: WorkerPool | None) -> Iterator[Problem]:
         flow = self._reading.problems(
@@ -214,8 +211,7 @@ class Conversion:
         destination.flush()
         if not destination.written and self._totals.skipped:
             # An empty output would look like an empty input.
-            if self._quarantine is not None:
-                self._quarantine.commit()
+            self._keeps_quarantine = True
             return
         header = header_row(destination, self._totals.files, self._reading.headers)
         if self._totals.check_loss():
@@ -224,9 +220,8 @@ class Conversion:
         if repeated:
             yield from self._problems.repeated_ids(repeated, self._options)
             return
-        self._names = destination.outputs.commit(header)
-        if self._quarantine is not None:
-            self._quarantine.commit()
+        self._names = destination.outputs.close(header)
+        self._side.complete(self.report(), with_quarantine=True)
         self._is_done = True
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
@@ -290,4 +285,10 @@ class Conversion:
             written=self._is_done,
             failed_by_loss=self._totals.failed_by_loss,
             quarantine=() if self._quarantine is None else self._quarantine.names,
+            notes=self._notes(),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return what the user should know of the outputs."""
+        renamed = () if self._destination is None else self._destination.outputs.notes
+        return (*renamed, *self._side.group.notes)

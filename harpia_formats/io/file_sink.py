@@ -1,15 +1,21 @@
 """Write local files, which appear only when they are complete."""
 
 import os
+import stat
 import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from harpia_formats.io.compressed_output import compressing_stream
+from harpia_formats.io.part_file import (
+    create_part_file,
+    mark_complete,
+    remove_abandoned,
+)
 from harpia_formats.io.reader import error_reason
+from harpia_formats.io.rename import rename_to_new, sync_folder
 from harpia_formats.io.sink import SinkError
 
 #: Bytes after which the system is asked to write to the disk.
@@ -17,19 +23,27 @@ TOGETHER = 8 * 1024 * 1024
 
 
 class FileSink:
-    """A file that replaces the one at its path when it is complete.
+    """A file that appears at its path, or replaces the one there, when it is complete.
 
     It is compressed if its name has the suffix of a compression. Until `commit` it has
     a temporary name in the same folder. A path that is no regular file, such as a pipe
     or `/dev/null`, is written at once.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Create the temporary file; raises `SinkError`."""
+    def __init__(self, path: Path, *, overwrite: bool) -> None:
+        """Create the temporary file; raises `SinkError`.
+
+        Unless `overwrite`, `commit` fails if there is a file at the path by then.
+        """
         self._path = path
+        self._overwrite = overwrite
         # The target of a link is replaced, not the link.
         self._place = Path(os.path.realpath(path))
         self._part: Path | None = None
+        #: Holds the lock of the temporary file until that has its final name.
+        self._lock: int | None = None
+        #: What the user should know of an earlier run that was killed.
+        self.notes: Sequence[str] = ()
         self._is_finished = False
         #: Bytes written since the disk was given some, and the offset behind those.
         self._waiting = self._given = 0
@@ -46,13 +60,16 @@ class FileSink:
 
     def _opened(self) -> IO[bytes]:
         place = self._place
-        if place.exists() and not place.is_file():
-            return place.open("wb")
-        number, name = tempfile.mkstemp(
-            prefix=f".{place.name}.", suffix=".part", dir=place.parent
-        )
-        self._part = Path(name)
-        return os.fdopen(number, "wb")
+        with suppress(FileNotFoundError):
+            # Unlike `exists` this fails for a name that is too long, or a link that
+            # leads to itself.
+            if not stat.S_ISREG(self._path.stat().st_mode):
+                return place.open("wb")
+        self.notes = remove_abandoned(place)
+        self._part, descriptor = create_part_file(place)
+        if os.name == "posix":  # other systems rename no open file
+            self._lock = os.dup(descriptor)
+        return os.fdopen(descriptor, "wb")
 
     def write(self, data: bytes) -> None:
         """Write `data`; raises `SinkError`."""
@@ -79,9 +96,9 @@ class FileSink:
             self._is_finished = True
 
     def commit(self) -> None:
-        """Replace the file at the path; raises `SinkError`."""
+        """Put the file into place; raises `SinkError`."""
         self.finish()
-        self._guarded(self._replace)
+        self._guarded(self._put_into_place)
 
     def _finish(self) -> None:
         if self._stream is not self._raw:
@@ -93,10 +110,23 @@ class FileSink:
         os.fsync(self._raw.fileno())
         self._raw.close()
         self._part.chmod(_mode_of(self._place))
+        self._part = mark_complete(self._part)
 
-    def _replace(self) -> None:
-        if self._part is not None:
+    def _put_into_place(self) -> None:
+        if self._part is None:
+            return
+        if self._overwrite:
             self._part.replace(self._place)
+        else:
+            rename_to_new(self._part, self._place)
+        self._release()
+        sync_folder(self._place.parent)
+
+    def _release(self) -> None:
+        """Release the lock of the temporary file."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _guarded(self, act: Callable[[], object]) -> None:
         """Call `act`; raise `SinkError` and remove the file if it fails."""
@@ -115,6 +145,7 @@ class FileSink:
                 continue
         if self._part is not None:
             self._part.unlink(missing_ok=True)
+        self._release()
 
 
 def _mode_of(place: Path) -> int:

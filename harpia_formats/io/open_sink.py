@@ -7,10 +7,14 @@ from harpia_formats.io.sink import Sink
 from harpia_formats.io.urls import is_url
 
 
-def open_sink(place: str) -> Sink:
-    """Return a sink for the local path or the URL `place`; raises `SinkError`."""
+def open_sink(place: str, *, overwrite: bool) -> Sink:
+    """Return a sink for the local path or the URL `place`.
+
+    Unless `overwrite`, its `commit` fails if there is a file by then. Raises
+    `SinkError`.
+    """
     if is_url(place):
         from harpia_formats.io.remote.sink import RemoteSink  # noqa: PLC0415 - for remote files only
 
-        return RemoteSink(place)
-    return FileSink(Path(place))
+        return RemoteSink(place, overwrite=overwrite)
+    return FileSink(Path(place), overwrite=overwrite)

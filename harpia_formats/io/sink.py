@@ -1,6 +1,10 @@
 """Sinks of bytes: the interface, the error, and the sink of an open stream."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import BinaryIO, Protocol
+
+from harpia_formats.io.reader import error_reason
 
 
 class SinkError(Exception):
@@ -18,6 +22,10 @@ class SinkError(Exception):
 class Sink(Protocol):
     """Where bytes are written; an output appears with `commit`, not before."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know of an earlier run that was killed."""
+
     def write(self, data: bytes) -> None:
         """Write `data` behind what was written."""
 
@@ -32,22 +40,40 @@ class Sink(Protocol):
 
 
 class StreamSink:
-    """An open stream, to which bytes are written at once."""
+    """An open stream, to which bytes are written at once.
 
-    def __init__(self, stream: BinaryIO) -> None:
+    If nobody reads it any more, writing raises `BrokenPipeError`.
+    """
+
+    notes: Sequence[str] = ()
+
+    def __init__(self, stream: BinaryIO, name: str = "standard output") -> None:
         self._stream = stream
+        self._name = name
 
     def write(self, data: bytes) -> None:
-        """Write `data`; raises `OSError`."""
-        self._stream.write(data)
+        """Write `data`; raises `SinkError`."""
+        with self._errors():
+            self._stream.write(data)
 
     def finish(self) -> None:
-        """Flush the stream; raises `OSError`."""
-        self._stream.flush()
+        """Flush the stream; raises `SinkError`."""
+        with self._errors():
+            self._stream.flush()
 
     def commit(self) -> None:
-        """Flush the stream; raises `OSError`."""
+        """Flush the stream; raises `SinkError`."""
         self.finish()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Raise `SinkError` for an error of the system, but for a closed pipe."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise SinkError(self._name, error_reason(error)) from error
 
     def discard(self) -> None:
         """Do nothing, since written bytes cannot be taken back."""

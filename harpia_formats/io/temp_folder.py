@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from harpia_formats.io.process_lock import acquire_lock
+
 PREFIX = "harpia-formats-"
 #: The lock file in a folder, held by the process that made it.
 LOCK = "lock"
@@ -28,7 +30,7 @@ def temporary_folder(parent: str | None) -> Iterator[str]:
         hidden = place.with_suffix(".new")
         lock = os.open(hidden, os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            if _acquire(lock):
+            if acquire_lock(lock):
                 hidden.rename(place)
             yield folder
         finally:
@@ -41,21 +43,7 @@ def _remove_abandoned(parent: Path) -> None:
         with suppress(OSError):
             lock = os.open(lock_file, os.O_RDWR)
             try:
-                if _acquire(lock):
+                if acquire_lock(lock):
                     shutil.rmtree(lock_file.parent, ignore_errors=True)
             finally:
                 os.close(lock)
-
-
-def _acquire(lock: int) -> bool:
-    """Try to acquire a lock that ends with the process; tell whether that succeeded.
-
-    It never does on a system without such locks.
-    """
-    try:
-        import fcntl  # noqa: PLC0415 - exists on POSIX only
-
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
-        return False
-    return True

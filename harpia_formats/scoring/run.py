@@ -251,7 +251,8 @@ class Scoring:
         missing = unavailable_reason() if self._options.replicates else ""
         invalid = sum(file.invalid for file in self._reading.tally.report().files)
         left = f"{invalid:,} invalid rows were left out" if invalid else ""
-        return (*chosen, *(note for note in (left, missing) if note))
+        found = (note for note in (left, missing) if note)
+        return (*chosen, *found, *self._files.notes)
 
 
 def _first_problem(document: bytes, format_id: str) -> Problem | None:

@@ -9,6 +9,7 @@ import pytest
 
 from harpia_formats import convert
 from harpia_formats.conversion.quarantine import Quarantine
+from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import SinkError
 from harpia_formats.mapping.requirements import ConversionError
 
@@ -124,17 +125,20 @@ def test_existing_file_is_kept(tmp_path: Path) -> None:
     (tmp_path / "out.invalid.jsonl").write_bytes(b"mine")
     output = tmp_path / "out.json"
     with pytest.raises(SinkError, match="already exists"):
-        Quarantine.beside(None, output)
-    Quarantine.beside(None, output, overwrite=True).discard()
+        Quarantine.beside(None, output, OutputGroup(overwrite=False))
+    group = OutputGroup(overwrite=True)
+    Quarantine.beside(None, output, group, overwrite=True).discard()
 
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == b"mine"
 
 
 def test_a_file_for_each_model_has_one_beside(tmp_path: Path) -> None:
     """Where there is a file for each model, there is one for what is wrong."""
-    found = Quarantine.beside(None, tmp_path / "{model}.json")
+    group = OutputGroup(overwrite=False)
+    found = Quarantine.beside(None, tmp_path / "{model}.json", group)
     found.row(b"x")
-    found.commit()
+    found.complete()
+    group.commit()
 
     assert [Path(each).name for each in found.names] == [
         "all.invalid.jsonl",
@@ -147,11 +151,11 @@ def test_a_file_for_each_model_has_one_beside(tmp_path: Path) -> None:
 def test_there_must_be_a_place_for_it(output: Any) -> None:
     """Without one file as an output the place has to be named."""
     with pytest.raises(ConversionError, match="--quarantine"):
-        Quarantine.beside(None, output)
+        Quarantine.beside(None, output, OutputGroup(overwrite=False))
 
 
 def test_quarantine_cannot_be_the_output(tmp_path: Path) -> None:
     """Quarantined rows cannot be written to the output file."""
     output = tmp_path / "o.jsonl"
     with pytest.raises(ConversionError, match="output and quarantine at once"):
-        Quarantine.beside(output, output, overwrite=True)
+        Quarantine.beside(output, output, OutputGroup(overwrite=True), overwrite=True)

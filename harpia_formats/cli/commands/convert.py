@@ -1,7 +1,6 @@
 """`harpia-formats convert`."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
@@ -37,16 +36,14 @@ from harpia_formats.cli.options.values import column_map, constants_by_field
 from harpia_formats.cli.output.loss_table import loss_lines, written_line
 from harpia_formats.cli.output.problems import print_failures, print_problems
 from harpia_formats.cli.output.progress import Progress
-from harpia_formats.cli.output.streams import write_stderr
+from harpia_formats.cli.output.streams import MESSAGE_LIMIT, write_stderr
 from harpia_formats.cli.output.terminal import stderr_width
 from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, OnLoss
-from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.sink import SinkError
-from harpia_formats.io.urls import is_same_place
 from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.text.sanitize import safe
 
 
 def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it long
@@ -109,35 +106,17 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         prefix_ids=prefix_ids,
         overwrite=overwrite,
         quarantine=quarantine,
+        loss_report=loss_report,
         max_row_bytes=max_row_bytes,
         jobs=jobs,
         engine=engine,
         progress=progress.update,
     )
-    if loss_report is not None:
-        _check_loss_report(loss_report, [*(paths or ()), output], overwrite=overwrite)
     run = Conversion(paths or ["-"], to, output, options)
     print_problems(iter(run), progress)
     report = run.report()
-    if loss_report is not None:
-        from harpia_formats.conversion.losses.json import write_loss_report  # noqa: PLC0415 - only for --loss-report
-
-        write_loss_report(report, loss_report)
     _print_summary(run.messages, report, on_loss, quiet=quiet)
     return exit_code_of(report.report, ok=report.ok)
-
-
-def _check_loss_report(path: Path, others: Iterable[str], *, overwrite: bool) -> None:
-    """Raise `SinkError` if the losses cannot be written to `path`.
-
-    That is an existing file unless `overwrite`, a file in a missing folder, and each
-    of `others`: the inputs and the output of the conversion.
-    """
-    check_output(path, overwrite=overwrite)
-    if not path.absolute().parent.is_dir():
-        raise SinkError(str(path), "its folder does not exist")
-    if any(is_same_place(path, other) for other in others):
-        raise SinkError(str(path), "is an input or the output of the conversion")
 
 
 def _print_summary(
@@ -145,6 +124,8 @@ def _print_summary(
 ) -> None:
     """Print what could not be read, the table of losses and what was written."""
     print_failures(report.report.failures)
+    for note in report.notes:
+        write_stderr(f"note: {safe(note, MESSAGE_LIMIT)}\n")
     if not quiet:
         for note in notes:
             write_stderr(f"{note}\n")

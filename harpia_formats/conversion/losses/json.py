@@ -2,25 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from harpia_formats.conversion.loss_counts import FateCount
 from harpia_formats.conversion.report import ConversionReport, FileLosses
-from harpia_formats.io.file_sink import FileSink
 from harpia_formats.model.problem import Place, Problem, pointer_of
 from harpia_formats.model.report import Group, Report, problem_as_dict, report_as_dict
 from harpia_formats.registry import adapter_of, all_rules
 from harpia_formats.text.json_text import json_text
 
 
-def write_loss_report(report: ConversionReport, path: Path) -> None:
-    """Write the losses of a conversion to `path`; raises `SinkError`."""
+def loss_report(report: ConversionReport) -> bytes:
+    """Return the losses of a conversion as the text of a report."""
     losses = as_report(report)
     problems = [problem_as_dict(problem) for problem in losses.problems]
     text = json_text(report_as_dict(losses, problems), indent=True) + "\n"
-    sink = FileSink(path)
-    sink.write(text.encode())
-    sink.commit()
+    return text.encode()
 
 
 def as_report(report: ConversionReport) -> Report:

@@ -1,7 +1,7 @@
 """Write remote files, which appear only when they are complete."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import IO, Any, Protocol
@@ -35,8 +35,12 @@ class RemoteSink:
     It is compressed if its name has the suffix of a compression.
     """
 
-    def __init__(self, url: str) -> None:
+    #: A store of others shows no files of killed runs that could be removed.
+    notes: Sequence[str] = ()
+
+    def __init__(self, url: str, *, overwrite: bool) -> None:
         self._url = url
+        self._overwrite = overwrite
         self._upload = self._safely(lambda: _upload_to(url))
         try:
             self._stream: Any = compressing_stream(file_name_of(url), self._upload.raw)
@@ -55,9 +59,16 @@ class RemoteSink:
             self._guarded(stream.close)
 
     def commit(self) -> None:
-        """Make the file appear; raises `SinkError`."""
+        """Make the file appear; raises `SinkError`, also if there is one meanwhile."""
         self.finish()
+        if not self._overwrite:
+            self._guarded(self._check_new)
         self._guarded(self._upload.commit)
+
+    def _check_new(self) -> None:
+        """Raise `SinkError` if there is a file at the URL."""
+        filesystem_of(self._url)[0].invalidate_cache()
+        check_remote_output(self._url, overwrite=False)
 
     def discard(self) -> None:
         """Remove what was written, as far as the server allows; raises nothing."""

@@ -85,7 +85,7 @@ class FileJob:
         sink: Sink = (
             StreamSink(standard)
             if self.output == STANDARD
-            else open_sink(str(self.output))
+            else open_sink(str(self.output), overwrite=self.overwrite)
         )
         writer = VerdictWriter(sink.write, self.shape)
         try:

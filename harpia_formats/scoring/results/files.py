@@ -1,14 +1,13 @@
 """The result files of a run, which appear together once all are complete."""
 
+from collections.abc import Sequence
 from os import PathLike, fspath
-from os.path import lexists
-from pathlib import Path
 
 from harpia_formats.conversion.options import Output
 from harpia_formats.conversion.output_files import check_output, standard_output
-from harpia_formats.io.open_sink import open_sink
+from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import Sink, SinkError, StreamSink
-from harpia_formats.io.urls import is_url, masked, sibling_of
+from harpia_formats.io.urls import masked, sibling_of
 from harpia_formats.scoring.results.format import Write
 
 
@@ -23,7 +22,14 @@ class ResultFiles:
             if fspath(output) != "-":
                 self.name = fspath(output)
         self._overwrite = overwrite
-        self._sinks: dict[str | None, Sink] = {}
+        self._group = OutputGroup(overwrite=overwrite)
+        self._first: Sink | None = None
+        self._names: list[str] = []
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know of earlier runs that were killed."""
+        return self._group.notes
 
     def check(self) -> None:
         """Raise `SinkError` if the first file already exists."""
@@ -31,51 +37,46 @@ class ResultFiles:
 
     def write(self, data: bytes) -> None:
         """Append bytes to the first file; raises `SinkError`."""
-        sink = self._sinks.get(self.name)
-        if sink is None:
-            sink = self._sinks[self.name] = self._opened()
-        sink.write(data)
+        if self._first is None:
+            self._first = self._opened()
+        self._first.write(data)
 
     def _opened(self) -> Sink:
         if self.name is not None:
-            return open_sink(self.name)
-        if self._stream is None or isinstance(self._stream, (str, PathLike)):
-            return StreamSink(standard_output())
-        return StreamSink(self._stream)
+            return self._opened_file(self.name)
+        stream = self._stream
+        if stream is None or isinstance(stream, (str, PathLike)):
+            stream = standard_output()
+        sink = StreamSink(stream)
+        self._group.add("", sink)
+        return sink
+
+    def _opened_file(self, place: str) -> Sink:
+        self._group.claim(place)
+        sink = self._group.open(place)
+        self._names.append(place)
+        return sink
 
     def beside(self, name: str) -> Write:
         """Return the `write` of another file, in the folder of the first file.
 
-        Raises `SinkError` if it already exists, or if the first file has no name.
+        Raises `SinkError` if it already exists, if it is the first file, or if the
+        first file has no name.
         """
         if self.name is None:
             raise SinkError(name, "has no folder; name a file with --output")
         place = sibling_of(self.name, name)
         check_output(place, overwrite=self._overwrite)
-        sink = self._sinks[place] = open_sink(place)
-        return sink.write
+        return self._opened_file(place).write
 
     def commit(self) -> tuple[str, ...]:
         """Move all files to their final names, and return those.
 
         Raises `SinkError`; in that case no new file remains.
         """
-        names = tuple(name for name in self._sinks if name is not None)
-        local = [name for name in names if not is_url(name)]
-        new = [Path(name) for name in local if not lexists(name)]
-        try:
-            for sink in self._sinks.values():
-                sink.finish()
-            for sink in self._sinks.values():
-                sink.commit()
-        except SinkError:
-            self.discard()
-            for path in new:
-                path.unlink(missing_ok=True)
-            raise
-        return tuple(map(masked, names))
+        self._group.commit()
+        return tuple(map(masked, self._names))
 
     def discard(self) -> None:
         """Delete everything that was written."""
-        for sink in self._sinks.values():
-            sink.discard()
+        self._group.discard()

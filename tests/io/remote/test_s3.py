@@ -152,7 +152,7 @@ def test_failed_conversion_leaves_nothing(store: Any) -> None:
 def test_a_large_upload_is_seen_when_it_is_finished(store: Any, commits: bool) -> None:
     """Parts are sent from the first 50 MB on, and the key appears at the end."""
     block = bytes(1024 * 1024)
-    sink = RemoteSink("s3://data/large.bin")
+    sink = RemoteSink("s3://data/large.bin", overwrite=True)
     for _ in range(60):
         sink.write(block)
     before = store.ls("data"), len(uploads_of(store))

@@ -39,7 +39,7 @@ def files_of(store: Any) -> dict[str, bytes]:
 
 def test_a_file_is_there_once_it_is_whole(memory: Any) -> None:
     """The final name appears with `commit`, and no other file is left then."""
-    sink = RemoteSink("memory://a/out.json")
+    sink = RemoteSink("memory://a/out.json", overwrite=True)
     sink.write(b"a")
     before = files_of(memory)
     sink.write(b"b")
@@ -53,7 +53,7 @@ def test_a_file_is_there_once_it_is_whole(memory: Any) -> None:
 def test_discarded_file_leaves_the_old_file(memory: Any, name: str) -> None:
     """A discarded file leaves the old file, and no other."""
     memory.pipe(f"/a/{name}", b"old")
-    sink = RemoteSink(f"memory://a/{name}")
+    sink = RemoteSink(f"memory://a/{name}", overwrite=True)
     sink.write(b"new")
     sink.discard()
     sink.discard()
@@ -64,7 +64,7 @@ def test_discarded_file_leaves_the_old_file(memory: Any, name: str) -> None:
 def test_a_name_tells_the_compression(memory: Any) -> None:
     """A file named .gz is compressed, without time and name in it."""
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        sink = RemoteSink(f"memory://a/{name}")
+        sink = RemoteSink(f"memory://a/{name}", overwrite=True)
         sink.write(b"text")
         sink.commit()
     first, second = files_of(memory).values()
@@ -157,7 +157,7 @@ def test_failing_store_is_an_error(
     def fail(*_: Any, **__: Any) -> None:
         raise PermissionError("no")
 
-    sink = RemoteSink("memory://a/out.json")
+    sink = RemoteSink("memory://a/out.json", overwrite=True)
     sink.write(b"a")
     monkeypatch.setattr(type(memory), "mv", fail)
     monkeypatch.setattr(type(memory), "open", fail)

@@ -37,7 +37,7 @@ def fail_at(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FileSink, step, failing)
 
 
-@pytest.mark.parametrize("step", ["_finish", "_replace"])
+@pytest.mark.parametrize("step", ["_finish", "_put_into_place"])
 def test_of_files_that_fail_nothing_is_left(
     tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,108 @@
+"""The outputs of a run: each has a place of its own, and all appear together."""
+
+import os
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+
+from harpia_formats.io.open_sink import open_sink
+from harpia_formats.io.sink import Sink, SinkError
+from harpia_formats.io.urls import is_url, masked
+
+
+class OutputGroup:
+    """Opens the outputs of a run, and puts them into place once all are complete."""
+
+    def __init__(self, *, overwrite: bool, others: Iterable[str] = ()) -> None:
+        """Begin without outputs; `others` are places that no name from data may get.
+
+        Unless `overwrite`, `commit` fails if there is a file at a place by then.
+        """
+        self._overwrite = overwrite
+        self._sinks: dict[str, Sink] = {}
+        #: The places that are taken, with the names under which they are.
+        self._claimed: dict[str, str] = {}
+        self._others = {_key_of(place) for place in others}
+        #: What the user should know of earlier runs that were killed.
+        self.notes: list[str] = []
+
+    def claim(self, place: str) -> None:
+        """Take the path or URL `place`; raises `SinkError` if it is taken."""
+        other = self._claimed.setdefault(_key_of(place), place)
+        if other is not place:
+            reason = "is named for two outputs of one run"
+            raise SinkError(masked(place), reason)
+
+    def is_free(self, place: str) -> bool:
+        """Return whether a name from data may get the path or URL `place`."""
+        key = _key_of(place)
+        return key not in self._claimed and key not in self._others
+
+    def open(self, place: str) -> Sink:
+        """Return a sink for a place that was claimed; raises `SinkError`."""
+        sink = self._sinks[place] = open_sink(place, overwrite=self._overwrite)
+        self.notes += sink.notes
+        return sink
+
+    def add(self, name: str, sink: Sink) -> None:
+        """Add an open sink, such as that of a stream, under a name."""
+        self._sinks[name] = sink
+
+    def remove(self, place: str) -> None:
+        """Remove what was written to a place."""
+        sink = self._sinks.pop(place, None)
+        if sink is not None:
+            sink.discard()
+
+    def commit(self) -> None:
+        """Complete all outputs, then put them into place.
+
+        Raises `SinkError`. New files are removed in that case; if files were replaced
+        before the error, it names them.
+        """
+        try:
+            for sink in self._sinks.values():
+                sink.finish()
+        except SinkError:
+            self.discard()
+            raise
+        replaced: list[str] = []
+        new: list[Path] = []
+        for place, sink in self._sinks.items():
+            is_file = not is_url(place)
+            is_new = is_file and not os.path.lexists(place)
+            try:
+                sink.commit()
+            except SinkError as error:
+                self.discard()
+                for path in new:
+                    path.unlink(missing_ok=True)
+                raise _with_replaced(error, replaced) from error
+            if is_new:
+                new.append(Path(place))
+            else:
+                replaced.append(masked(place))
+        self._sinks.clear()
+
+    def discard(self) -> None:
+        """Remove everything that was written and is not in place."""
+        for sink in self._sinks.values():
+            sink.discard()
+
+
+def _with_replaced(error: SinkError, replaced: list[str]) -> SinkError:
+    """Return `error` with the names of the files that were replaced before it."""
+    if not replaced:
+        return error
+    names = ", ".join(replaced)
+    return SinkError(error.path, f"{error.reason}; replaced before: {names}")
+
+
+def _key_of(place: str) -> str:
+    """Return a text that is equal for two names of one place.
+
+    Some file systems do not tell upper from lower case, or two Unicode forms of a name.
+    """
+    if is_url(place):
+        return place
+    return unicodedata.normalize("NFC", os.path.realpath(place)).casefold()

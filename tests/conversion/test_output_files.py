@@ -1,0 +1,185 @@
+"""Names of models in data never choose where a conversion writes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import SinkError, convert
+from harpia_formats.conversion.report import ConversionReport
+
+
+def record_of(*models: str) -> bytes:
+    """Return a record with an answer of each model, whose text is its number."""
+    outputs = [{"model": name, "text": str(n)} for n, name in enumerate(models)]
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    return json.dumps(record).encode() + b"\n"
+
+
+def files_in(folder: Path) -> dict[str, str]:
+    """Return the answer in each file below a folder, by its path."""
+    return {
+        str(path.relative_to(folder)): json.loads(path.read_bytes())[0]["response"]
+        for path in folder.rglob("*.json")
+    }
+
+
+def written(folder: Path, name: str, *models: str, **options: Any) -> ConversionReport:
+    """Convert a record of `models` to a file for each model."""
+    options = {"to": "nemo", "from_": "record"} | options
+    return convert(record_of(*models), output=folder / name, **options)
+
+
+@pytest.mark.parametrize("model", ["..", ".", "../up", "/tmp/x", "a/../../b"])  # noqa: S108 - the name of a model
+def test_a_model_does_not_lead_out_of_the_folder(tmp_path: Path, model: str) -> None:
+    """A model whose name is a path writes to one folder below the one that is named."""
+    folder = tmp_path / "deep" / "out"
+    for name in ("_", "__up", "_tmp_x", "a_.._.._b"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    report = written(folder, "{model}/rows.json", model)
+    (path,) = tmp_path.rglob("rows.json")
+
+    assert report.ok
+    assert path.parent.parent == folder
+
+
+@pytest.mark.parametrize(
+    "models", [("a/b", "a_b"), ("M", "m"), ("x y", "x/y", "x:y"), ("e\u0301", "\u00e9")]
+)
+def test_models_of_one_name_have_files_of_their_own(
+    tmp_path: Path, models: tuple[str, ...]
+) -> None:
+    """Names that would give one file get suffixes, which notes say; no row is lost."""
+    report = written(tmp_path, "{model}.json", *models)
+    files = files_in(tmp_path)
+
+    assert sorted(files.values()) == [str(n) for n in range(len(models))]
+    assert len(report.notes) == len(models) - 1
+    assert all("-" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("bad", {"on_invalid": "quarantine", "quarantine": "bad.json"}),
+        ("bad.findings", {"on_invalid": "quarantine", "quarantine": "bad.jsonl"}),
+        ("losses", {"loss_report": "losses.json"}),
+    ],
+)
+def test_a_model_does_not_get_the_place_of_another_output(
+    tmp_path: Path, model: str, options: dict[str, Any]
+) -> None:
+    """The rows of a model named like another output are in a file of their own."""
+    for key in {"quarantine", "loss_report"} & options.keys():
+        options[key] = tmp_path / options[key]
+    suffix = ".jsonl" if "findings" in model else ".json"
+    data = record_of(model) + b'{"id": 5, "prompt": 5}\n'
+    name = tmp_path / f"{{model}}{suffix}"
+    options = {"on_invalid": "skip", **options}
+    report = convert(data, to="nemo", from_="record", output=name, **options)
+
+    assert (report.ok, report.rows, len(report.notes)) == (True, 1, 1)
+    assert [Path(output).name for output in report.outputs] == [f"{model}-2{suffix}"]
+    assert b'"response":"0"' in (tmp_path / f"{model}-2{suffix}").read_bytes()
+
+
+def test_a_model_does_not_replace_an_input(tmp_path: Path) -> None:
+    """A model named like an input gets another file, even with `overwrite`."""
+    source = tmp_path / "in.json"
+    source.write_bytes(record_of("in"))
+    output = tmp_path / "{model}.json"
+    report = convert(source, to="nemo", from_="record", output=output, overwrite=True)
+
+    assert source.read_bytes() == record_of("in")
+    assert [Path(name).name for name in report.outputs] == ["in-2.json"]
+
+
+def test_two_outputs_of_one_place_are_refused(tmp_path: Path) -> None:
+    """A report of losses and a quarantine cannot be one file."""
+    with pytest.raises(SinkError, match="two outputs"):
+        written(
+            tmp_path,
+            "out.json",
+            "m",
+            on_invalid="quarantine",
+            quarantine=tmp_path / "side.json",
+            loss_report=tmp_path / "side.json",
+        )
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_came_while_it_was_converted_is_kept(tmp_path: Path) -> None:
+    """Without `overwrite`, a file that another program made meanwhile is not replaced.
+
+    Nothing of the conversion remains then.
+    """
+    rows = [record_of("m")]
+    output = tmp_path / "out.json"
+
+    class Slow:
+        """A stream during whose reading another program writes the output."""
+
+        name = "rows"
+
+        def read(self, _size: int = -1) -> bytes:
+            if rows:
+                return rows.pop()
+            output.write_bytes(b"theirs")
+            return b""
+
+    with pytest.raises(SinkError, match="has appeared meanwhile"):
+        convert(Slow(), to="nemo", from_="record", output=output)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+    assert output.read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("to", ["nemo", "haystack", "csv", "record"])
+def test_a_reader_that_stops_ends_the_conversion_quietly(
+    tmp_path: Path, to: str
+) -> None:
+    """If nobody reads standard output any more, the exit code is 141, without a word.
+
+    That holds for formats that are written at once, and for those at the end.
+    """
+    source = tmp_path / "in.jsonl"
+    row = {"id": "1", "prompt": "q" * 5_000, "references": ["r"], "outputs": []}
+    lines = [json.dumps(row | {"id": str(n)}).encode() + b"\n" for n in range(500)]
+    source.write_bytes(b"".join(lines))
+    command = [sys.executable, "-m", "harpia_formats", "convert", str(source)]
+    with subprocess.Popen(  # noqa: S603 - the command is ours
+        [*command, "--from", "record", "--to", to, "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        errors = process.stderr.read()
+
+    assert (process.returncode, errors) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("to", ["nemo", "haystack", "csv"])
+def test_an_error_of_standard_output_names_it(tmp_path: Path, to: str) -> None:
+    """A full disk behind standard output is not taken for one of temporary files."""
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(record_of("m") * 1)
+    command = [sys.executable, "-m", "harpia_formats", "convert", str(source)]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(  # noqa: S603 - the command is ours
+            [*command, "--from", "record", "--to", to, "--quiet"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert b"standard output: no space left" in done.stderr.lower()
+    assert b"temporary" not in done.stderr
