@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from harpia_formats.conversion.containers.row_writer import separated_rows
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
 from harpia_formats.conversion.output_files import OutputFiles
+from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
@@ -43,7 +44,10 @@ class Destination:
         self.adapter = adapter_of(target)
         self.constants = constants_by_path(self.adapter, options.constants)
         self.mapper = RecordMapper(
-            self.adapter, options.choices(self.constants), scorer
+            self.adapter,
+            options.choices(self.constants),
+            scorer,
+            WrittenRowCheck(target),
         )
         columns = options.columns if maps_output else None
         names = column_names(self.adapter, target.id, columns or {})

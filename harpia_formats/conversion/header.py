@@ -6,8 +6,10 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.report import FileLosses
+from harpia_formats.conversion.written_rows import header_error
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
+from harpia_formats.model.format import Format
 from harpia_formats.model.record import Header
 
 
@@ -36,6 +38,7 @@ def header_row(
         adapter = destination.adapter
         if adapter.write_header is not None:
             row = adapter.write_header(header, fates)
+            _drop_invalid(row, destination.target, fates)
         carried = {path.partition(".")[0] for path in adapter.header_fields}
         for name in names:
             if name not in carried:
@@ -43,6 +46,15 @@ def header_row(
     paths = tuple(f"header.{name}" for name in names)
     file.losses.add(paths, tuple(fates.entries), lambda: None)
     return row
+
+
+def _drop_invalid(row: Row, target: Format, fates: FieldFates) -> None:
+    """Remove the members of a written header that `target` refuses, as dropped."""
+    for key in list(row):
+        problem = header_error(target, key, row[key])
+        if problem is not None:
+            del row[key]
+            fates.dropped(f"header.{key}", f"not valid: {problem.message}")
 
 
 def _first_header(

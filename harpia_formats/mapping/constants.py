@@ -7,7 +7,7 @@ import msgspec
 
 from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.exact_json import decode
+from harpia_formats.model.exact_json import NumberOutOfRange, decode, encode
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, fits
 from harpia_formats.text.spelling import nearest
 
@@ -63,6 +63,7 @@ def parse_constant(path: str, value: Any) -> Any:
     For a text field a text stays as it is; for a list of texts it becomes the only
     item; for other fields it is read as JSON. Raises `ValueError` for a wrong type.
     """
+    _check_json(value)
     if path not in FIELD_TYPES:
         return _from_json(value) if isinstance(value, str) else value
     types = FIELD_TYPES[path]
@@ -77,9 +78,26 @@ def parse_constant(path: str, value: Any) -> Any:
     return value
 
 
+def _check_json(value: Any) -> None:
+    """Raise `ValueError` unless `value` can be written as JSON and read again."""
+    try:
+        is_same = decode(encode(value)) == value
+    except UnicodeEncodeError:
+        raise ValueError(f"{value!r} is not text in UTF-8") from None
+    except (msgspec.MsgspecError, TypeError, RecursionError) as error:
+        raise ValueError(f"{value!r} is no value of JSON: {error}") from error
+    if not is_same:
+        raise ValueError(f"{value!r} is no value of JSON")
+
+
 def _from_json(text: str) -> Any:
-    """Return the decoded JSON text, or `text` itself if it is not JSON."""
+    """Return the decoded JSON text, or `text` itself if it is not JSON.
+
+    Raises `ValueError` for a number that is out of range.
+    """
     try:
         return decode(text.encode())
+    except NumberOutOfRange as error:
+        raise ValueError(str(error)) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return text

@@ -49,6 +49,8 @@ class RecordMapper:
     target: FormatAdapter
     choices: Choices
     scorer: Scorer | None = None
+    #: Raises `Unconvertible` for a row that is not valid in the format.
+    check: Callable[[Row], None] | None = None
     _carried: dict[str, bool] = field(default_factory=dict)
     #: Values for fields that a record lacks and the format has a place for.
     _constants: dict[str, Any] = field(default_factory=dict)
@@ -94,6 +96,9 @@ class RecordMapper:
             fates.dropped("outputs")
         if self.choices.keep_extra:
             store_extras(record, parts, rows, self.target, fates)
+        if self.check is not None:
+            for row in rows:
+                self.check(row)
         return MappedRecord(rows, paths, tuple(dict.fromkeys(fates.entries)))
 
     def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:

@@ -1,5 +1,6 @@
 """Decode and encode JSON so that numbers keep their text."""
 
+from math import isinf
 from typing import Any, Self
 
 import msgspec
@@ -18,10 +19,16 @@ class ExactFloat(float):
         return number
 
 
+class NumberOutOfRange(msgspec.DecodeError):
+    """A number in a JSON text is too large for a 64-bit float."""
+
+
 def _number(text: str) -> float:
     value = float(text)
     if repr(value) == text or msgspec.json.encode(value) == text.encode():
         return value
+    if isinf(value):
+        raise NumberOutOfRange(f"the number {text} is too large for a 64-bit float")
     return ExactFloat(text)
 
 
@@ -35,7 +42,8 @@ def as_json(value: Any) -> msgspec.Raw:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-#: Decodes a JSON text; raises `msgspec.MsgspecError` and `UnicodeDecodeError`.
+#: Decodes a JSON text; raises `msgspec.MsgspecError`, also for a number that is out of
+#: range, and `UnicodeDecodeError`.
 decode = msgspec.json.Decoder(float_hook=_number).decode
 _encoder = msgspec.json.Encoder(enc_hook=as_json)
 #: Encodes what `decode` returns.

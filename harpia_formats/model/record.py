@@ -154,6 +154,22 @@ def as_dict(struct: Any) -> dict[str, Any]:
     return row
 
 
+def record_of(row: dict[str, Any]) -> Record:
+    """Return the record that `as_dict` returned as `row`, or a schema accepted.
+
+    The types of its fields are not converted: an id of 3.0 does not become 3.
+    """
+    outputs = [_output_of(output) for output in row.get("outputs", ())]
+    return Record(**{**row, "outputs": outputs})
+
+
+def _output_of(row: dict[str, Any]) -> Output:
+    scores = row.get("scores", UNSET)
+    if scores is not UNSET:
+        scores = [Score(**score) for score in scores]
+    return Output(**{**row, "scores": scores})
+
+
 def fits(path: str, value: Any) -> bool:
     """Tell whether `value` may be the field at the path `record_path` of a record."""
     if type(value) not in FIELD_TYPES[path]:

@@ -1,7 +1,6 @@
 """The adapter of the format record, whose keys are the fields of a record."""
 
 import msgspec
-from msgspec import UNSET
 
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -14,25 +13,14 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import (
     FIELD_TYPES,
     Header,
-    Output,
     Record,
-    Score,
     as_dict,
+    record_of,
 )
 
 
 def _read(row: Row) -> Record:
-    # No `msgspec.convert`: the schema validated the types, and 3.0 must not become 3.
-    known = {key: value for key, value in row.items() if key != "header"}
-    known["outputs"] = [_output(output) for output in row["outputs"]]
-    return Record(**known)
-
-
-def _output(given: Row) -> Output:
-    scores = given.get("scores", UNSET)
-    if scores is not UNSET:
-        scores = [Score(**score) for score in scores]
-    return Output(**{**given, "scores": scores})
+    return record_of({key: value for key, value in row.items() if key != "header"})
 
 
 def _write(record: Record, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost

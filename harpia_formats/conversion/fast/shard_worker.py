@@ -21,6 +21,10 @@ from harpia_formats.conversion.fast.shard_job import (
     ShardJob,
     TemplateKey,
 )
+from harpia_formats.conversion.written_rows import (
+    WrittenRowCheck,
+    validator_of_rows,
+)
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.byte_ranges import LineRange, range_chunks, read_range
@@ -32,8 +36,6 @@ from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.reading.record_stream import HEADER_KEY
 from harpia_formats.registry import adapter_of, format_of
-from harpia_formats.schema.dialect import record_schema
-from harpia_formats.validation.unit.row_checks import RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.workers.same_file import difference_from
 
@@ -243,17 +245,10 @@ class _ShardWorker:
 def _worker_for(job: ShardJob) -> _ShardWorker:
     source, target = format_of(job.source), format_of(job.target)
     variant = FormatVariant(source, source.dialects[job.dialect])
-    dialect = variant.dialect
-    # Remarks matter here only if they make a record invalid.
-    remarks = dialect.remarks if dialect.remarks_refuse else None
-    # Without a strict schema, remarks are asked on every row.
-    has_strict = remarks is not None and bool(dialect.strict)
-    strict = record_schema(dialect, strict=True) if has_strict else None
-    checks = RowChecks(advise=source.advise, remarks=remarks, decoder_schema=strict)
-    validator = RowValidator(record_schema(dialect), checks)
-    batches = BatchConverter(
-        variant, adapter_of(source), RecordMapper(adapter_of(target), job.choices)
-    )
+    validator = validator_of_rows(source, variant.dialect)
+    check = WrittenRowCheck(target)
+    mapper = RecordMapper(adapter_of(target), job.choices, check=check)
+    batches = BatchConverter(variant, adapter_of(source), mapper)
     batches.count_members_for(validator)
     identity = None
     if job.checks_ids and target.identity_paths:

@@ -28,7 +28,7 @@ from harpia_formats.dedup.repeated_digests import (
 from harpia_formats.mapping.question import question_of
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import FieldFates
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Record, record_of
 
 #: Temporary files that records are distributed over.
 FILES = 128
@@ -148,7 +148,7 @@ class ExternalGroupBy:
             occurrence = repeated.record(digest_of(value))
             if occurrence is Occurrence.ONLY:
                 continue
-            record = msgspec.convert(decode(bytes(records[0])), Record)
+            record = record_of(decode(bytes(records[0])))
             if value in firsts:
                 yield Conflict(*firsts[value], record, place)
             elif len(firsts) < NAMED:
@@ -160,9 +160,7 @@ class ExternalGroupBy:
         """Yield a record for each group, in the order of their first records."""
         for _, place, text in self._in_order():
             _, records = _decode_group(text)
-            members = [
-                msgspec.convert(decode(bytes(member)), Record) for member in records
-            ]
+            members = [record_of(decode(bytes(member))) for member in records]
             fates = FieldFates()
             yield MergedRecord(_merged(members, fates, self.key), place, fates)
 

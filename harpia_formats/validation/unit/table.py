@@ -145,15 +145,17 @@ class _TableValidator:
         texts = [cell.text for cell in row.fields]
         value = dict(zip(columns, texts, strict=True))
         findings = self._verdict(value).findings
+        # Of two columns with one name only one would be read.
+        is_whole = len(value) == len(texts)
         if not findings:
-            self._hand_on(row, number, value)
+            self._hand_on(row, number, value if is_whole else None)
             return
         is_valid = not any(
             self.collector.is_error(finding.code)
             for finding in findings
             if finding.code in self.collector.rules
         )
-        self._hand_on(row, number, value if is_valid else None)
+        self._hand_on(row, number, value if is_valid and is_whole else None)
         self._add(findings, row, number)
 
     def fault(self, fault: TableFault) -> None:

@@ -1,0 +1,100 @@
+"""Check rows that are written by the rules by which rows of their format are read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import MsgspecError
+
+from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.model.problem import Problem, Severity, pointer_of
+from harpia_formats.registry import rules_for
+from harpia_formats.schema.dialect import document_schema, record_schema
+from harpia_formats.validation.unit.row_checks import RowChecks
+from harpia_formats.validation.unit.row_validator import RowValidator
+
+
+def validator_of_rows(format_: Format, dialect: Dialect) -> RowValidator:
+    """Return the validator of single rows, by the rules that can refuse one."""
+    remarks = dialect.remarks if dialect.remarks_refuse else None
+    # Without a strict schema, remarks are asked on every row.
+    has_strict = remarks is not None and bool(dialect.strict)
+    strict = record_schema(dialect, strict=True) if has_strict else None
+    checks = RowChecks(advise=format_.advise, remarks=remarks, decoder_schema=strict)
+    return RowValidator(record_schema(dialect), checks)
+
+
+@dataclass(slots=True)
+class WrittenRowCheck:
+    """Raises `Unconvertible` for a row of a format that its own rules refuse."""
+
+    format: Format
+    _validator: RowValidator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._validator = validator_of_rows(self.format, self.format.dialects[0])
+
+    def __call__(self, row: Row) -> None:
+        """Check one row."""
+        problem = self._problem_of(row)
+        if problem is None:
+            return
+        path = ".".join(problem.place.pointer.split("/")[1:])
+        where = f" at `{path}`" if path else ""
+        reason = f"the row would not be valid{where}: {problem.message}"
+        raise Unconvertible(path, reason, problem.help)
+
+    def _problem_of(self, row: Row) -> Problem | None:
+        """Return the first error of a row, None if it is valid."""
+        is_column = self.format.dialects[0].container is Container.COLUMNS
+        whole: Row = {key: [item] for key, item in row.items()} if is_column else row
+        try:
+            text = encode(whole)
+        except (MsgspecError, UnicodeEncodeError, RecursionError) as error:
+            raise Unconvertible("", f"the row cannot be written: {error}") from error
+        decoder = self._validator.decoder
+        if decoder is not None and decoder.accept(text) is not None:
+            return None
+        return next(errors_in(self.format, text, self._validator), None)
+
+
+def header_error(format_: Format, key: str, value: Any) -> Problem | None:
+    """Return the first error of a member of a written header, None if it is valid."""
+    dialect = format_.dialects[0]
+    if dialect.container is Container.WRAPPED:
+        document: Row = {dialect.rows_at: [], key: value}
+        start = pointer_of((key,))
+    elif dialect.container is Container.ROWS:
+        document = {"header": {key: value}}
+        start = pointer_of(("header", key))
+    else:
+        return None
+    checks = RowChecks(advise=format_.advise, remarks=dialect.header_remarks)
+    validator = RowValidator(document_schema(dialect), checks)
+    for problem in errors_in(format_, encode(document), validator):
+        if problem.place.pointer.startswith(start):
+            return problem
+    return None
+
+
+def errors_in(
+    format_: Format, text: bytes, validator: RowValidator
+) -> Iterator[Problem]:
+    """Yield the errors of a row or a document with the JSON `text`."""
+    findings = validator.validate(Chunk(text, Cursor(), [text])).findings
+    if not findings:
+        return
+    from harpia_formats.validation.diagnosis.row_context import RowContext  # noqa: PLC0415 - imported only where a row has a problem
+    from harpia_formats.validation.diagnosis.to_problem import problem_of  # noqa: PLC0415 - imported only where a row has a problem
+
+    rules = rules_for((format_,))
+    schema: Any = document_schema(format_.dialects[0])
+    for finding in findings:
+        rule = rules[finding.code]
+        if rule.severity is Severity.ERROR:
+            row = RowContext("", text, Cursor(), None, finding.value)
+            yield problem_of(finding, rule, row, schema)
