@@ -209,7 +209,8 @@ class Conversion:
     def _finish(self, destination: Destination) -> Iterator[Problem]:
         """Put the output into place, unless a loss or a repeated id forbids that."""
         destination.flush()
-        if not destination.written and self._totals.skipped:
+        is_faulty = self._totals.skipped or not self._tally.report().ok
+        if not destination.written and is_faulty:
             # An empty output would look like an empty input.
             self._keeps_quarantine = True
             return

@@ -1,0 +1,133 @@
+"""Rows are written only if their own format accepts them."""
+
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import convert, validate
+from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.mapping.requirements import ConversionError
+
+SCORED: dict[str, Any] = {
+    "evaluation_id": "e",
+    "evaluation_name": "n",
+    "model_id": "m",
+    "evaluation.score": "1",
+    "evaluation.is_correct": "true",
+}
+ANSWER = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
+METRIC_WITHOUT_ID = {
+    "metrics": [{"name": "bleu"}],
+    "instances": [{"id": "1", "input": "q", "actual-output": "a"}],
+}
+
+
+def converted(data: bytes, **options: Any) -> tuple[bytes, ConversionReport]:
+    """Return what is written, and the report."""
+    output = io.BytesIO()
+    report = convert(data, output=output, **options)
+    return output.getvalue(), report
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("evaluation.score", "1e999"),
+        ("evaluation.score", math.inf),
+        ("evaluation.score", math.nan),
+        ("metadata.x", "-1e400"),
+        ("metadata.x", [math.nan]),
+        ("prompt", "\udcff"),
+    ],
+)
+def test_constant_that_json_lacks_is_refused(name: str, value: Any) -> None:
+    """A constant that no JSON text can hold ends the conversion before it begins."""
+    row = json.dumps(ANSWER).encode()
+
+    with pytest.raises(ConversionError, match=name):
+        converted(row, to="eee@0.2.0", constants={**SCORED, name: value})
+
+
+def test_constant_that_the_target_refuses_is_a_problem() -> None:
+    """A constant of the right type that the schema refuses makes no output."""
+    data, report = converted(
+        json.dumps(ANSWER).encode(), to="record", constants={"outputs.index": -5}
+    )
+
+    assert (data, report.ok) == (b"", False)
+    (problem,) = report.report.problems
+    assert problem.code == "L201"
+    assert "outputs[0].index must be at least 0" in problem.message
+
+
+def test_number_of_a_cell_is_written_only_if_json_has_it() -> None:
+    """A cell with a number that is too large for JSON stays a text, and no score."""
+    table = b"id,prompt,references,response,score\n1,q,r,a,1e400\n"
+    record, _ = converted(table, to="record")
+    constants = {key: SCORED[key] for key in SCORED if key != "evaluation.score"}
+    data, report = converted(table, to="eee@0.2.0", constants=constants)
+
+    assert json.loads(record)["extra"] == {"csv": {"score": "1e400"}}
+    assert (data, [problem.code for problem in report.report.problems]) == (
+        b"",
+        ["L201"],
+    )
+
+
+@pytest.mark.parametrize("option", ["skip", "quarantine"])
+def test_invalid_header_is_left_out(option: str, tmp_path: Path) -> None:
+    """A metric without an id, which the target refuses, is dropped with a reason."""
+    source, output = tmp_path / "in.json", tmp_path / "out.json"
+    source.write_text(json.dumps(METRIC_WITHOUT_ID))
+    report = convert(
+        source, to="harpia", output=output, from_="harpia", on_invalid=option
+    )
+    fates = {fate.path: fate.how for fate in report.losses[0].losses.counts}
+
+    assert report.ok
+    assert fates == {"header.metrics": "not valid: metrics[0].id is missing"}
+    assert validate(output, format="harpia").ok
+
+
+@pytest.mark.parametrize("target", ["record", "nemo-input"])
+def test_rows_of_a_repeated_column_are_left_out(target: str) -> None:
+    """Of a table with two columns of one name no row is converted."""
+    table = b"id,prompt,prompt,response\n1,q,q2,a\n"
+    for option in ("fail", "skip"):
+        data, report = converted(
+            table,
+            to=target,
+            from_="csv",
+            on_invalid=option,
+            constants={"references": ["r"]},
+        )
+
+        assert (data, report.ok) == (b"", False)
+
+
+def test_file_without_a_usable_row_writes_nothing() -> None:
+    """If a header refuses all rows, skipping them does not write an empty output."""
+    data, report = converted(
+        b"question\nq\n",
+        to="nemo-input",
+        from_="csv",
+        columns={"prompt": "missing"},
+        on_invalid="skip",
+    )
+
+    assert (data, report.ok) == (b"", False)
+
+
+@pytest.mark.parametrize("id_", ["3.0", "1e2", "123456789012345678901234567890"])
+def test_number_as_an_id_can_be_grouped(id_: str) -> None:
+    """A whole number in any spelling is an id that records can be grouped by."""
+    row = f'{{"id":{id_},"prompt":"q","outputs":[{{"text":"a"}}]}}\n'.encode()
+    data, report = converted(row * 2, to="record", group="id")
+
+    assert report.ok
+    assert data.startswith(f'{{"id":{id_},'.encode())
+    assert len(json.loads(data)["outputs"]) == 2
