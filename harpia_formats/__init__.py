@@ -156,9 +156,12 @@ def convert(
     `jobs`, `executor` or `engine` is given.
 
     A file at the path `output` appears only after all inputs were read and are valid.
-    An open file is written to from the start: check the report, or call its
-    `raise_for_errors`. Raises `ConversionError`, `EngineError`, `SinkError`,
-    `UnknownFormat`, `MapError` or `ValueError` for a conversion that is not possible.
+    An open file is written to from the start. Raises `ValidationFailed`, with the
+    report of the conversion as its `result`, if the output was not completed: an input
+    cannot be read or is invalid, unless `on_invalid` says otherwise, or something would
+    be lost under `on_loss="fail"`. Raises `ConversionError`, `EngineError`,
+    `SinkError`, `UnknownFormat`, `MapError` or `ValueError` for a conversion that is
+    not possible.
     """
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.python_wording import (
@@ -177,7 +180,9 @@ def convert(
             for problem in run
         )
     report = run.report()
-    return replace(report, report=replace(report.report, problems=problems))
+    report = replace(report, report=replace(report.report, problems=problems))
+    report.raise_for_errors()
+    return report
 
 
 def read(*inputs: Any, format: str | None = None, **options: Any) -> "Iterator[Record]":  # noqa: A002 - as in `validate`
@@ -219,9 +224,8 @@ def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
 
     with errors_with_arguments():
         run = RoundTrip(inputs, via, ConvertOptions(**options))
-        for _ in run:
-            continue
-    report = run.report()
+        problems = tuple(run)
+    report = _read_whole(run.report(), problems)
     for field in report.fields.values():
         field.reason = with_arguments(field.reason)
     return report
@@ -243,9 +247,18 @@ def diff(
 
     with errors_with_arguments():
         run = Comparison([left], [right], ConvertOptions(**options), to)
-        for _ in run:
-            continue
-    return run.report()
+        problems = tuple(run)
+    return _read_whole(run.report(), problems)
+
+
+def _read_whole(
+    found: "DifferenceReport", problems: tuple[Problem, ...]
+) -> "DifferenceReport":
+    """Return a comparison with its problems; raises `ValidationFailed`."""
+    if found.report is not None:
+        found.report = replace(found.report, problems=problems)
+    found.raise_for_errors()
+    return found
 
 
 def score(
@@ -259,16 +272,22 @@ def score(
     `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. It runs in one
     process unless `jobs`, `executor` or `engine` is given.
 
-    Invalid rows and answers that cannot be scored are reported in `problems`. Raises
-    `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
-    `ValueError` for a scoring that is not possible.
+    Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
+    `on_invalid="skip"`; `ScoreError` if an answer has no score, unless `missing` says
+    how such answers count; and `ScoreError`, `EngineError`, `SinkError`,
+    `UnknownFormat`, `MapError` or `ValueError` for a scoring that is not possible. What
+    was left out is counted in `unscored` of each score and in `skipped`, and the first
+    findings are in `problems`.
     """
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.run import Scoring
 
     run = Scoring(inputs, to, output, ScoreOptions(**_in_one_process(options)))
-    problems = tuple(run)
-    return replace(run.scores(), problems=problems)
+    for _ in run:
+        continue
+    scores = run.scores()
+    scores.raise_for_errors()
+    return scores
 
 
 def compare_scores(
@@ -282,7 +301,8 @@ def compare_scores(
 
     Answers are paired by the ids of their records, or by their prompts where there are
     no ids. `models` names the model whose answers are used in each input. The options
-    and errors are those of `score`.
+    and errors are those of `score`; it also raises `ScoreError` if a score cannot be
+    compared.
     """
     from harpia_formats.scoring.compare_runs import ScoreComparison
     from harpia_formats.scoring.options import ScoreOptions
@@ -291,7 +311,9 @@ def compare_scores(
     run = ScoreComparison([first], [second], chosen, models)
     for _ in run:
         continue
-    return run.report()
+    report = run.report()
+    report.raise_for_errors()
+    return report
 
 
 def metric_names() -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
-from harpia_formats.model.report import Report
+from harpia_formats.model.report import NoTruthValue, Report, ValidationFailed
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class FieldDifferences:
 
 
 @dataclass(slots=True)
-class DifferenceReport:
+class DifferenceReport(NoTruthValue):
     """What differs between two data sets, or before and after a round trip."""
 
     records: int = 0
@@ -48,13 +48,21 @@ class DifferenceReport:
         compared = self.records or not self.skipped
         differs = self.differing or self.headers
         same = not (differs or self.only_left or self.only_right)
-        return self._is_read and bool(compared) and same
+        return self.is_read and bool(compared) and same
 
     @property
-    def _is_read(self) -> bool:
+    def is_read(self) -> bool:
         """Whether everything was read but for records that the options leave out."""
         report = self.report
         return report is None or report.ok or bool(self.skipped and not report.failures)
+
+    def raise_for_errors(self) -> None:
+        """Raise `ValidationFailed`, with this report as its result, unless all is read.
+
+        Differences are no error.
+        """
+        if self.report is not None and not self.is_read:
+            raise ValidationFailed(self.report, self)
 
     def compare(self, left: Record, right: Record, place: Callable[[], Place]) -> None:
         """Count the fields in which two records differ; `place` is called if needed."""

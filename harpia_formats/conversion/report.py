@@ -1,14 +1,24 @@
 """The report of a conversion, and the totals from which it is made."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.format import Format
-from harpia_formats.model.report import FileCount, Report, ValidationFailed
+from harpia_formats.model.report import (
+    FileCount,
+    NoTruthValue,
+    Report,
+    ValidationFailed,
+)
+
+#: The fates that lose something.
+LOSSES = frozenset({Fate.DROPPED, Fate.CHANGED, Fate.MERGED})
 
 
 class StopConversion(Exception):  # noqa: N818 - not an error
@@ -26,12 +36,16 @@ class FileLosses:
     @property
     def has_loss(self) -> bool:
         """Whether a field of some record was dropped, changed or merged."""
-        lossy = {Fate.DROPPED, Fate.CHANGED, Fate.MERGED}
-        return any(field_fate.fate in lossy for field_fate in self.losses.counts)
+        return any(field_fate.fate in LOSSES for field_fate in self.losses.counts)
+
+    @property
+    def lost_fields(self) -> Iterator[str]:
+        """The paths of the fields that were dropped, changed or merged."""
+        return (fate.path for fate in self.losses.counts if fate.fate in LOSSES)
 
 
 @dataclass(frozen=True, slots=True)
-class ConversionReport:
+class ConversionReport(NoTruthValue):
     """The outcome of a conversion: what was written, and what was lost."""
 
     #: The validation of the inputs.
@@ -59,10 +73,18 @@ class ConversionReport:
         return self.written and not self.report.failures
 
     def raise_for_errors(self) -> None:
-        """Raise `ValidationFailed` unless it is `ok`."""
-        self.report.raise_for_errors()
-        if not self.ok:
-            raise ValidationFailed(self.report)
+        """Raise `ValidationFailed`, with this report as its result, unless it is `ok`.
+
+        A conversion is `ok` that left invalid records out as its options ask.
+        """
+        if self.ok:
+            return
+        reason = ""
+        if self.failed_by_loss:
+            fields = chain.from_iterable(file.lost_fields for file in self.losses)
+            lost = dict.fromkeys(fields)
+            reason = f"nothing was written, because it would lose {', '.join(lost)}"
+        raise ValidationFailed(self.report, self, reason)
 
     @property
     def lossless(self) -> bool:

@@ -67,8 +67,20 @@ class Group:
     key: str = ""
 
 
+class NoTruthValue:
+    """A result that is neither true nor false, so that no `if` accepts a bad one."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        """Raise `TypeError`: `ok` tells whether the result is good."""
+        raise TypeError(
+            f"a {type(self).__name__} is neither true nor false: ask for its `ok`"
+        )
+
+
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(NoTruthValue):
     """The outcome of a validation."""
 
     files: tuple[FileCount, ...]
@@ -118,14 +130,22 @@ class Report:
 
 
 class ValidationFailed(Exception):  # noqa: N818 - the public name
-    """Data has errors, or could not be read."""
+    """Data has errors, or could not be read, so that there is no result.
 
-    def __init__(self, report: Report) -> None:
-        super().__init__(report)
+    It has the `report` on the data and the `result` so far, None if there is none.
+    """
+
+    def __init__(self, report: Report, result: Any = None, reason: str = "") -> None:
+        super().__init__(report, result, reason)
         self.report = report
+        self.result = result
+        #: Why there is no result, if it is not because of the data.
+        self.reason = reason
 
     def __str__(self) -> str:
         report = self.report
+        if self.reason:
+            return self.reason
         sentences = [f"{file.path}: {file.reason}" for file in report.failures[:1]]
         if report.errors:
             noun = "error" if report.errors == 1 else "errors"

@@ -27,6 +27,18 @@ def statistics_width(measure: Measure) -> int:
     return len(measure.statistics(_ANY, [_ANY]))
 
 
+def zero_outcome(measure: Measure, references: Sequence[str]) -> Outcome:
+    """Return the outcome of a missing answer that counts as wrong.
+
+    It is 0 by a mean, and that of an empty text by a metric that pools its counts.
+    """
+    if measure.is_mean:
+        zeros = (0.0,) * len(measure.names)
+        return (*zeros, 1.0), zeros
+    statistics = measure.statistics("", references)
+    return statistics, measure.scores(statistics)
+
+
 @dataclass(slots=True)
 class _MetricTotals:
     """The running totals of one metric."""

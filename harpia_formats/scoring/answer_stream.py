@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
@@ -15,11 +16,16 @@ from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
 from harpia_formats.rules.scoring import NO_ANSWER, NO_REFERENCE, UNSCORABLE
-from harpia_formats.scoring.accumulate import GroupTotals, Outcome, statistics_width
+from harpia_formats.scoring.accumulate import (
+    GroupTotals,
+    Outcome,
+    statistics_width,
+    zero_outcome,
+)
 from harpia_formats.scoring.bootstrap import PoissonBootstrap, unavailable_reason
 from harpia_formats.scoring.groups import AnswerGrouping
 from harpia_formats.scoring.measure import BATCH, BatchQueue, BatchResult
-from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.results.format import ResultWriter
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
 from harpia_formats.validation.merge.tally import Tally
@@ -134,9 +140,16 @@ class AnswerScorer:
     ) -> _Outcomes:
         """Return the outcomes of an answer, and report each that has no score."""
         count = len(self.measured)
-        if answer.text is None:
+        is_zero = answer.text is None and self.options.missing == Missing.ZERO
+        if answer.text is None and not (is_zero and answer.record.references):
             self._report(NO_ANSWER, answer, "there is no answer to score")
             return ("no answer",) * count
+        if is_zero:
+            self._report(NO_ANSWER, answer, "there is no answer, which scores 0")
+            return tuple(
+                zero_outcome(metric.measure, answer.record.references or [])
+                for metric in self.measured
+            )
         if not answer.record.references:
             self._report(NO_REFERENCE, answer, "there is no reference to compare with")
             return ("no reference",) * count
@@ -187,7 +200,14 @@ class AnswerScorer:
         return GroupTotals(key, self.measured, resampling, self._widths)
 
     def _report(self, code: str, answer: _Answer, message: str) -> None:
+        """Report an answer without a score; raises `ScoreError` if it is refused."""
         rule = self._rules[code]
+        if self.options.missing is None:
+            place = answer.placed.row.place(0, 1, ())
+            raise ScoreError(
+                f'{place.path}:{place.line}: {message}; missing="skip" leaves answers '
+                'without a score out, and missing="zero" scores missing answers 0'
+            )
 
         def problem() -> Problem:
             place = answer.placed.row.place(0, 1, ())

@@ -17,6 +17,7 @@ from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
+from harpia_formats.model.report import NoTruthValue
 from harpia_formats.scoring.accumulate import statistics_width
 from harpia_formats.scoring.bootstrap import (
     Comparison,
@@ -46,7 +47,7 @@ class ComparedScore:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonReport:
+class ComparisonReport(NoTruthValue):
     """The result of comparing two systems."""
 
     compared: tuple[ComparedScore, ...]
@@ -63,6 +64,17 @@ class ComparisonReport:
         """Whether both inputs are valid and each score was compared."""
         is_whole = self.first.report.ok and self.second.report.ok
         return is_whole and all(score.comparison for score in self.compared)
+
+    def raise_for_errors(self) -> None:
+        """Raise an error unless both inputs were read and each score was compared.
+
+        It is `ValidationFailed` or `ScoreError`.
+        """
+        for scores in (self.first, self.second):
+            scores.raise_for_errors()
+        for score in self.compared:
+            if score.comparison is None:
+                raise ScoreError(f"no pair of answers has two scores by {score.name}")
 
 
 @dataclass(slots=True)

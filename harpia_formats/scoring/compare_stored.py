@@ -11,7 +11,7 @@ from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record, Score
-from harpia_formats.model.report import Report
+from harpia_formats.model.report import NoTruthValue, Report
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.scoring.bootstrap import compare_paired, unavailable_reason
@@ -23,7 +23,7 @@ UNNAMED = "score"
 
 
 @dataclass(frozen=True, slots=True)
-class StoredReport:
+class StoredReport(NoTruthValue):
     """The result of comparing stored scores."""
 
     compared: tuple[ComparedScore, ...]
@@ -134,7 +134,7 @@ class StoredComparison:
                     inputs,
                     options.from_,
                     columns=options.columns,
-                    fail_fast=not options.skip_invalid,
+                    fail_fast=not options.skips_invalid,
                     max_row_bytes=options.max_row_bytes,
                     progress=options.progress,
                 ),
@@ -153,7 +153,7 @@ class StoredComparison:
         first, second = self._sides
         reports = first.reading.tally.report(), second.reading.tally.report()
         if any(
-            report.failures or not (report.ok or self._options.skip_invalid)
+            report.failures or not (report.ok or self._options.skips_invalid)
             for report in reports
         ):
             return StoredReport((), reports, 0, 0)

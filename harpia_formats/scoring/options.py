@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from harpia_formats.conversion.options import OnInvalid
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
@@ -17,6 +19,15 @@ if TYPE_CHECKING:  # most runs have none
 #: Replicates take memory, and more of them do not change the intervals.
 MOST_REPLICATES = 100_000
 SEEDS = 2**64
+
+
+class Missing(StrEnum):
+    """How a missing answer counts."""
+
+    #: It is left out of every score, and counted.
+    SKIP = "skip"
+    #: It scores 0; in a pooled metric, such as BLEU, it is an empty text.
+    ZERO = "zero"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +51,11 @@ class ScoreOptions:
     by: tuple[str, ...] = ()
     #: Whether metrics that cannot be computed are left out, with a note.
     skip_unknown: bool = False
-    #: Whether invalid rows are left out, with a note.
-    skip_invalid: bool = False
+    #: What to do with an invalid row: "fail", or "skip" to leave it out with a note.
+    on_invalid: OnInvalid | str = OnInvalid.FAIL
+    #: How a missing answer counts: "skip" or "zero". If None, an answer without a score
+    #: by some metric is an error.
+    missing: Missing | str | None = None
     #: The model whose answers are scored; all models if None.
     model: str | None = None
     #: The column of each field, for CSV and other tables.
@@ -66,10 +80,16 @@ class ScoreOptions:
     #: Called regularly with the file that is being read and its position.
     progress: Callable[[ReadProgress], None] | None = None
 
+    @property
+    def skips_invalid(self) -> bool:
+        """Whether invalid rows are left out."""
+        return self.on_invalid == OnInvalid.SKIP
+
     def __post_init__(self) -> None:
         for name in ("metrics", "by"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} must be a tuple of names, not a string")
+        _check_choices(self)
         if self.columns is not None:
             check_field_names(self.columns)
         if not 0 < self.level < 1:
@@ -87,3 +107,19 @@ class ScoreOptions:
             from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs use no engine
 
             check_engine(self.engine, self.executor)
+
+
+#: The values of options that have few.
+_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "on_invalid": ("fail", "skip"),
+    "missing": (None, "skip", "zero"),
+}
+
+
+def _check_choices(options: ScoreOptions) -> None:
+    """Raise `ScoreError` for an option with another value than its few."""
+    for name, known in _CHOICES.items():
+        value = getattr(options, name)
+        if value not in known:
+            shown = ", ".join(map(repr, known))
+            raise ScoreError(f"{name} must be one of {shown}, not {value!r}")

@@ -1,6 +1,7 @@
 """Score the answers of files in any record format by the metrics of a profile."""
 
 from collections.abc import Generator, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from harpia_formats.conversion.options import Output as OutputPlace
@@ -71,6 +72,7 @@ class Scoring:
         self._writer: ResultWriter | None = None
         self._names: tuple[str, ...] = ()
         self._answers = self._new_answers()
+        self._problems: list[Problem] = []
 
     def _new_answers(self) -> AnswerScorer:
         """Return a scorer for the answers of this run, which is still empty."""
@@ -95,7 +97,7 @@ class Scoring:
             reading.problems(lambda _: None, lambda *_: None, lambda _: None)
         )
         report = reading.tally.report()
-        if report.failures or not (report.ok or self._options.skip_invalid):
+        if report.failures or not (report.ok or self._options.skips_invalid):
             self._reading = reading
             self._answers.pending = problems
             return False
@@ -126,7 +128,7 @@ class Scoring:
             self._inputs,
             options.from_,
             columns=options.columns,
-            fail_fast=not options.skip_invalid,
+            fail_fast=not options.skips_invalid,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
         )
@@ -134,7 +136,9 @@ class Scoring:
     def __iter__(self) -> Generator[Problem, None, None]:
         """Score everything; yield the first problems of each kind."""
         try:
-            yield from self._run()
+            for problem in self._run():
+                self._problems.append(problem)
+                yield problem
         except BaseException:
             self._files.discard()
             if self._writer is not None:
@@ -214,11 +218,12 @@ class Scoring:
     @property
     def _is_readable(self) -> bool:
         report = self._reading.tally.report()
-        return not report.failures and (report.ok or self._options.skip_invalid)
+        return not report.failures and (report.ok or self._options.skips_invalid)
 
     def scores(self) -> Scores:
         """Return the scores, after the iteration has ended."""
         options, answers = self._options, self._answers
+        problems = tuple(self._problems)
         return Scores(
             profile=self._profile.id,
             measured=answers.measured,
@@ -229,9 +234,10 @@ class Scoring:
             ),
             seconds=tuple(answers.seconds),
             resampling=self._resampling(),
-            report=self._reading.tally.report(),
+            report=replace(self._reading.tally.report(), problems=problems),
             is_broken=not self._is_readable,
             models=tuple(answers.seen_models),
+            problems=problems,
             outputs=self._names,
             said=self._notes(),
         )

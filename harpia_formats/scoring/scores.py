@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.metric import Statistics
-from harpia_formats.model.metric_profile import MetricRequest
+from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
-from harpia_formats.model.report import Report
+from harpia_formats.model.report import NoTruthValue, Report, ValidationFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(NoTruthValue):
     """The scores of a data set, with the report on the input."""
 
     profile: str
@@ -157,6 +157,26 @@ class Scores:
     def is_whole(self) -> bool:
         """Whether the whole input was read, so that the scores cover all answers."""
         return self.total.answers > 0 and not self.is_broken
+
+    @property
+    def skipped(self) -> int:
+        """The invalid records that were left out, as the options ask."""
+        return sum(file.invalid + file.undetermined for file in self.report.files)
+
+    def raise_for_errors(self) -> None:
+        """Raise an error unless there is a score of the whole input by each metric.
+
+        It is `ValidationFailed` if the input was not read to its end, and `ScoreError`
+        if no answer could be scored by a metric.
+        """
+        if not self.is_whole:
+            raise ValidationFailed(self.report, self)
+        for score in self.total.scores:
+            if score.value is None:
+                raise ScoreError(
+                    f"{score.metric}.{score.name} has no score: none of "
+                    f"{score.unscored:,} answers could be scored"
+                )
 
     @property
     def ok(self) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert, diff
 from harpia_formats.comparison.diff import Comparison
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.registry import UnknownFormat
+from unchecked import convert, diff
 
 COMMAND = [sys.executable, "-m", "harpia_formats", "diff"]
 #: Longer than anything here takes, and shorter than anyone waits.

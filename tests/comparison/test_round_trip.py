@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from harpia_formats import roundtrip
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.registry import writable_formats
+from unchecked import roundtrip
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -167,8 +167,8 @@ def test_extra_fields_come_back_where_there_is_room() -> None:
     row = INSTANCE | {"id": "é", "note": {"deep": [1]}}
     constants = {"evaluation_id": "e", "evaluation_name": "n", "outputs.model": "m"}
     given = {"via": "eee", "constants": constants, "score": "em"}
-    without = roundtrip(lines_of(row), **given)  # type: ignore[arg-type]  # as named
-    kept = roundtrip(lines_of(row), keep_extra=True, **given)  # type: ignore[arg-type]  # as named
+    without = roundtrip(lines_of(row), **given)
+    kept = roundtrip(lines_of(row), keep_extra=True, **given)
 
     assert "extra.harpia.note" in without.fields
     assert "extra.harpia.note" not in kept.fields

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert
 from harpia_formats.conversion.quarantine import Quarantine
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import SinkError
 from harpia_formats.mapping.requirements import ConversionError
+from unchecked import convert
 
 GOOD = b'{"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
 WRONG = b'{"id": "2",   "input": 7}'

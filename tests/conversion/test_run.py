@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert, validate
+from harpia_formats import validate
 from harpia_formats.conversion.fast import shards as sharding
 from harpia_formats.conversion.losses.table import FieldLine, field_lines
 from harpia_formats.conversion.report import ConversionReport
@@ -23,6 +23,7 @@ from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.registry import writable_formats
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
+from unchecked import convert
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert, diff, roundtrip
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.mapping.columns import (
     MapError,
@@ -21,6 +20,7 @@ from harpia_formats.mapping.columns import (
 from harpia_formats.mapping.mapped_format import detect_mapped_format
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.registry import adapter_of, all_formats
+from unchecked import convert, diff, roundtrip
 
 HAYSTACK = adapter_of(all_formats()["haystack"])
 COLUMNS = {"prompt": "queries", "response": "answers", "references": "gold"}

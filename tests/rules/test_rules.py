@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert, score, validate
+from harpia_formats import validate
 from harpia_formats.conversion.losses.json import as_report
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity
@@ -26,6 +26,7 @@ from harpia_formats.rules import (
 )
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
+from unchecked import convert, score
 
 RULES = all_rules()
 #: The rules that data can break.

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats import metric_names, score
+from harpia_formats import metric_names
 from harpia_formats.metrics import measure_of
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.scoring import measure as measuring
+from unchecked import score
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 ANSWERS = [
@@ -296,7 +297,7 @@ def test_rows_that_are_not_valid_end_it() -> None:
     data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n'
 
     broken = score(data, metrics=("em",), from_="record")
-    kept = score(data, metrics=("em",), from_="record", skip_invalid=True)
+    kept = score(data, metrics=("em",), from_="record", on_invalid="skip")
 
     assert broken.is_broken
     assert [each.code for each in broken.problems] == ["S102"]
@@ -337,6 +338,6 @@ def test_skipped_rows_are_counted_in_a_note() -> None:
     """A note has the number of invalid rows that were skipped."""
     data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n' * 12
 
-    scores = score(data, metrics=("em",), from_="record", skip_invalid=True)
+    scores = score(data, metrics=("em",), from_="record", on_invalid="skip")
 
     assert "12 invalid rows were left out" in scores.said

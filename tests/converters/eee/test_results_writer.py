@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import score, validate
+from harpia_formats import validate
 from harpia_formats.io.sink import SinkError
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import readable_formats
+from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")

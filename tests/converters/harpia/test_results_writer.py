@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from harpia_converters.harpia.profile import requests_of
-from harpia_formats import score, validate
+from harpia_formats import validate
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Header
 from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.scoring.scores import Scores
+from unchecked import score
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import score, validate
+from harpia_formats import validate
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import readable_formats
+from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 ROWS: list[dict[str, Any]] = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harpia_converters.table.results_writer import RESULTS
-from harpia_formats import convert, read, score, validate
+from harpia_formats import read, validate
 from harpia_formats.metrics import METRICS, measure_of
 from harpia_formats.metrics.metric import MetricError
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
@@ -19,6 +19,7 @@ from harpia_formats.scoring.results.columns import BINARY, LOWER, columns_of
 from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import ResultRun
 from harpia_formats.scoring.scores import ComputedMetric
+from unchecked import convert, score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 OLD = {"metric": "human", "value": 5, "is_correct": True}

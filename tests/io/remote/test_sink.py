@@ -90,11 +90,10 @@ def test_a_conversion_writes_the_same_bytes(memory: Any, tmp_path: Path) -> None
 
 def test_a_conversion_that_fails_writes_nothing(memory: Any) -> None:
     """A row that is not valid leaves no file, nor a part of one."""
-    report = harpia_formats.convert(
-        RUNS.read_bytes() + b"{}\n", to="nemo", output="memory://a/out.jsonl"
-    )
+    data = RUNS.read_bytes() + b"{}\n"
 
-    assert not report.ok
+    with pytest.raises(harpia_formats.ValidationFailed):
+        harpia_formats.convert(data, to="nemo", output="memory://a/out.jsonl")
     assert files_of(memory) == {}
 
 
