@@ -89,6 +89,9 @@ class Problem:
     excerpt: Excerpt | None = None
     #: The key that is missing at the place, if a key is missing.
     key: str = ""
+    #: What the problems of one group share beside code and pointer: the keywords of
+    #: the schema that failed with the missing keys, or the mistake in a text.
+    cause: str = ""
 
 
 def pointer_of(path: Path, *, wildcard: bool = False) -> str:

@@ -51,7 +51,7 @@ class FileCount:
 
 @dataclass(slots=True)
 class Group:
-    """Equal findings in one file: of one code, at one pointer, of one key."""
+    """Equal findings in one file: of one code, at one pointer, with one cause."""
 
     path: str
     code: str
@@ -65,6 +65,10 @@ class Group:
     record: int | None
     #: The key that is missing at the pointer, if a key is missing.
     key: str = ""
+    #: What the problems of the group share beside code and pointer.
+    cause: str = ""
+    #: The message of the first one.
+    message: str = ""
 
 
 class NoTruthValue:

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import Group, Report
+from harpia_formats.model.report import Report
 from harpia_formats.reporters.fold import (
+    PartlyShown,
     Shown,
     note_shown,
     partly_shown_groups,
@@ -35,8 +36,8 @@ def write(
         note_shown(shown, problem)
         write_text(line_of(problem) + "\n")
     report = finish()
-    for group, times in partly_shown_groups(report.groups, shown):
-        write_text(_folded_line(group, times) + "\n")
+    for partly in partly_shown_groups(report.groups, shown):
+        write_text(_folded_line(partly) + "\n")
     if options.statistics:
         for line in statistics_lines(report):
             write_text(line + "\n")
@@ -56,10 +57,12 @@ def line_of(problem: Problem) -> str:
     return f"{line} [{safe(place.pointer)}]" if place.pointer else line
 
 
-def _folded_line(group: Group, times: int) -> str:
+def _folded_line(partly: PartlyShown) -> str:
     """Return a line with the counts of all and of the shown problems of a group."""
-    counts = f"{group.count:,} in all, {times:,} shown"
-    return f"{safe(group.path, PATH)}: {rule(group)}: {counts}"
+    group = partly.group
+    counts = f"{group.count:,} in all, {partly.times:,} shown"
+    line = f"{safe(group.path, PATH)}: {rule(group)}: {counts}"
+    return f"{line}; {safe(partly.message, SENTENCE)}" if partly.message else line
 
 
 REPORTER = Reporter(

@@ -2,37 +2,51 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Group
 
-#: The number of shown problems by path, code, pointer and missing key.
+#: The number of shown problems by path, code, pointer and cause.
 Shown = Counter[tuple[str, str, str, str]]
 
 
 def note_shown(shown: Shown, problem: Problem) -> None:
     """Count in `shown` a problem that was shown."""
     place = problem.place
-    shown[place.path, problem.code, place.pointer, problem.key] += 1
+    shown[place.path, problem.code, place.pointer, problem.cause] += 1
 
 
-def partly_shown_groups(
-    groups: Iterable[Group], shown: Shown
-) -> list[tuple[Group, int]]:
-    """Return the groups of which not all problems were shown, with the shown count."""
+class PartlyShown(NamedTuple):
+    """A group of which not all problems were shown."""
+
+    group: Group
+    #: How many were shown.
+    times: int
+    #: The message of the first problem, if without it nothing would say what it is:
+    #: none was shown, or another group of the file has the same code and pointer.
+    message: str
+
+
+def partly_shown_groups(groups: Iterable[Group], shown: Shown) -> list[PartlyShown]:
+    """Return the groups of which not all problems were shown."""
     groups = tuple(groups)
     pointers: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    alike: Counter[tuple[str, ...]] = Counter()
     for group in groups:
         pointers[group.path, group.code][group.pointer] = None
+        alike[group.path, group.code, group.pointer, group.key] += 1
     examples: Shown = Counter()
-    for (path, code, pointer, key), times in shown.items():
+    for (path, code, pointer, cause), times in shown.items():
         shape = _group_pointer(pointer, pointers[path, code])
-        examples[path, code, shape, key] += times
-    pairs = [
-        (group, examples[group.path, group.code, group.pointer, group.key])
-        for group in groups
-    ]
-    return [(group, times) for group, times in pairs if times < group.count]
+        examples[path, code, shape, cause] += times
+    found = []
+    for group in groups:
+        times = examples[group.path, group.code, group.pointer, group.cause]
+        is_plain = alike[group.path, group.code, group.pointer, group.key] == 1
+        message = "" if times and is_plain else group.message
+        found.append(PartlyShown(group, times, message))
+    return [partly for partly in found if partly.times < partly.group.count]
 
 
 def _group_pointer(pointer: str, shapes: dict[str, None]) -> str:

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from harpia_formats.model.problem import Because, Place, Problem, Severity
-from harpia_formats.model.report import Group, Report
+from harpia_formats.model.report import Report
 from harpia_formats.reporters.fold import (
+    PartlyShown,
     Shown,
     note_shown,
     partly_shown_groups,
@@ -57,8 +58,8 @@ def _sections(
         yield _problem_lines(problem, options)
     report = finish()
     several = len(report.files) > 1
-    pairs = partly_shown_groups(report.groups, shown)
-    yield [_folded_line(group, times, several=several) for group, times in pairs]
+    groups = partly_shown_groups(report.groups, shown)
+    yield [_folded_line(partly, several=several) for partly in groups]
     if options.statistics:
         yield statistics_lines(report)
     if not options.quiet:
@@ -115,15 +116,18 @@ def _reason(because: Because, path: str) -> str:
     return f"{safe(dotted_path(because.pointer))} is {safe(because.value)}  ({place})"
 
 
-def _folded_line(group: Group, times: int, *, several: bool) -> str:
+def _folded_line(partly: PartlyShown, *, several: bool) -> str:
     """Return a line with the number of problems of a group that are not shown."""
+    group, times = partly.group, partly.times
     if times:
         rest = f"... and {group.count - times:,} more like the {times:,} above: "
     else:
         rest = f"... and {group.count:,} not shown: "
     where = f" at {safe(group.pointer)}" if group.pointer else ""
+    where += f" ({safe(group.key)})" if group.key else ""
     file = f" in {safe(group.path, PATH)}" if several else ""
-    return f"{rest}{safe(group.code)}{where}{file}"
+    line = f"{rest}{safe(group.code)}{where}{file}"
+    return f"{line}; {safe(partly.message, SENTENCE)}" if partly.message else line
 
 
 def _paint(text: str, code: str, options: Options) -> str:

@@ -58,7 +58,7 @@ def statistics_lines(report: Report) -> list[str]:
 
 def _where(group: Group) -> str:
     """Return the pointer of a group, with the missing key in parentheses."""
-    return f"{group.pointer} ({group.key})" if group.key else group.pointer
+    return f"{group.pointer} ({group.key})".lstrip() if group.key else group.pointer
 
 
 def summary_lines(report: Report) -> list[str]:
@@ -88,8 +88,23 @@ def _verdict(report: Report) -> str:
     sums = report.summary()
     nouns = ("error", "warning", "note")
     problems = [with_noun(sums[f"{noun}s"], noun) for noun in nouns if sums[f"{noun}s"]]
-    parts = [_validity(sums), ", ".join(problems)]
+    parts = [_validity(sums), _broken_files(report), ", ".join(problems)]
     return "; ".join(part for part in parts if part)
+
+
+def _broken_files(report: Report) -> str:
+    """Return which files are not valid although each of their records is."""
+    broken = [
+        file
+        for file in report.files
+        if file.errors and file.records and file.valid == file.records
+    ]
+    if not broken or len(report.files) == 1:
+        return "the file is not valid" if broken else ""
+    of_files = with_noun(len(broken), "file")
+    return (
+        f"{of_files} of valid records {'is' if len(broken) == 1 else 'are'} not valid"
+    )
 
 
 def _validity(sums: dict[str, int]) -> str:
@@ -97,7 +112,7 @@ def _validity(sums: dict[str, int]) -> str:
     records = with_noun(sums["records"], "record")
     if not sums["records"]:
         return "no records"
-    if sums["valid"] == sums["records"]:
+    if sums["valid"] == sums["records"] and not sums["errors"]:
         return f"{records}, valid" if sums["records"] == 1 else f"{records}, all valid"
     parts = [
         f"{sums[state]:,} {state}" for state in ("valid", "invalid", "undetermined")

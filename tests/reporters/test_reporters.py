@@ -371,6 +371,20 @@ def test_full_folds_repeats() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["concise", "full"])
+def test_groups_at_one_place_are_told_apart(name: str) -> None:
+    """Groups of one code and pointer have their key, or else a message, in the line."""
+    group = replace(GROUP, pointer="", count=9)
+    keys = [replace(group, key=each, cause=each) for each in ("turns", "output")]
+    causes = [replace(group, cause=each, message=each) for each in ("low", "high")]
+    problem = placed(replace(PROBLEM, cause="turns"), pointer="")
+    lines = written(name, [problem], grouped(*keys)).splitlines()[-2:]
+    others = written(name, [], grouped(*causes)).splitlines()[-2:]
+
+    assert [" (turns)" in lines[0], " (output)" in lines[1]] == [True, True]
+    assert [line.rpartition("; ")[2] for line in others] == ["low", "high"]
+
+
 def test_full_says_which_file_is_cut() -> None:
     """Among several files a group that is not shown whole names its own."""
     report = Report(files=(FILE, FILE), groups=(GROUP,), problems=())
@@ -456,7 +470,7 @@ def test_folds_by_the_shape_of_a_pointer() -> None:
     for each in ("/turns/0/role", "/turns/1/role", "/10/a", "/runs/2024/5/x", "/none"):
         note_shown(shown, placed(pointer=each))
 
-    assert [times for _, times in partly_shown_groups(groups, shown)] == [
+    assert [partly.times for partly in partly_shown_groups(groups, shown)] == [
         2,
         1,
         0,
@@ -522,6 +536,13 @@ def test_statistics_of_nothing_are_empty() -> None:
             ),
         ),
         (
+            {"errors": 1},
+            (
+                "a.jsonl: 12 records: 12 valid, 0 invalid; the file is not valid; "
+                "1 error (eee@0.2.0)"
+            ),
+        ),
+        (
             {"undetermined": 1},
             "a.jsonl: 12 records: 11 valid, 0 invalid, 1 undetermined (eee@0.2.0)",
         ),
@@ -569,6 +590,18 @@ def test_summary_of_several_files() -> None:
             "1 file not read to the end"
         ),
     ]
+
+
+def test_summary_counts_the_files_that_are_not_valid() -> None:
+    """The total says how many files are not valid although their records are."""
+    good = FileCount("a.jsonl", records=1, complete=True)
+    files = (good, *[replace(good, errors=1)] * 2)
+    last = summary_lines(Report(files=files, groups=(), problems=()))[-1]
+
+    assert last == (
+        "3 files, 3 records: 3 valid, 0 invalid; "
+        "2 files of valid records are not valid; 2 errors"
+    )
 
 
 def test_summary_of_nothing() -> None:

@@ -1,5 +1,6 @@
 """Findings: what is wrong with one row, before a message is made of it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +10,15 @@ from harpia_formats.model.problem import Path
 from harpia_formats.parsing.json_fault import Fault, FaultKind
 from harpia_formats.parsing.json_syntax import find_fault
 from harpia_formats.parsing.locate import Duplicate, duplicates
+from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.root_causes import Cause
 
 #: The rule on a record of another format.
 OTHER_FORMAT = "S203"
-#: The rule on a key that is missing.
-MISSING_KEY = "S101"
+#: What differs between faults of one kind: places, bytes and characters.
+_particular = re.compile(
+    r"(?<=found )\S+(?= instead of )|(?<=backslash before )\S+|0x\w+|U\+\w+|\d+"
+)
 _rule_of_fault = {
     FaultKind.SYNTAX: "J101",
     FaultKind.TRUNCATED: "J102",
@@ -48,9 +52,24 @@ class Finding:
     @property
     def missing_key(self) -> str:
         """The key that is missing at the path, "" if none is."""
-        if self.code != MISSING_KEY or not isinstance(self.about, Cause):
+        if not isinstance(self.about, Cause) or self.about.intended:
             return ""
-        return str(self.about.errors[0].detail)
+        first = self.about.errors[0]
+        return str(first.detail) if first.keyword == "required" else ""
+
+    @property
+    def cause(self) -> str:
+        """What equal findings share beside the code and the path."""
+        about = self.about
+        if isinstance(about, Cause):
+            is_null = about.errors[0].keyword == "type" and (
+                value_at(self.value, about.errors[0].path) is None
+            )
+            # What may not be null may mostly be left out.
+            return f"{about.identity} null" if is_null else about.identity
+        if isinstance(about, Fault):
+            return _particular.sub("…", about.message)
+        return about.message if self.code == OTHER_FORMAT else ""  # type: ignore[union-attr]  # a remark
 
     @property
     def is_fault(self) -> bool:

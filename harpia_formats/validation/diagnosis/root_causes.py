@@ -8,7 +8,7 @@ and unknown. Here each cause is found once.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harpia_formats.model.format import Advice, Advise
@@ -84,6 +84,19 @@ class Cause:
     #: The values of the record that made the condition apply.
     because: tuple[Path, ...] = ()
     advice: Advice | None = None
+    #: The failed keywords and the missing keys: equal for all records with this cause.
+    identity: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        identity = " ".join(map(_identity_of, self.errors)) + self.intended
+        object.__setattr__(self, "identity", identity)
+
+
+def _identity_of(error: EngineError) -> str:
+    """Return the failed keyword of an error, with the missing key or allowed types."""
+    keyword = f"{pointer_of(error.schema_path)} {error.keyword}"
+    is_named = error.keyword in {"required", "type"}
+    return f"{keyword} {error.detail}" if is_named else keyword
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ def problem_of(finding: Finding, rule: Rule, row: RowContext, schema: Any) -> Pr
         fix=text.fix,
         excerpt=row.excerpt(start, end),
         key=finding.missing_key,
+        cause=finding.cause,
     )
 
 

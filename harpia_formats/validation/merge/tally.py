@@ -172,11 +172,13 @@ def _group_of(problem: Problem, key: GroupKey) -> Group:
         name=problem.name,
         severity=problem.severity,
         pointer=key[1],
-        key=key[2],
+        key="" if key[1] == GROUP_REST else problem.key,
+        cause=key[2],
         count=1,
         line=place.line,
         column=place.column,
         record=place.record,
+        message=problem.message,
     )
 
 

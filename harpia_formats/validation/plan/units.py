@@ -18,7 +18,7 @@ from harpia_formats.model.problem import Path as ValuePath
 if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.validation.plan.table_units import TableBatch
 
-#: Code, pointer and missing key: problems that are equal in these are one group.
+#: Code, pointer and cause: problems that are equal in these are one group.
 GroupKey = tuple[str, str, str]
 
 

@@ -132,7 +132,7 @@ class Collector:
                 described, row, number = [], None, finding.row
             rule = self.rules[finding.code]
             path = (*prefix, *finding.path) if prefix else finding.path
-            group = (finding.code, group_pointer(path), finding.missing_key)
+            group = (finding.code, group_pointer(path), finding.cause)
             if not self._count(rule, group):
                 continue
             row = row or row_of(finding)

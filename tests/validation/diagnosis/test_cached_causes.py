@@ -1,7 +1,9 @@
 import itertools
 import json
 import random
+import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
+from harpia_formats.model.problem import Problem
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
 from harpia_formats.schema.validator import schema_validator_of
@@ -142,17 +145,47 @@ def variant_of(identifier: str) -> FormatVariant:
     return next(variant for variant in formats if variant.format.id == identifier)
 
 
-def mutated(variant: FormatVariant, count: int) -> list[Any]:
-    """Return mutated records of a format's fixtures; some are equal."""
+def records_of(identifier: str) -> list[Any]:
+    """Return the records of a format's fixtures."""
     texts: list[bytes] = []
-    for path in sorted((FIXTURES / variant.format.id / "valid").iterdir()):
+    for path in sorted((FIXTURES / identifier / "valid").iterdir()):
         data = path.read_bytes()
         texts += [data] if path.suffix == ".json" else data.splitlines()
     values = [json.loads(text) for text in texts]
-    rows = [
+    return [
         row for value in values for row in (value if type(value) is list else [value])
     ]
-    return list(itertools.islice(mutants(rows, 8), count))
+
+
+def mutated(variant: FormatVariant, count: int) -> list[Any]:
+    """Return mutated records of a format's fixtures; some are equal."""
+    return list(itertools.islice(mutants(records_of(variant.format.id), 8), count))
+
+
+#: Formats whose records are values of their own.
+ROW_FORMATS = sorted(
+    {
+        variant.format.id
+        for variant in variants_of(all_formats().values())
+        if variant.dialect.container is Container.ROWS
+        and (FIXTURES / variant.format.id).is_dir()
+    }
+)
+#: Rows that are no JSON, each by another mistake.
+BROKEN = (
+    "{'a': 1}",
+    '{"a": 1,}',
+    '{"a" 1}',
+    '{"a": @}',
+    '{"a": &}',
+    '{"a": "\\q"}',
+    '{"a": "\\w"}',
+    '{"a": NaN}',
+    '{"a": 1',
+    '{"aaa": 1',
+    '{"a": [1',
+    '{"a": 01}',
+)
 
 
 @pytest.mark.parametrize(
@@ -287,6 +320,64 @@ def test_cache_is_bounded() -> None:
 
     assert few <= module.REMEMBERED
     assert not cached._known  # noqa: SLF001 - the cache that is bounded
+
+
+def wording(problem: Problem) -> tuple[str, str, str]:
+    """Return a problem's code, its place without indices, and what is wrong there."""
+    found = re.sub(
+        r", found .*?(?=; and |$)|(?<=must not be ).*"
+        r"|(?<=before )\w(?= is not an escape)|(?<=^found )\S(?= instead of)",
+        "",
+        problem.message,
+    )
+    pointer = re.sub(r"(?<=/)\d+(?=/|$)", "*", problem.place.pointer)
+    return problem.code, pointer, re.sub(r"\[\d+\]|\d+", "…", found)
+
+
+@pytest.mark.parametrize("identifier", ROW_FORMATS)
+def test_findings_of_a_group_have_one_cause(identifier: str) -> None:
+    """All findings of a group word one thing, so one example of each says all."""
+    lines = [json.dumps(record) for record in mutated(variant_of(identifier), 400)]
+    data = "\n".join([*lines, *BROKEN]).encode()
+    options = Options(format=identifier, examples=0, max_problems=0, ignore=("X101",))
+    groups: dict[Any, set[Any]] = {}
+    for problem in Validation([data], options):
+        code, pointer, text = wording(problem)
+        is_null = code == "S102" and problem.message.endswith(", found null")
+        group = (code, pointer, problem.cause)
+        groups.setdefault(group, set()).add((text, problem.key, is_null))
+    first = Validation([data], replace(options, examples=1))
+    said = Counter(map(wording, first))
+
+    assert {group: texts for group, texts in groups.items() if len(texts) > 1} == {}
+    assert said.total() == len(groups) == len(first.report().groups)
+
+
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "interactions": {"interaction_type": "multi_turn", "output": None},
+    "output": {"interaction_type": "single_turn"},
+}
+
+
+@pytest.mark.parametrize("first", CONDITIONS)
+def test_causes_of_one_rule_are_groups_of_their_own(first: str) -> None:
+    """Rows that lack `output` and rows that lack `interactions` are told apart."""
+    row = records_of("eee@0.2.0")[0]
+    rows = []
+    for key in sorted(CONDITIONS, key=lambda key: key != first):
+        spoilt = {**row, **CONDITIONS[key]}
+        spoilt.pop(key, None)
+        rows += [{**spoilt, "sample_id": f"{key} {n}"} for n in range(75)]
+    data = "\n".join(map(json.dumps, rows)).encode()
+    run = Validation([data], Options())
+    messages = Counter(problem.message for problem in run)
+    groups = run.report().groups
+
+    assert messages == {"interactions is missing": 5, "output is missing": 5}
+    assert {(group.code, group.key, group.count) for group in groups} == {
+        ("C201", "interactions", 75),
+        ("C201", "output", 75),
+    }
 
 
 @pytest.mark.parametrize("identifier", ["eee@0.2.0", "nemo-output", "tencent-outputs"])
