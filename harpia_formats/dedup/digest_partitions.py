@@ -1,7 +1,7 @@
 """Keep any number of digests in bounded memory, parted by their bytes."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -48,10 +48,11 @@ class Partitions:
     def __init__(self, held: int) -> None:
         self._held = held
         self._count = 0
-        self._parts = [array("Q") for _ in range(_PARTITIONS)]
-        self._appends = [part.append for part in self._parts]
+        #: Empty until the first digest is added: most files are small and many.
+        self._parts: list[array[int]] = []
+        self._appends: list[Callable[[int], None]] = []
         #: Offset and size in bytes of each piece in the file, in turn.
-        self._runs = [array("Q") for _ in range(_PARTITIONS)]
+        self._runs: list[array[int]] = []
         self._file: IO[bytes] | None = None
 
     def add(self, digests: Iterable[int], count: int) -> None:
@@ -59,6 +60,10 @@ class Partitions:
 
         Raises `SourceError` if the temporary file cannot be written.
         """
+        if count and not self._parts:
+            self._parts = [array("Q") for _ in range(_PARTITIONS)]
+            self._appends = [part.append for part in self._parts]
+            self._runs = [array("Q") for _ in range(_PARTITIONS)]
         appends = self._appends
         for digest in digests:
             appends[digest & 0xFF](digest)
@@ -79,7 +84,7 @@ class Partitions:
         """
         self.settle()
         for partition in range(_PARTITIONS):
-            if self._parts[partition] or self._runs[partition]:
+            if self._parts and (self._parts[partition] or self._runs[partition]):
                 yield from self._parted(Share(partition), whole)
             else:
                 yield Share(partition), set(), 0
@@ -113,6 +118,8 @@ class Partitions:
 
     def _data(self, partition: int) -> Iterator[bytes]:
         """Yield the bytes of a partition, first those in the file."""
+        if not self._parts:
+            return
         runs, held = self._runs[partition], self._parts[partition]
         for offset, size in zip(runs[::2], runs[1::2], strict=True):
             for start in range(0, size, _PIECE * _WIDTH):

@@ -56,19 +56,36 @@ _readable = {
     Layout.TEXT: {Container.TABLE},
 }
 _of_object = set(Container) - {Container.TABLE}
+#: Formats and layouts whose variants are remembered, at most.
+_REMEMBERED = 1024
+_known: dict[tuple[int, Layout | None], tuple[Format, tuple[FormatVariant, ...]]] = {}
 
 
 def variants_of(
     formats: Iterable[Format], layout: Layout | None = None
 ) -> list[FormatVariant]:
     """Return every dialect of `formats` that a file of `layout` may be in."""
+    return [variant for format_ in formats for variant in _variants_in(format_, layout)]
+
+
+def _variants_in(format_: Format, layout: Layout | None) -> tuple[FormatVariant, ...]:
+    """Return the dialects of a format that a file of `layout` may be in.
+
+    They are remembered: many small files ask for the same ones.
+    """
+    known = _known.get((id(format_), layout))
+    if known is not None and known[0] is format_:
+        return known[1]
     wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
-    return [
+    found = tuple(
         FormatVariant(format_, dialect)
-        for format_ in formats
         for dialect in format_.dialects
         if dialect.container in wanted
-    ]
+    )
+    if len(_known) >= _REMEMBERED:
+        _known.clear()
+    _known[id(format_), layout] = (format_, found)
+    return found
 
 
 def choose_variant(

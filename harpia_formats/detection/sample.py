@@ -29,6 +29,12 @@ class Sample:
     #: Whether none of its first records is JSON, so that `rows` are parts of them.
     broken: bool = False
 
+    @property
+    def is_one_document(self) -> bool:
+        """Whether the one value in `rows` is all that the file holds, if it is JSON."""
+        is_object = self.layout in {Layout.OBJECT, Layout.ONE_LINE}
+        return is_object and self.whole and not self.several and len(self.rows) == 1
+
 
 def parsed_rows(frame: Any) -> Iterator[Any]:
     """Yield the decoded rows of `frame` that are JSON; a fault has none."""

@@ -138,19 +138,12 @@ class CompanionPairs:
 
     def _names_wanted(self, validated: "ValidatedFile") -> tuple[str, ...]:
         """Return the names that files checked against `validated` may have."""
-        from harpia_formats.registry import all_formats  # noqa: PLC0415 - only where files are paired by name
+        if validated.names is not None:
+            return validated.names
+        from harpia_formats.validation.companion_names import companion_names  # noqa: PLC0415 - only where files are paired by name
 
-        for format_ in all_formats().values():
-            companion = format_.companion
-            if companion is None or companion.file_names is None:
-                continue
-            if companion.format == validated.variant.format.id:
-                expected = companion.expect(
-                    _document_of(validated.source, self._options)
-                )
-                name = without_compression(Path(validated.source.name).name)
-                return companion.file_names(name, expected)
-        return ()
+        document = _document_of(validated, self._options)
+        return companion_names(validated.format.id, validated.source.name, document)
 
 
 def _named(companion: str | PathLike[str]) -> Source:
@@ -182,10 +175,10 @@ def _place_of(source: Source) -> PurePath | None:
     return place.with_name(without_compression(place.name))
 
 
-def _document_of(source: Source, options: Options) -> dict[str, Any]:
+def _document_of(validated: "ValidatedFile", options: Options) -> dict[str, Any]:
     """Return the document of a companion, an empty one if it cannot be used."""
     try:
-        read = _read(source, options)
+        read = _read(validated.source, options)
     except CompanionError:  # its own problems were reported when it was validated
         return {}
     read.ids.close()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.sample import Sample
 from harpia_formats.framing.columns import DocumentHeader, RowArray
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
@@ -56,6 +57,8 @@ class LocalValidation(msgspec.Struct, frozen=True):
     consumer: RowConsumer | None = None
     #: Takes the ids of records, if repeated ones are looked for.
     repeated_ids: RepeatedIds | None = None
+    #: What the file begins with.
+    sample: Sample | None = None
 
     def frames(self, frames: Iterator[Frame]) -> Iterator[Findings]:
         """Validate what a file was cut into; yield the problems of each frame."""

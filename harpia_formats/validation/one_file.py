@@ -31,7 +31,7 @@ from harpia_formats.validation.plan.units import Broken, Demand
 from harpia_formats.validation.unit.broken import report_broken
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.result import Findings
-from harpia_formats.validation.unit.validators import FileValidators
+from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # imported only for tables, and if repeated ids are looked for
     from harpia_formats.validation.plan.table_units import TableBatch
@@ -70,6 +70,8 @@ class FileSettings(msgspec.Struct, frozen=True):
     progress: Callable[[ReadProgress], None] | None = None
     #: Whether the file is read once more to check it against its companion.
     has_companion: bool = False
+    #: The validators of files of the same run.
+    shared: SharedValidators = msgspec.field(default_factory=SharedValidators)
 
 
 @contextmanager
@@ -107,7 +109,7 @@ def validate_open(
             stack.callback(ids.close)
         elif not settings.has_companion:
             file.blocks.drop_copy()
-        validators = FileValidators(plan)
+        validators = settings.shared.of(plan)
         examples = run.options.examples
         local = LocalValidation(
             validators,
@@ -115,6 +117,7 @@ def validate_open(
             Collector(validators.rules, plan.name, examples, settings.demand),
             settings.consumer,
             ids,
+            beginning.sample,
         )
         yield from _rows(local, beginning, file, settings)
         local.merge.end_rows()

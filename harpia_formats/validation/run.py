@@ -42,6 +42,7 @@ from harpia_formats.validation.unit.result import (
     InternalFault,
     TooMuch,
 )
+from harpia_formats.validation.unit.validators import SharedValidators
 from harpia_formats.validation.validated_file import file_of_result, validated_file
 
 if TYPE_CHECKING:  # imported only for several processes: start-up time
@@ -75,6 +76,7 @@ class Validation:
             formats,
         )
         self._tally = Tally(options.examples, options.max_problems)
+        self._shared = SharedValidators()
         #: Units that the main process validated because no worker did.
         self.redone = RedoneUnits()
 
@@ -146,6 +148,7 @@ class Validation:
             in_workers=in_workers,
             progress=self._options.progress,
             has_companion=self._options.companion is not None,
+            shared=self._shared,
         )
         try:
             with opened(source, count) as file:

@@ -10,6 +10,7 @@ from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source
 from harpia_formats.model.format import Companion, Format
 from harpia_formats.model.report import FileCount
+from harpia_formats.validation.companion_names import names_beside
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
 from harpia_formats.validation.one_file import OpenFile, rereading
@@ -32,6 +33,8 @@ class ValidatedFile(msgspec.Struct, frozen=True):
     until: int
     #: Whether all records were validated.
     whole: bool
+    #: The names that files may have that are checked against it; None if not known.
+    names: tuple[str, ...] | None = None
 
     @property
     def count(self) -> FileCount:
@@ -70,6 +73,7 @@ def validated_file(file: OpenFile, local: LocalValidation) -> ValidatedFile | No
         rereading(plan, file.again),
         until=merge.records,
         whole=not (merge.stopped or merge.has_gaps or file.blocks.error),
+        names=names_beside(local, file.source.name),
     )
 
 
@@ -88,4 +92,5 @@ def file_of_result(
         rereading(plan, RereadableSource(source)),
         until=result.until,
         whole=result.whole,
+        names=result.names,
     )

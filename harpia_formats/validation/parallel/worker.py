@@ -15,6 +15,7 @@ from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.source import Source
 from harpia_formats.model.report import FileCount
+from harpia_formats.validation.companion_names import names_beside
 from harpia_formats.validation.merge.tally import count_findings, joined
 from harpia_formats.validation.one_file import (
     FileSettings,
@@ -52,7 +53,7 @@ from harpia_formats.validation.unit.result import (
     internal_fault,
 )
 from harpia_formats.validation.unit.rows import validate_rows
-from harpia_formats.validation.unit.validators import FileValidators
+from harpia_formats.validation.unit.validators import FileValidators, SharedValidators
 from harpia_formats.workers.same_file import difference_from
 
 _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -61,9 +62,15 @@ _End = TypeVar("_End")
 
 
 class _Cache(threading.local):
-    """The validators of the plan that this thread worked on last."""
+    """The validators of what this thread worked on last."""
 
+    #: Those of the large file whose plan they have.
     validators: FileValidators | None = None
+    #: Those of the small files of a run.
+    shared: SharedValidators
+
+    def __init__(self) -> None:
+        self.shared = SharedValidators()
 
 
 #: It changes speed only: validators that learned give the verdicts of new ones.
@@ -108,6 +115,7 @@ def _answered(
         answer = internal_fault(error)
     # The validators may be left in an unfinished state.
     _cache.validators = None
+    _cache.shared.forget()
     return answer
 
 
@@ -278,7 +286,8 @@ def _file(run: RunPlan, file: WholeFile) -> FileResult:
         raise _NotSeenError(f"it does not have {file.size:,} bytes")
     log = _FindingLog(count, run.options.examples)
     with opened(source, count) as open_file:
-        local = log.take(validate_open(open_file, run, FileSettings(demand=log.demand)))
+        settings = FileSettings(demand=log.demand, shared=_cache.shared)
+        local = log.take(validate_open(open_file, run, settings))
         note_end(open_file, local.merge)
         merge, error = local.merge, open_file.blocks.error
     if file.size is not None and count.reason is not None:
@@ -291,4 +300,5 @@ def _file(run: RunPlan, file: WholeFile) -> FileResult:
         bytes(merge.outcomes.undetermined.bits),
         until=merge.records,
         whole=not (merge.stopped or merge.has_gaps or error),
+        names=names_beside(local, file.name),
     )

@@ -98,6 +98,11 @@ class FilePlan(msgspec.Struct, frozen=True):
         return self._container is Container.COLUMNS
 
     @property
+    def is_rows(self) -> bool:
+        """Whether the file is rows without a document around them."""
+        return self._container is Container.ROWS
+
+    @property
     def _container(self) -> Container | None:
         variant = self.variant
         return variant.dialect.container if variant else None

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 import msgspec
 
@@ -12,6 +13,9 @@ from harpia_formats.registry import format_of, rules_of
 from harpia_formats.rules import Rule
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.options import Options
+
+#: Selections of rules that are remembered: each file of a run asks for its own.
+_REMEMBERED = 16
 
 
 class RunPlan(msgspec.Struct, frozen=True):
@@ -35,17 +39,22 @@ class RunPlan(msgspec.Struct, frozen=True):
         """Whether the user named the one format that every record is validated by."""
         return self.options.format is not None and len(self.formats) == 1
 
-    def active_rules(self) -> dict[str, Rule]:
+    def active_rules(self) -> Mapping[str, Rule]:
         """Return the selected rules and V902, by their codes.
 
         V902 is not optional: without it, a record on which harpia-formats fails would
         be counted as valid.
         """
-        return rules_of({*self.rules, INTERNAL_ERROR})
+        return _rules_with_internal_error(self.rules)
 
     def candidates(self) -> tuple[Format, ...]:
         """Return the formats that a file may be in."""
         return tuple(map(format_of, self.formats))
+
+
+@lru_cache(_REMEMBERED)
+def _rules_with_internal_error(codes: tuple[str, ...]) -> Mapping[str, Rule]:
+    return rules_of({*codes, INTERNAL_ERROR})
 
 
 def run_plan_of(

@@ -62,6 +62,8 @@ class FileResult(msgspec.Struct, frozen=True):
     until: int
     #: Whether all records were validated.
     whole: bool
+    #: The names that files may have that are checked against it; None if not known.
+    names: tuple[str, ...] | None = None
 
 
 class TooMuch(msgspec.Struct, frozen=True):

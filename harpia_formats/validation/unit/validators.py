@@ -75,6 +75,7 @@ class FileValidators:
         self._parts: dict[Path, RowPart] = {}
         #: The schema validators of other formats, by the names of their variants.
         self._other_schemas: dict[str, Any] = {}
+        self._header: RowValidator | None = None
 
     @property
     def id_key(self) -> str:
@@ -94,8 +95,11 @@ class FileValidators:
 
     def header_validator(self) -> RowValidator:
         """Return the validator of a document without its records."""
-        dialect = self.variant.dialect if self.variant else None
-        return self._validator(self.schema, remarks=dialect and dialect.header_remarks)
+        if self._header is None:
+            dialect = self.variant.dialect if self.variant else None
+            remarks = dialect and dialect.header_remarks
+            self._header = self._validator(self.schema, remarks=remarks)
+        return self._header
 
     def _built(self, path: Path) -> RowPart:
         """Return the rows at `path` with a new validator."""
@@ -202,3 +206,37 @@ class FileValidators:
             return None
         message = f"this is {other.name} ({sign}), in a file of {own.name}"
         return Remark(OTHER_FORMAT, (), message, "put each format in its own file")
+
+
+#: What differs between two files that are validated alike.
+_OWN_OF_FILE = frozenset({"run", "name", "fingerprint", "key"})
+#: Kinds of files of a run whose validators are kept.
+_KINDS = 32
+
+
+class SharedValidators:
+    """The validators of the files of one run, one for all files of one kind.
+
+    Building the schema engine anew, and learning how rows look, would take most of the
+    time of a small file.
+    """
+
+    def __init__(self) -> None:
+        self._run = ""
+        self._known: dict[tuple[Any, ...], FileValidators] = {}
+
+    def of(self, plan: FilePlan) -> FileValidators:
+        """Return the validators for a file with this plan."""
+        if plan.run.key != self._run or len(self._known) >= _KINDS:
+            self._run = plan.run.key
+            self._known.clear()
+        fields = plan.__struct_fields__
+        kind = tuple(getattr(plan, name) for name in fields if name not in _OWN_OF_FILE)
+        found = self._known.get(kind)
+        if found is None:
+            found = self._known[kind] = FileValidators(plan)
+        return found
+
+    def forget(self) -> None:
+        """Forget all validators, which an error may have left unfinished."""
+        self._known.clear()

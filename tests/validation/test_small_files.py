@@ -1,0 +1,110 @@
+"""Many small files: what is built once for all of them, and that nothing else differs.
+
+What the files share may change how fast they are validated, and nothing that is found.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.io import source
+from harpia_formats.schema import validator
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+
+ROOT = Path(__file__).parents[2]
+AGGREGATES = sorted(ROOT.glob("fixtures/eee-aggregate/valid/*-0.3.0.json"))
+#: One of each kind, valid and not, some of them in pairs.
+FILES = [
+    path
+    for kind in ("eee-aggregate", "eee@0.3.0", "eee@0.2.0", "harpia", "nemo-output")
+    for verdict in ("valid", "invalid")
+    for path in sorted(ROOT.glob(f"fixtures/{kind}/{verdict}/*"))
+]
+
+
+def found(paths: list[Path], **options: Any) -> tuple[list[Any], Any]:
+    """Return the problems of files, and the counts of each by its name."""
+    validation = Validation(paths, Options(**options))
+    problems = list(validation)
+    return problems, validation.report().files
+
+
+def test_schema_engine_is_built_once_for_files_of_one_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The schema engine of a format is built once, however many files are in it."""
+    built = 0
+    build = validator.schema_validator_of
+
+    def counted(*given: Any, **more: Any) -> Any:
+        nonlocal built
+        built += 1
+        return build(*given, **more)
+
+    place = "harpia_formats.validation.unit.row_validator.schema_validator_of"
+    monkeypatch.setattr(place, counted)
+    data = (ROOT / "fixtures/eee-aggregate/valid/full-0.3.0.json").read_bytes()
+    paths = [tmp_path / f"{number}.json" for number in range(20)]
+    for path in paths:
+        path.write_bytes(data)
+
+    assert [file.valid == 1 for file in found(paths, jobs=1)[1]] == [True] * 20
+    assert built == 1
+
+
+def test_valid_aggregate_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A valid aggregate without samples beside it is opened once."""
+    opened = []
+    open_stream = source._stream_of  # noqa: SLF001 - every file is opened there
+
+    def noted(given: source.Source) -> Any:
+        opened.append(given.name)
+        return open_stream(given)
+
+    monkeypatch.setattr(source, "_stream_of", noted)
+    path = tmp_path / "one.json"
+    path.write_bytes(
+        (ROOT / "fixtures/eee-aggregate/valid/full-0.3.0.json").read_bytes()
+    )
+    found([path], jobs=1)
+
+    assert opened == [str(path)]
+
+
+def test_files_share_validators_without_an_effect() -> None:
+    """Files validated together have the findings that they have alone."""
+    together, counts = found(FILES, jobs=1, examples=0, max_problems=0)
+    alone: list[Any] = []
+    alone_counts: list[Any] = []
+    for path in FILES:
+        problems, files = found([path], jobs=1, examples=0, max_problems=0)
+        alone += problems
+        alone_counts += files
+
+    assert together == alone
+    assert counts == tuple(alone_counts)
+
+
+@pytest.mark.parametrize("path", AGGREGATES, ids=lambda path: path.stem)
+def test_samples_named_by_an_aggregate_are_found(path: Path, tmp_path: Path) -> None:
+    """Samples are found by the name that a document gives, read once or again."""
+    document = json.loads(path.read_bytes())
+    details = {"file_path": "any/rows.jsonl", "format": "jsonl", "total_rows": 9}
+    document["detailed_evaluation_results"] = details
+    rows = (ROOT / "fixtures/eee@0.3.0/valid/full.jsonl").read_bytes()
+    (tmp_path / "rows.jsonl").write_bytes(rows)
+    for name, text in (
+        ("valid.json", json.dumps(document, indent=1)),
+        ("valid.json", json.dumps(document)),
+        ("invalid.json", json.dumps(document | {"schema_version": 3})),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        problems, _ = found([tmp_path / name, tmp_path / "rows.jsonl"], jobs=1)
+        (tmp_path / name).unlink()
+
+        assert "E203" in {problem.code for problem in problems}
