@@ -8,22 +8,17 @@ False
 ('J106', 11)
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
 from harpia_formats import _version
-from harpia_formats.model.problem import (
-    Because,
-    Excerpt,
-    Fix,
-    Place,
-    Problem,
-    Severity,
-)
-from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
 
-if TYPE_CHECKING:  # importing the package must load no dependency
+#: What type checkers take for true. Importing the package loads nothing, not even
+#: `typing`: an interrupt while the command line starts would print a traceback.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
     from harpia_formats.comparison.report import DifferenceReport
     from harpia_formats.conversion.report import ConversionReport
     from harpia_formats.detection.result import Detected
@@ -33,7 +28,16 @@ if TYPE_CHECKING:  # importing the package must load no dependency
     from harpia_formats.mapping.columns import MapError
     from harpia_formats.mapping.requirements import ConversionError
     from harpia_formats.model.metric_profile import ScoreError
+    from harpia_formats.model.problem import (
+        Because,
+        Excerpt,
+        Fix,
+        Place,
+        Problem,
+        Severity,
+    )
     from harpia_formats.model.record import Header, Output, Record, Score
+    from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
     from harpia_formats.registry import UnknownFormat
     from harpia_formats.rules import UnknownRule
     from harpia_formats.schema.load import SchemaError
@@ -99,6 +103,8 @@ def validate(*inputs: Any, **options: Any) -> Report:
     `ValueError` for an option that cannot be used, `ValueError` if there is no input,
     and `TypeError` for an unknown option and for an input of another type.
     """
+    from dataclasses import replace
+
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
@@ -114,6 +120,7 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
     `max_problems` are 0 by default, so that nothing is left out. Raises
     `ValidationFailed` at the end if an input could not be read completely.
     """
+    from harpia_formats.model.report import ValidationFailed
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
@@ -131,7 +138,7 @@ def _in_one_process(options: dict[str, Any]) -> dict[str, Any]:
     return options if has_workers else {"jobs": 1} | options
 
 
-def detect(*inputs: Any) -> "tuple[Detected, ...]":
+def detect(*inputs: Any) -> tuple[Detected, ...]:
     """Return the format of each file in `inputs`, and the evidence for it.
 
     The inputs are those of `validate`. Only the beginning of a file is read: 1,000
@@ -146,7 +153,7 @@ def detect(*inputs: Any) -> "tuple[Detected, ...]":
 
 def convert(
     *inputs: Any, to: str, output: Any = None, **options: Any
-) -> "ConversionReport":
+) -> ConversionReport:
     """Convert `inputs` into the format `to`, and return the report of the conversion.
 
     The inputs are those of `validate`; `output` is a path, an open binary file, or None
@@ -163,6 +170,8 @@ def convert(
     `SinkError`, `UnknownFormat`, `MapError` or `ValueError` for a conversion that is
     not possible.
     """
+    from dataclasses import replace
+
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.python_wording import (
         errors_with_arguments,
@@ -185,7 +194,7 @@ def convert(
     return report
 
 
-def read(*inputs: Any, format: str | None = None, **options: Any) -> "Iterator[Record]":  # noqa: A002 - as in `validate`
+def read(*inputs: Any, format: str | None = None, **options: Any) -> Iterator[Record]:  # noqa: A002 - as in `validate`
     """Yield the records of `inputs`, which may be in any record format.
 
     The inputs are those of `validate`; the options are `columns` and `max_row_bytes`.
@@ -197,8 +206,8 @@ def read(*inputs: Any, format: str | None = None, **options: Any) -> "Iterator[R
 
 
 def write(
-    records: "Iterable[Record]", *, to: str, output: Any = None, **options: Any
-) -> "ConversionReport":
+    records: Iterable[Record], *, to: str, output: Any = None, **options: Any
+) -> ConversionReport:
     """Write `records` in the format `to`, and return the report of the conversion.
 
     `output`, the options and the errors are those of `convert`.
@@ -208,7 +217,7 @@ def write(
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
 
 
-def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
+def roundtrip(*inputs: Any, via: str, **options: Any) -> DifferenceReport:
     """Convert `inputs` into the format `via` and back; return what differs.
 
     Nothing is written. The options and errors are those of `convert`, with two
@@ -233,7 +242,7 @@ def roundtrip(*inputs: Any, via: str, **options: Any) -> "DifferenceReport":
 
 def diff(
     left: Any, right: Any, *, to: str | None = None, **options: Any
-) -> "DifferenceReport":
+) -> DifferenceReport:
     """Compare two data sets of any formats record by record; return what differs.
 
     Records are matched by their ids, or by their prompts where one side has no ids.
@@ -263,7 +272,7 @@ def _read_whole(
 
 def score(
     *inputs: Any, to: str | None = None, output: Any = None, **options: Any
-) -> "Scores":
+) -> Scores:
     """Score the answers in `inputs`, and return the scores of the whole data set.
 
     The inputs are those of `validate`. If the format `to` is given, results are written
@@ -279,6 +288,8 @@ def score(
     was left out is counted in `unscored` of each score and in `skipped`, and the first
     findings are in `problems`.
     """
+    from dataclasses import replace
+
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.run import Scoring
 
@@ -296,7 +307,7 @@ def compare_scores(
     *,
     models: tuple[str | None, str | None] = (None, None),
     **options: Any,
-) -> "ComparisonReport":
+) -> ComparisonReport:
     """Score the answers of two systems to the same records, and compare the scores.
 
     Answers are paired by the ids of their records, or by their prompts where there are
@@ -325,22 +336,32 @@ def metric_names() -> tuple[str, ...]:
 
 #: The module of each public name that is loaded when it is first used.
 _lazy_names = {
+    "Because": "model.problem",
     "CompanionError": "validation.companion_error",
     "ConversionError": "mapping.requirements",
     "Detected": "detection.result",
     "EngineError": "workers.engine",
+    "Excerpt": "model.problem",
+    "FileCount": "model.report",
+    "Fix": "model.problem",
+    "Group": "model.report",
     "Header": "model.record",
     "LLMJudge": "llm_judge",
     "MapError": "mapping.columns",
     "Output": "model.record",
+    "Place": "model.problem",
     "PluginError": "extensions.entry_points",
+    "Problem": "model.problem",
     "Record": "model.record",
+    "Report": "model.report",
     "SchemaError": "schema.load",
     "Score": "model.record",
     "ScoreError": "model.metric_profile",
+    "Severity": "model.problem",
     "SinkError": "io.sink",
     "UnknownFormat": "registry",
     "UnknownRule": "rules",
+    "ValidationFailed": "model.report",
 }
 
 

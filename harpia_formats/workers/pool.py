@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from harpia_formats.workers.delayed_signals import delayed_signals
 from harpia_formats.workers.engine import (
     GONE,
     Engine,
@@ -185,7 +186,8 @@ class WorkerPool:
         run, arguments = task
         future = None
         try:
-            future = engine.executor.submit(run, *arguments)
+            with delayed_signals() if engine.is_local else nullcontext():
+                future = engine.executor.submit(run, *arguments)
         except Exception as error:  # noqa: BLE001 - a broken executor raises its own error
             if not engine.is_local:
                 check_connected(engine.name, error)
@@ -207,7 +209,9 @@ class WorkerPool:
         run, arguments = task
         self._single = self._single or process_pool(1)
         try:
-            return self._single.submit(run, *arguments).result()
+            with delayed_signals():
+                future = self._single.submit(run, *arguments)
+            return future.result()
         except BrokenExecutor as error:
             self._single.shutdown(wait=False)
             self._single = None

@@ -216,3 +216,56 @@ def test_each_exception_has_an_exit_code(
     assert ended.value.code == code
     assert words in capfd.readouterr().err
     assert signal.getsignal(signal.SIGTERM) is handler
+
+
+#: Sends this process an interrupt before the Nth module is imported.
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+signal.signal(2, signal.default_int_handler)
+
+class Interrupting:
+    count = 0
+
+    def find_spec(self, name, path=None, target=None):
+        Interrupting.count += 1
+        if Interrupting.count == {number}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+import harpia_formats.cli
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 8, 20, 50, 100, 150])
+def test_interrupt_at_start_up_is_quiet(data: Path, number: int) -> None:
+    """An interrupt while any module is imported ends the run with 130, without a word.
+
+    `number` counts the modules behind the first one of the command line.
+    """
+    script = INTERRUPTED_IMPORT.format(number=number)
+    arguments = ("validate", data / "many.jsonl")
+    process = started(
+        script, *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with process:
+        output, message = process.communicate(timeout=TIMEOUT)
+
+    assert (process.returncode, output, message) == (130, b"", b"")
+
+
+def test_the_first_import_is_small() -> None:
+    """Before interrupts are handled, no module outside of the package is imported."""
+    script = (
+        "import sys; before = set(sys.modules); import harpia_formats.cli; "
+        "print(*sorted(sys.modules.keys() - before))"
+    )
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", script], capture_output=True, check=True
+    )
+
+    assert done.stdout.decode().split() == [
+        "__future__",
+        "harpia_formats",
+        "harpia_formats._version",
+        "harpia_formats.cli",
+    ]
