@@ -261,9 +261,11 @@ def diff(
 
 
 def _read_whole(
-    found: "DifferenceReport", problems: tuple[Problem, ...]
-) -> "DifferenceReport":
+    found: DifferenceReport, problems: tuple[Problem, ...]
+) -> DifferenceReport:
     """Return a comparison with its problems; raises `ValidationFailed`."""
+    from dataclasses import replace
+
     if found.report is not None:
         found.report = replace(found.report, problems=problems)
     found.raise_for_errors()

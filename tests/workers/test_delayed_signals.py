@@ -106,7 +106,8 @@ for _ in range(int(sys.argv[3])):
 def test_signals_at_random_moments_end_parallel_runs(tmp_path: Path, kind: str) -> None:
     """A run in two processes ends by its signal, whenever that arrives.
 
-    There is no hang and no traceback. The moments lie behind the start of Python, and before the end of most runs.
+    There is no hang and no traceback. The moments lie behind the start of Python, and
+    before the end of most runs.
     """
     row = (
         b'{"input":{"prompt":"%s","ideal_response":"r","category":"","source":"%d"},'
