@@ -290,8 +290,6 @@ def score(
     was left out is counted in `unscored` of each score and in `skipped`, and the first
     findings are in `problems`.
     """
-    from dataclasses import replace
-
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.run import Scoring
 
