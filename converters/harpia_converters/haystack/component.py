@@ -1,11 +1,10 @@
 """A component for Haystack's pipelines that replaces its LLMEvaluator.
 
-It needs haystack-ai (the extra `haystack`), so no other module imports it.
+It needs haystack-ai (the extra `haystack`), so no module of the package imports it.
 """
 
-import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 from haystack import (  # type: ignore[import-not-found, unused-ignore]  # in an extra
@@ -19,23 +18,32 @@ from haystack.components.generators.chat.openai import (  # type: ignore[import-
 from haystack.core.serialization import (  # type: ignore[import-not-found, unused-ignore]  # in an extra
     component_to_dict,
 )
-from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, unused-ignore]  # in an extra
 from haystack.utils import (  # type: ignore[import-not-found, unused-ignore]  # in an extra
-    Secret,
     deserialize_chatgenerator_inplace,
     deserialize_type,
     serialize_type,
 )
 
-from harpia_formats.llm_judge.client.budget import Budget
-from harpia_formats.llm_judge.client.openai_client import NoReplyError, Reply
-from harpia_formats.llm_judge.definition.endpoint import MODEL
+from harpia_converters.haystack.chat_generator import (
+    JSON_MODE,
+    Generate,
+    call_async_method,
+    call_method,
+    generator_of_old,
+    replies_from_thread,
+    replies_of,
+    reply_to,
+)
+from harpia_formats.llm_judge.definition.checks import (
+    check_examples,
+    input_names,
+    output_fields,
+    row_count,
+)
+from harpia_formats.llm_judge.definition.prompt import template_text
 from harpia_formats.llm_judge.run.llm_judge import LLMJudge
-from harpia_formats.text.sanitize import safe
 
 _log = logging.getLogger(__name__)
-#: The parameters of the default generator, as in Haystack's evaluator.
-_json_mode = {"response_format": {"type": "json_object"}, "seed": 42}
 #: Our own parameters and their defaults.
 _more: dict[str, Any] = {
     "guarded": False,
@@ -47,8 +55,6 @@ _more: dict[str, Any] = {
 }
 #: Parameters that Haystack has no more since 2.20.
 _old = ("api", "api_key", "api_params")
-#: Returns replies to messages, as a chat generator's `run` does.
-_Generate = Callable[[list[Any]], Mapping[str, Any]]
 
 
 @component
@@ -97,10 +103,10 @@ class LLMEvaluator:
         self._judge_with(_nothing)
         component.set_input_types(self, **dict(inputs))
         self._chat_generator = chat_generator or OpenAIChatGenerator(
-            generation_kwargs=dict(_json_mode)
+            generation_kwargs=dict(JSON_MODE)
         )
 
-    def _judge_with(self, generate: _Generate) -> LLMJudge:
+    def _judge_with(self, generate: Generate) -> LLMJudge:
         """Return the LLM judge that gets its replies from `generate`."""
         return LLMJudge(
             self.instructions,
@@ -110,7 +116,7 @@ class LLMEvaluator:
             self.progress_bar,
             raise_on_failure=self.raise_on_failure,
             api_params=self._cache_identity(),
-            ask=lambda prompt, budget: _reply(generate, prompt, budget),
+            ask=lambda prompt, budget: reply_to(generate, prompt, budget),
             **self._more,
         )
 
@@ -124,19 +130,19 @@ class LLMEvaluator:
 
     def warm_up(self) -> None:
         """Warm up the chat generator, if it has `warm_up`."""
-        _call(self._chat_generator, "warm_up")
+        call_method(self._chat_generator, "warm_up")
 
     async def warm_up_async(self) -> None:
         """Warm up the chat generator on this event loop, if it has `warm_up_async`."""
-        await _call_async(self._chat_generator, "warm_up")
+        await call_async_method(self._chat_generator, "warm_up")
 
     def close(self) -> None:
         """Release the resources of the chat generator, if it has `close`."""
-        _call(self._chat_generator, "close")
+        call_method(self._chat_generator, "close")
 
     async def close_async(self) -> None:
         """Release the chat generator's resources on this loop, if it has a method."""
-        await _call_async(self._chat_generator, "close")
+        await call_async_method(self._chat_generator, "close")
 
     @component.output_types(  # type: ignore[untyped-decorator, unused-ignore]  # in an extra
         results=list[dict[str, Any]], meta=list[dict[str, Any]] | None
@@ -149,9 +155,7 @@ class LLMEvaluator:
         False.
         """
         self.warm_up()
-        judge = self._judge_with(
-            lambda messages: self._chat_generator.run(messages=messages)
-        )
+        judge = self._judge_with(replies_of(self._chat_generator))
         return _as_haystack(judge.run(**inputs))
 
     @component.output_types(  # type: ignore[untyped-decorator, unused-ignore]  # in an extra
@@ -163,23 +167,41 @@ class LLMEvaluator:
         A chat generator that has `run_async` is called on this loop.
         """
         await self.warm_up_async()
-        judge = self._judge_with(self._generate_from_thread())
+        judge = self._judge_with(replies_from_thread(self._chat_generator))
         return _as_haystack(await judge.run_async(**inputs))
 
-    def _generate_from_thread(self) -> _Generate:
-        """Return a function that a thread may call to get replies from this loop."""
-        generator = self._chat_generator
-        if not hasattr(generator, "run_async"):
-            return lambda asked: generator.run(messages=asked)
-        loop = asyncio.get_running_loop()
+    @staticmethod
+    def validate_init_parameters(
+        inputs: list[tuple[str, Any]],
+        outputs: list[Any],
+        examples: list[dict[str, Any]],
+    ) -> None:
+        """Check the inputs, outputs and examples; raises `ValueError`."""
+        input_names(inputs)
+        output_fields(outputs)
+        check_examples(examples)
 
-        def generate(messages: list[Any]) -> Mapping[str, Any]:
-            running = generator.run_async(messages=messages)
-            replies: Mapping[str, Any]
-            replies = asyncio.run_coroutine_threadsafe(running, loop).result()
-            return replies
+    @staticmethod
+    def validate_input_parameters(
+        expected: dict[str, Any], received: dict[str, Any]
+    ) -> None:
+        """Check that `received` has a list of one length for each of `expected`.
 
-        return generate
+        Raises `ValueError`.
+        """
+        row_count(list(expected), received)
+
+    def prepare_template(self) -> str:
+        """Return the template of the prompt, as Haystack's evaluator has it.
+
+        The marks of `guarded` are not in it.
+        """
+        return template_text(
+            self.instructions,
+            input_names(self.inputs),
+            output_fields(self.outputs),
+            self.examples,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as Haystack dumps it; our own defaults are left out."""
@@ -207,7 +229,7 @@ class LLMEvaluator:
         if parameters.get("chat_generator"):
             deserialize_chatgenerator_inplace(parameters, key="chat_generator")
         elif any(key in parameters for key in _old):
-            parameters["chat_generator"] = _generator_of_old(parameters)
+            parameters["chat_generator"] = generator_of_old(parameters)
         for key in _old:
             parameters.pop(key, None)
         kind = f"{cls.__module__}.{cls.__name__}"
@@ -217,41 +239,8 @@ class LLMEvaluator:
         return made
 
 
-def _generator_of_old(parameters: Mapping[str, Any]) -> Any:
-    """Return the generator for the parameters of Haystack before 2.20.
-
-    Raises `ValueError` for an api other than OpenAI's.
-    """
-    if parameters.get("api", "openai") not in ("openai", None):
-        raise ValueError(
-            f"Haystack has no api {parameters['api']!r} since 2.20: give a "
-            "chat_generator for it"
-        )
-    given = dict(parameters.get("api_params") or {})
-    given["generation_kwargs"] = _json_mode | (given.get("generation_kwargs") or {})
-    key = parameters.get("api_key")
-    if key is not None:
-        given["api_key"] = Secret.from_dict(key) if isinstance(key, dict) else key
-    return OpenAIChatGenerator(**{"model": MODEL, **given})
-
-
 def _nothing(_messages: list[Any]) -> Mapping[str, Any]:
     return {}
-
-
-def _reply(generate: _Generate, prompt: str, budget: Budget) -> Reply:
-    """Return the reply of a chat generator to `prompt`.
-
-    Raises `NoReplyError` if there is none, and `BudgetExhausted` from `budget`.
-    """
-    budget.count_request()
-    try:
-        replies = generate([ChatMessage.from_user(prompt)])["replies"]
-    except Exception as error:  # generators raise their clients' own errors
-        raise NoReplyError(safe(f"{type(error).__name__}: {error}", 300), 1) from error
-    if not replies:
-        raise NoReplyError("the chat generator gave no reply", 1)
-    return Reply(replies[0].text, dict(replies[0].meta or {}))
 
 
 def _as_haystack(found: dict[str, Any]) -> dict[str, Any]:
@@ -268,15 +257,3 @@ def _entry(meta: dict[str, Any]) -> dict[str, Any] | None:
     ours = {"row", "status", "attempts", "cached", "error"}
     is_silent = meta["status"] == "ok" and not meta.keys() - ours
     return None if is_silent else {key: meta[key] for key in meta if key != "row"}
-
-
-def _call(generator: Any, name: str) -> None:
-    if hasattr(generator, name):
-        getattr(generator, name)()
-
-
-async def _call_async(generator: Any, name: str) -> None:
-    if hasattr(generator, f"{name}_async"):
-        await getattr(generator, f"{name}_async")()
-    else:
-        _call(generator, name)

@@ -106,12 +106,24 @@ def template_of(
                 f"the input name {name!r} cannot stand in a template; use letters, "
                 "digits and underscores"
             )
-    text = _head(instructions, list(outputs), examples)
-    if not secret:
-        inner = ", ".join(f'"{name}": {{{{ {name} }}}}' for name in names)
-        text += f"\nInputs:\n{{{inner}}}\nOutputs:\n"
+    if secret:
+        text = _head(instructions, list(outputs), examples)
+    else:
+        text = template_text(instructions, names, outputs, examples)
         text = _line_end.sub("\n", text).removesuffix("\n")
     return Template(tuple(_pieces(_line_end.sub("\n", text))), tuple(names), secret)
+
+
+def template_text(
+    instructions: str,
+    names: Sequence[str],
+    outputs: Iterable[OutputField],
+    examples: Iterable[Mapping[str, Any]],
+) -> str:
+    """Return the text of a template without marks, as Haystack's evaluator has it."""
+    inner = ", ".join(f'"{name}": {{{{ {name} }}}}' for name in names)
+    head = _head(instructions, list(outputs), examples)
+    return f"{head}\nInputs:\n{{{inner}}}\nOutputs:\n"
 
 
 def _head(

@@ -8,6 +8,7 @@ import copy
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ import pytest
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 haystack = pytest.importorskip("haystack", reason="the extra haystack is not installed")
 
-from haystack import Pipeline  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - only if it is installed
+from haystack import Pipeline, tracing  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - only if it is installed
 from haystack.components.evaluators import (  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - after the skip
     LLMEvaluator as Theirs,
 )
 from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - after the skip
+from haystack.tracing.tracer import NullSpan  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - after the skip
 
 from harpia_converters.haystack.component import LLMEvaluator as Ours  # noqa: E402 - after the skip
 from harpia_formats.llm_judge import LLMJudge  # noqa: E402 - after the skip
@@ -35,6 +37,11 @@ MADE: dict[str, Any] = {
     "progress_bar": False,
 }
 MODULE = "harpia_converters.haystack.component"
+
+
+WITH_USAGE = ChatMessage.from_assistant(
+    '{"score": 1}', meta={"usage": {"total_tokens": 5}}
+)
 
 
 class Generator:
@@ -318,6 +325,126 @@ def test_prompt_equals_that_of_haystack(others: dict[str, Any], value: Any) -> N
         sent.append(generator.prompts)
 
     assert sent[0] == sent[1]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "others",
+    [{}, {"examples": []}, {"examples": [EXAMPLE, EXAMPLE], "outputs": ["a", "b"]}],
+)
+def test_template_is_that_of_haystack(kind: Any, others: dict[str, Any]) -> None:
+    """The template has a place for each input, and ends with a line break."""
+    template = made(kind, **others).prepare_template()
+
+    assert template == made(Theirs, **others).prepare_template()
+    assert '{"predicted_answers": {{ predicted_answers }}}' in template
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "received",
+    [
+        {"questions": ["a"]},
+        {"questions": ["a"], "contexts": ["b"]},
+        {"questions": "a", "responses": ["b"]},
+        {"questions": list[str], "responses": list[str]},
+        {"questions": ["a", "b"], "responses": ["b"]},
+    ],
+)
+def test_inputs_can_be_checked_alone(kind: Any, received: dict[str, Any]) -> None:
+    """A method of the class checks inputs, for code that calls it before a run."""
+    expected = {"questions": list[str], "responses": list[str]}
+
+    kind.validate_input_parameters(expected, {name: ["a"] for name in expected})
+    with pytest.raises(ValueError, match="input"):
+        kind.validate_input_parameters(expected, received)
+
+
+@BOTH
+def test_parameters_can_be_checked_alone(kind: Any) -> None:
+    """A method of the class checks the parameters of a component."""
+    right = [MADE[name] for name in ("inputs", "outputs", "examples")]
+    kind.validate_init_parameters(*right)
+
+    for at, wrong in enumerate([["a"], [1], ["a"]]):
+        with pytest.raises(ValueError, match=r"expects|must|neither|no object"):
+            kind.validate_init_parameters(*right[:at], wrong, *right[at + 1 :])
+
+
+class SpyingTracer(tracing.Tracer):  # type: ignore[misc, unused-ignore]  # in an extra
+    """Keeps the operation, the tags and the parent of each span."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[str, dict[str, Any], Any]] = []
+        self.open: list[Any] = []
+
+    @contextmanager
+    def trace(
+        self,
+        operation_name: str,
+        tags: dict[str, Any] | None = None,
+        parent_span: Any = None,
+    ) -> Iterator[Any]:
+        """Open a span."""
+        found = dict(tags or {})
+        self.spans.append((operation_name, found, parent_span))
+        span = NullSpan()
+        span.set_tag = found.__setitem__
+        self.open.append(span)
+        yield span
+        self.open.remove(span)
+
+    def current_span(self) -> Any:
+        """Return the innermost open span."""
+        return self.open[-1] if self.open else None
+
+
+@pytest.fixture
+def tracer(monkeypatch: pytest.MonkeyPatch) -> Iterator[SpyingTracer]:
+    """Enable a tracer that also gets contents."""
+    spying = SpyingTracer()
+    monkeypatch.setattr(tracing.tracer, "is_content_tracing_enabled", True)
+    tracing.enable_tracing(spying)
+    yield spying
+    tracing.disable_tracing()
+
+
+@BOTH
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("generator", [Generator, AsyncGenerator])
+def test_requests_are_traced(
+    kind: Any, generator: Any, tracer: SpyingTracer, *, is_async: bool
+) -> None:
+    """Each request has a span below that of the component, with what was exchanged."""
+    evaluator = made(kind, chat_generator=generator(WITH_USAGE))
+    with tracer.trace("around") as around:
+        if is_async:
+            asyncio.run(evaluator.run_async(predicted_answers=["a", "b"]))
+        else:
+            evaluator.run(predicted_answers=["a", "b"])
+
+    requests = [span for span in tracer.spans if span[0] != "around"]
+    assert [name for name, _, _ in requests] == ["haystack.chat_generator.run"] * 2
+    for _, tags, parent in requests:
+        assert parent is around
+        assert tags["haystack.component.type"] == generator.__name__
+        assert tags["haystack.component.input"]["messages"][0].text
+        (reply,) = tags["haystack.component.output"]["replies"]
+        assert reply.meta == {"usage": {"total_tokens": 5}}
+
+
+@BOTH
+def test_failed_request_is_traced_without_an_output(
+    kind: Any, tracer: SpyingTracer
+) -> None:
+    """A request that fails has a span with its input only."""
+    made(kind, RuntimeError("down"), raise_on_failure=False).run(
+        predicted_answers=["a"]
+    )
+
+    ((_, tags, _),) = tracer.spans
+    assert "haystack.component.input" in tags
+    assert "haystack.component.output" not in tags
 
 
 # 9
