@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import BinaryIO, Protocol, Self, cast
 
 from harpia_formats.io.compression import LONGEST_MAGIC, DecompressedStream, codec_of
+from harpia_formats.io.file_state import reason_of_change, state_of_stream
 from harpia_formats.io.reader import BLOCK, FullReader, SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 
@@ -74,6 +75,7 @@ class SourceReader:
         "_consumed",
         "_size",
         "_source",
+        "_state",
         "_stream",
         "file",
         "name",
@@ -89,6 +91,9 @@ class SourceReader:
         self._consumed = 0
         #: Bytes of the file on the disk; None if unknown, as of a pipe.
         self.total = _size_of(source, self._stream)
+        self._state = (
+            state_of_stream(self._stream) if isinstance(source.origin, Path) else None
+        )
         #: The file that holds exactly these bytes and can be read in ranges, known with
         #: the first block; None if they are compressed, or not from a file.
         self.file: Path | RemoteFile | None = None
@@ -98,6 +103,17 @@ class SourceReader:
     def consumed(self) -> int:
         """Bytes read so far, before decompression."""
         return self._consumed
+
+    def change(self) -> SourceError | None:
+        """Return the error that the file is not what it was when it was opened.
+
+        None if it is, and for what is no file of this machine.
+        """
+        origin = self._source.origin
+        if not isinstance(origin, Path):
+            return None
+        reason = reason_of_change(origin, self._state)
+        return SourceError(self.name, reason) if reason else None
 
     def __iter__(self) -> Iterator[bytes]:
         return self._blocks

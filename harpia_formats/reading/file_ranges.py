@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from harpia_formats.framing.byte_ranges import LineRange, read_range
+from harpia_formats.io.file_state import FileState, reason_of_change, state_of_path
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 
@@ -15,9 +16,27 @@ def bytes_of_range(name: str, origin: Path | RemoteFile, work: LineRange) -> byt
         raise SourceError(name, error_reason(error)) from error
 
 
-def check_unchanged(name: str, remote: RemoteFile) -> None:
-    """Raise `SourceError` if a remote file has changed since it was found."""
+def state_of(name: str, origin: Path | RemoteFile) -> FileState | None:
+    """Return the state of a file of this machine; raises `SourceError`."""
     try:
-        remote.check_unchanged()
+        return state_of_path(origin) if isinstance(origin, Path) else None
+    except OSError as error:
+        raise SourceError(name, error_reason(error)) from error
+
+
+def check_unchanged(
+    name: str, origin: Path | RemoteFile, state: FileState | None
+) -> None:
+    """Raise `SourceError` if a file is not what it was in its earlier `state`.
+
+    A remote file is compared with its version when it was found.
+    """
+    if isinstance(origin, Path):
+        reason = reason_of_change(origin, state)
+        if reason:
+            raise SourceError(name, reason)
+        return
+    try:
+        origin.check_unchanged()
     except OSError as error:
         raise SourceError(name, error_reason(error)) from error

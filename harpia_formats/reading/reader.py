@@ -32,6 +32,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.file_ranges import (
     bytes_of_range,
     check_unchanged,
+    state_of,
 )
 from harpia_formats.reading.record_stream import Receive, RecordStream, TakeAccepted
 from harpia_formats.registry import (
@@ -223,6 +224,7 @@ class Reading:
         """Read the beginning of a file here; the rest is converted in ranges."""
         origin = source.origin
         assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - only they have ranges
+        state = state_of(source.name, origin)
         progress = self._options.progress or (lambda _: None)
         place = Cursor()
         #: Validates rows in this process; None until the format is known.
@@ -253,8 +255,7 @@ class Reading:
                 count.bytes += work.end - work.begin
             place = Cursor(work.end, place.line + lines)
             progress(BytesRead(source.name, shards.size, work.end))
-        if isinstance(origin, RemoteFile):
-            check_unchanged(source.name, origin)
+        check_unchanged(source.name, origin, state)
         count.complete = True
 
     def _lines(

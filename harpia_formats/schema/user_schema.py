@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from jsonschema_rs import ValidationError
 
+from harpia_formats.io.side_input import read_side_input
 from harpia_formats.model.problem import pointer_of
 from harpia_formats.schema.load import SchemaError
 from harpia_formats.schema.references import members, resolve, without_own_name
@@ -33,7 +34,7 @@ def user_schema(path: Path) -> dict[str, Any] | bool:
     name = str(path)
     text = b""
     try:
-        text = path.read_bytes()
+        text = read_side_input(path)
         schema = msgspec.json.decode(text)
     except OSError as error:
         reason = error.strerror or "cannot be read"

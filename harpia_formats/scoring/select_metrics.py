@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from harpia_formats.io.side_input import read_side_input
 from harpia_formats.metrics import (
     Measure,
     MetricError,
@@ -98,7 +99,7 @@ def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
         return config
     path = Path(config)
     try:
-        return decode(path.read_bytes())
+        return decode(read_side_input(path))
     except OSError as error:
         raise ScoreError(f"{path}: {error.strerror or error}") from error
     except (ValueError, UnicodeDecodeError) as error:

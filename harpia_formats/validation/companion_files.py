@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.file_name import without_compression
 from harpia_formats.io.discovery import find_sources
-from harpia_formats.io.reader import SourceError
+from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.reread import is_lasting
+from harpia_formats.io.side_input import check_readable
 from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Problem, Severity
@@ -149,10 +150,14 @@ class CompanionPairs:
 def _named(companion: str | PathLike[str]) -> Source:
     """Return the companion that the options name as a source.
 
-    Raises `CompanionError` if it is a URL that cannot be opened.
+    Raises `CompanionError` if it is a URL that cannot be opened, or no file.
     """
     if not is_url(fspath(companion)):
         path = Path(companion)
+        try:
+            check_readable(path)
+        except OSError as error:
+            raise CompanionError(str(path), error_reason(error)) from error
         return Source(str(path), path)
     try:
         return find_sources([companion])[0]

@@ -79,10 +79,13 @@ def opened(source: Source, count: FileCount) -> Generator[OpenFile, None, None]:
     """Open a file to validate it.
 
     Raises `SourceError` if it cannot be opened. What cannot be read later is noted in
-    the blocks of the open file.
+    the blocks of the open file, and at the end also that the file has changed.
     """
     with RereadableSource(source) as again, open_source(source) as reader:
-        yield OpenFile(source, count, ReadBlocks(reader, count, again.copy), again)
+        file = OpenFile(source, count, ReadBlocks(reader, count, again.copy), again)
+        yield file
+        if file.blocks.error is None:
+            file.blocks.error = reader.change()
 
 
 def validate_open(

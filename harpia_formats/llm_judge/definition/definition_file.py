@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harpia_formats.io.side_input import read_side_input
 from harpia_formats.llm_judge.definition.definition import (
     arguments_in,
     definition_of,
@@ -73,12 +74,9 @@ def _arguments_in(document: Any, component: str | None) -> dict[str, Any]:
 
 def _decoded(path: Path) -> Any:
     try:
-        with path.open("rb") as stream:
-            text = stream.read(_max_bytes + 1)
+        text = read_side_input(path, _max_bytes)
     except OSError as error:
         raise DefinitionError(error.strerror or "cannot be read") from None
-    if len(text) > _max_bytes:
-        raise DefinitionError("is too large for a definition")
     try:
         decoded = text.decode("utf-8-sig")
         value = _json(decoded) if path.suffix.lower() == ".json" else _yaml(decoded)
