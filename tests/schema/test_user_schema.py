@@ -282,7 +282,7 @@ def test_file_that_is_not_there(tmp_path: Path) -> None:
 
     with pytest.raises(SchemaError, match=r"none\.json: no such file or directory"):
         user_schema(missing)
-    with pytest.raises(SchemaError, match="is a directory"):
+    with pytest.raises(SchemaError, match="is a folder"):
         user_schema(tmp_path)
 
 
