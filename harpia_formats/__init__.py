@@ -306,20 +306,23 @@ def compare_scores(
     second: Any,
     *,
     models: tuple[str | None, str | None] = (None, None),
+    test: str | None = None,
     **options: Any,
 ) -> ComparisonReport:
-    """Score the answers of two systems to the same records, and compare the scores.
+    """Score the answers of two systems to the same questions, and compare the scores.
 
-    Answers are paired by the ids of their records, or by their prompts where there are
-    no ids. `models` names the model whose answers are used in each input. The options
-    and errors are those of `score`; it also raises `ScoreError` if a score cannot be
+    Questions are paired by id, prompt and references; without ids by the other two.
+    `models` names the model whose answers are used in each input. `test` is
+    "permutation", "bootstrap" or "mcnemar"; None is permutation for means over answers
+    and bootstrap for other scores. The options and errors are those of `score`; it also
+    raises `ScoreError` if no question is in both inputs, and if a score cannot be
     compared.
     """
     from harpia_formats.scoring.compare_runs import ScoreComparison
     from harpia_formats.scoring.options import ScoreOptions
 
     chosen = ScoreOptions(**_in_one_process(options))
-    run = ScoreComparison([first], [second], chosen, models)
+    run = ScoreComparison([first], [second], chosen, models, test)
     for _ in run:
         continue
     report = run.report()

@@ -142,4 +142,5 @@ METRIC = Metric(
     "sacrebleu's BLEU of the whole corpus: the counts of all records are pooled.",
     DEFAULTS,
     _measure_of,
+    is_pooled=True,
 )

@@ -51,4 +51,5 @@ METRIC = Metric(
     "word_order 2 it is chrF++.",
     DEFAULTS,
     _measure_of,
+    is_pooled=True,
 )

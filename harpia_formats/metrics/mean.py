@@ -28,6 +28,7 @@ def mean_measure(
         lambda answer, references: (score(answer, references) * factor, 1),
         means(1),
         is_mean=True,
+        is_bounded=True,
     )
 
 

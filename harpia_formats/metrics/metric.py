@@ -9,6 +9,9 @@ Statistics = tuple[float, ...]
 #: An answer, and its references, of which there is at least one.
 Pair = tuple[str, Sequence[str]]
 
+#: The best score on each scale.
+BEST = {"0-1": 1.0, "0-100": 100.0}
+
 
 class MetricError(Exception):
     """A metric that cannot be computed as requested; the text tells how to fix it."""
@@ -41,6 +44,18 @@ class Measure:
     batch: Callable[[Sequence[Pair]], list[Statistics]] | None = None
     #: Whether the score of many records is the mean of their scores.
     is_mean: bool = False
+    #: Whether every score lies on the scale, between 0 and the best score.
+    is_bounded: bool = False
+
+    @property
+    def is_bounded_mean(self) -> bool:
+        """Whether a score is a mean of scores on the scale, as a proportion is."""
+        return self.is_mean and self.is_bounded
+
+    @property
+    def best(self) -> float:
+        """The best score on the scale."""
+        return BEST[self.scale]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +70,6 @@ class Metric:
     #: Returns the metric with the given parameters; raises `MetricError` for an unknown
     #: parameter, a bad value or a package that is not installed.
     build: Callable[[Mapping[str, Any]], Measure]
+    #: Whether the score of many answers is computed of their sums, and is not the mean
+    #: of their scores.
+    is_pooled: bool = False

@@ -83,7 +83,15 @@ def _measure_of(
         f"rouge|impl:rapidfuzz-{version}|tok:{tokenizer}|stem:{yes_no(stemmer)}"
         f"|refs:{rule}|scale:0-1"
     )
-    return Measure(names, signature, "0-1", statistics, means(len(names)), is_mean=True)
+    return Measure(
+        names,
+        signature,
+        "0-1",
+        statistics,
+        means(len(names)),
+        is_mean=True,
+        is_bounded=True,
+    )
 
 
 def _metric(name: str, names: tuple[str, ...], what: str) -> Metric:

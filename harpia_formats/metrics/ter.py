@@ -42,4 +42,5 @@ METRIC = Metric(
     "better, and it may exceed 100.",
     DEFAULTS,
     _measure_of,
+    is_pooled=True,
 )

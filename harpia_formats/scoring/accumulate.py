@@ -1,13 +1,21 @@
 """Sums of statistics over answers, and their scores and confidence intervals."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.metric import Statistics
-from harpia_formats.scoring.bootstrap import LEAST, PoissonBootstrap
+from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.exact_sum import ExactSum
+from harpia_formats.scoring.intervals import (
+    LEAST,
+    ONE_QUESTION,
+    QUANTA,
+    QuestionMoments,
+    remark_of,
+    wilson_interval,
+)
 from harpia_formats.scoring.scores import (
     ComputedMetric,
     Group,
@@ -17,9 +25,12 @@ from harpia_formats.scoring.scores import (
 
 #: The statistics and the scores of one answer by one metric, or why it has none.
 Outcome = tuple[Statistics, tuple[float | None, ...]] | str
+Interval = tuple[float, float] | None
 
 #: A text that every metric can score.
 _ANY = "1 2 3 4 5 6"
+_WILSON = "wilson|number:effective|quantile:t|unit:question"
+_BOOTSTRAP = "bootstrap|limits:percentiles|unit:question"
 
 
 def statistics_width(measure: Measure) -> int:
@@ -27,27 +38,68 @@ def statistics_width(measure: Measure) -> int:
     return len(measure.statistics(_ANY, [_ANY]))
 
 
-def zero_outcome(measure: Measure, references: Sequence[str]) -> Outcome:
-    """Return the outcome of a missing answer that counts as wrong.
+@dataclass(frozen=True, slots=True)
+class GroupAnswer:
+    """One answer of a group, with its outcome by each metric."""
 
-    It is 0 by a mean, and that of an empty text by a metric that pools its counts.
-    """
-    if measure.is_mean:
-        zeros = (0.0,) * len(measure.names)
-        return (*zeros, 1.0), zeros
-    statistics = measure.statistics("", references)
-    return statistics, measure.scores(statistics)
+    #: The number of its record in the run.
+    record_number: int
+    #: The digest of its question.
+    question: bytes
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(slots=True)
+class _Distribution:
+    """The running distribution of one score over single answers."""
+
+    count: int = 0
+    total: ExactSum = field(default_factory=ExactSum)
+    #: Sums of the scores and of their squares, in multiples of 1/QUANTA.
+    quanta: int = 0
+    squares: int = 0
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def add(self, values: Sequence[float]) -> None:
+        """Add the scores of some answers."""
+        if not values:
+            return
+        ends = [end for end in (self.minimum, self.maximum) if end is not None]
+        self.minimum, self.maximum = min((*ends, *values)), max((*ends, *values))
+        self.count += len(values)
+        self.total.add(values)
+        whole = [round(value * QUANTA) for value in values]
+        self.quanta += sum(whole)
+        self.squares += sum([value * value for value in whole])
+
+    def distribution(self) -> ScoreDistribution:
+        """Return the distribution so far."""
+        if not self.count:
+            return ScoreDistribution()
+        spread = self.squares * self.count - self.quanta**2
+        return ScoreDistribution(
+            self.count,
+            self.total.value,
+            self.squares / QUANTA**2,
+            spread / (self.count * QUANTA) ** 2,
+            self.minimum,
+            self.maximum,
+        )
 
 
 @dataclass(slots=True)
 class _MetricTotals:
     """The running totals of one metric."""
 
-    measuring: ComputedMetric
+    metric: ComputedMetric
     count: int = 0
     unscored: int = 0
-    sums: list[float] = field(default_factory=list)
-    spreads: list[ScoreDistribution] = field(default_factory=list)
+    sums: list[ExactSum] = field(default_factory=list)
+    distributions: list[_Distribution] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.distributions = [_Distribution() for _ in self.metric.names]
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add the outcomes of some answers."""
@@ -56,65 +108,75 @@ class _MetricTotals:
         self.count += len(scored)
         if not scored:
             return
-        found = [
-            sum(column) for column in zip(*(one for one, _ in scored), strict=True)
-        ]
-        before = self.sums or [0.0] * len(found)
-        self.sums = [a + b for a, b in zip(before, found, strict=True)]
+        columns = zip(*(statistics for statistics, _ in scored), strict=True)
+        self.sums = self.sums or [ExactSum() for _ in scored[0][0]]
+        for total, column in zip(self.sums, columns, strict=True):
+            total.add(column)
         own = zip(*(values for _, values in scored), strict=True)
-        spreads = self.spreads or [ScoreDistribution()] * len(self.measuring.names)
-        self.spreads = [
-            _spread(spread, [value for value in values if value is not None])
-            for spread, values in zip(spreads, own, strict=True)
+        for distribution, values in zip(self.distributions, own, strict=True):
+            distribution.add([value for value in values if value is not None])
+
+    def values(self) -> tuple[float | None, ...]:
+        """Return the scores of all answers so far."""
+        if not self.sums:
+            return (None,) * len(self.metric.names)
+        return self.metric.measure.scores([total.value for total in self.sums])
+
+
+@dataclass(slots=True)
+class ResampledMetrics:
+    """The bootstrap of the metrics that have no interval by a formula."""
+
+    metrics: tuple[ComputedMetric, ...]
+    bootstrap: PoissonBootstrap
+    _places: list[int] = field(default_factory=list)
+    _widths: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._places = [
+            at
+            for at, metric in enumerate(self.metrics)
+            if not metric.measure.is_bounded_mean
+        ]
+        self._widths = [
+            statistics_width(self.metrics[at].measure) for at in self._places
         ]
 
-    def scores(
-        self, intervals: Sequence[tuple[float, float] | None]
-    ) -> tuple[MetricScore, ...]:
-        """Return the scores of all answers so far, each with its interval."""
-        measure, names = self.measuring.measure, self.measuring.names
-        values = measure.scores(self.sums) if self.sums else (None,) * len(names)
-        spreads = self.spreads or [ScoreDistribution()] * len(names)
-        return tuple(
-            MetricScore(
-                metric=self.measuring.request.label,
-                name=name,
-                value=value,
-                signature=measure.signature,
-                scale=measure.scale,
-                is_mean=measure.is_mean,
-                count=self.count,
-                unscored=self.unscored,
-                interval=interval,
-                spread=spread,
-            )
-            for name, value, interval, spread in zip(
-                names, values, intervals, spreads, strict=True
-            )
+    def add(self, answers: Sequence[GroupAnswer]) -> None:
+        """Add answers, with zeros where a metric has no score."""
+        if not self._places:
+            return
+        keys = [answer.question for answer in answers]
+        self.bootstrap.add(keys, [list(self._row(answer)) for answer in answers])
+
+    def _row(self, answer: GroupAnswer) -> Iterable[float]:
+        for at, width in zip(self._places, self._widths, strict=True):
+            outcome = answer.outcomes[at]
+            yield from (0.0,) * width if isinstance(outcome, str) else outcome[0]
+
+    def intervals(self, level: float) -> dict[int, list[Interval]]:
+        """Return the intervals of each resampled metric by its place."""
+        found = iter(self.bootstrap.intervals(self._scores, level))
+        return {
+            at: [next(found, None) for _ in self.metrics[at].names]
+            for at in self._places
+        }
+
+    def _scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
+        """Return the scores of all metrics, whose statistics are concatenated."""
+        found: list[float | None] = []
+        start = 0
+        for at, width in zip(self._places, self._widths, strict=True):
+            found += self.metrics[at].measure.scores(sums[start : start + width])
+            start += width
+        return tuple(found)
+
+    def method(self, level: float) -> str:
+        """Return the method and parameters of the intervals."""
+        return (
+            f"{_BOOTSTRAP}|level:{level!r}|replicates:{self.bootstrap.replicates}"
+            f"|seed:{self.bootstrap.seed}"
         )
-
-
-def _spread(spread: ScoreDistribution, values: list[float]) -> ScoreDistribution:
-    if not values:
-        return spread
-    ends = [end for end in (spread.minimum, spread.maximum) if end is not None]
-    count, total = len(values), math.fsum(values)
-    mean = total / count
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    if spread.count:
-        # Chan, Golub and LeVeque, Updating Formulae and a Pairwise Algorithm for
-        # Computing Sample Variances, 1979.
-        apart = mean - spread.sum / spread.count
-        both = spread.count + count
-        squares += spread.squares + apart * apart * spread.count * count / both
-    return ScoreDistribution(
-        spread.count + count,
-        spread.sum + total,
-        spread.sum_squares + math.fsum(value * value for value in values),
-        squares,
-        min(*values, *ends) if len(values) + len(ends) > 1 else values[0],
-        max(*values, *ends) if len(values) + len(ends) > 1 else values[0],
-    )
 
 
 @dataclass(slots=True)
@@ -122,97 +184,93 @@ class GroupTotals:
     """The running totals of the answers of one group, by all metrics."""
 
     key: Mapping[str, str]
-    measuring: tuple[ComputedMetric, ...]
-    #: None if intervals are not requested or not available.
-    resampling: PoissonBootstrap | None
-    #: The number of statistics of each metric.
-    widths: tuple[int, ...] = ()
+    metrics: tuple[ComputedMetric, ...]
+    #: None if intervals are not requested.
+    resampled: ResampledMetrics | None
+    #: The number of the group in the run.
+    number: int = 0
     records: int = 0
     answers: int = 0
-    _sums: list[_MetricTotals] = field(default_factory=list)
+    _totals: list[_MetricTotals] = field(default_factory=list)
     _last: int = -1
-    #: The statistics of the last record, to which more answers may belong.
-    _row_of_last: list[float] = field(default_factory=list)
-    #: For each metric the number of records with a scored answer, and the last one.
-    _scored: list[int] = field(default_factory=list)
-    _last_scored: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._sums = [_MetricTotals(metric) for metric in self.measuring]
-        self._scored = [0] * len(self.measuring)
-        self._last_scored = [-1] * len(self.measuring)
+        self._totals = [_MetricTotals(metric) for metric in self.metrics]
 
-    def add(self, answers: Sequence[tuple[int, tuple[Outcome, ...]]]) -> None:
-        """Add answers: the record number and the outcomes of each."""
-        if self.resampling is not None:
-            self._resample(answers)
-        for record, _ in answers:
-            self.records += record != self._last
-            self._last = record
+    def add(self, answers: Sequence[GroupAnswer]) -> None:
+        """Add some answers."""
+        if self.resampled is not None:
+            self.resampled.add(answers)
+        for answer in answers:
+            self.records += answer.record_number != self._last
+            self._last = answer.record_number
         self.answers += len(answers)
-        columns = zip(*(outcomes for _, outcomes in answers), strict=True)
-        for sums, outcomes in zip(self._sums, columns, strict=True):
-            sums.add(outcomes)
+        columns = zip(*(answer.outcomes for answer in answers), strict=True)
+        for totals, outcomes in zip(self._totals, columns, strict=True):
+            totals.add(outcomes)
 
-    def _resample(self, answers: Sequence[tuple[int, tuple[Outcome, ...]]]) -> None:
-        """Add the complete records to the bootstrap, which draws records."""
-        numbers: list[int] = []
-        rows: list[list[float]] = []
-        last = self._last
-        for record, outcomes in answers:
-            row = list(self._row(outcomes))
-            if record == last:
-                row = [a + b for a, b in zip(self._row_of_last, row, strict=True)]
-            elif last >= 0:
-                numbers.append(last)
-                rows.append(self._row_of_last)
-            last, self._row_of_last = record, row
-            for at, outcome in enumerate(outcomes):
-                if not isinstance(outcome, str) and self._last_scored[at] != record:
-                    self._last_scored[at] = record
-                    self._scored[at] += 1
-        if rows and self.resampling is not None:
-            self.resampling.add_numbered(numbers, rows)
+    def group(self, level: float, moments: Sequence[QuestionMoments]) -> Group:
+        """Return the scores of the group, with intervals at `level` (0 to 1).
 
-    def _row(self, outcomes: tuple[Outcome, ...]) -> Iterable[float]:
-        """Yield the statistics of all metrics, zeros where an answer has none."""
-        for outcome, width in zip(outcomes, self.widths, strict=True):
-            yield from (0.0,) * width if isinstance(outcome, str) else outcome[0]
-
-    def group(self, level: float) -> Group:
-        """Return the scores of the group, with intervals at `level` (0 to 1)."""
-        intervals = self._intervals(level)
-        scores = []
-        for sums in self._sums:
-            count = len(sums.measuring.names)
-            scores.append(sums.scores(intervals[:count]))
-            intervals = intervals[count:]
+        `moments` are the sums over questions for each score of each metric, empty if
+        they are not known.
+        """
+        resampled = {} if self.resampled is None else self.resampled.intervals(level)
+        found = iter(moments or repeat(QuestionMoments()))
         return Group(
-            self.key, self.records, self.answers, tuple(chain.from_iterable(scores))
+            self.key,
+            self.records,
+            self.answers,
+            tuple(
+                chain.from_iterable(
+                    self._scores(
+                        totals,
+                        [next(found) for _ in totals.metric.names],
+                        resampled.get(at),
+                        level,
+                    )
+                    for at, totals in enumerate(self._totals)
+                )
+            ),
         )
 
-    def _intervals(self, level: float) -> list[tuple[float, float] | None]:
-        if self.resampling is not None and self._row_of_last:
-            self.resampling.add_numbered([self._last], [self._row_of_last])
-            self._row_of_last = []
-        if self.resampling is None:
-            return [None] * sum(len(metric.names) for metric in self.measuring)
-        found = self.resampling.interval(self._all_scores, level)
-        counts = [
-            count
-            for count, metric in zip(self._scored, self.measuring, strict=True)
-            for _ in metric.names
-        ]
-        return [
-            limits if count >= LEAST else None
-            for limits, count in zip(found, counts, strict=True)
-        ]
-
-    def _all_scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
-        """Return the scores of all metrics, whose statistics are concatenated."""
-        found: list[float | None] = []
-        at = 0
-        for metric, width in zip(self.measuring, self.widths, strict=True):
-            found += metric.measure.scores(sums[at : at + width])
-            at += width
-        return tuple(found)
+    def _scores(
+        self,
+        totals: _MetricTotals,
+        moments: Sequence[QuestionMoments],
+        resampled: Sequence[Interval] | None,
+        level: float,
+    ) -> Iterable[MetricScore]:
+        """Yield the scores of one metric with their intervals."""
+        measure = totals.metric.measure
+        for at, (name, value) in enumerate(
+            zip(totals.metric.names, totals.values(), strict=True)
+        ):
+            mine = moments[at]
+            interval, method, remark = None, "", ""
+            if self.resampled is None or not mine.questions:
+                pass
+            elif mine.questions < LEAST:
+                remark = ONE_QUESTION
+            elif measure.is_bounded_mean:
+                interval = wilson_interval(mine, level, measure.best)
+                method = f"{_WILSON}|level:{level!r}"
+                remark = remark_of(mine, measure.best)
+            elif resampled is not None and resampled[at] is not None:
+                interval, method = resampled[at], self.resampled.method(level)
+            yield MetricScore(
+                metric=totals.metric.request.label,
+                name=name,
+                value=value,
+                signature=measure.signature,
+                scale=measure.scale,
+                is_mean=measure.is_mean,
+                count=totals.count,
+                unscored=totals.unscored,
+                interval=interval,
+                spread=totals.distributions[at].distribution(),
+                method=method,
+                questions=mine.questions,
+                standard_error=mine.standard_error if measure.is_mean else None,
+                remark=remark,
+            )

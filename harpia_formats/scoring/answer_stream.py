@@ -17,17 +17,25 @@ from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
 from harpia_formats.rules.scoring import NO_ANSWER, NO_REFERENCE, UNSCORABLE
 from harpia_formats.scoring.accumulate import (
+    GroupAnswer,
     GroupTotals,
     Outcome,
-    statistics_width,
+    ResampledMetrics,
+)
+from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.groups import AnswerGrouping
+from harpia_formats.scoring.intervals import QuestionMoments
+from harpia_formats.scoring.measure import (
+    BATCH,
+    BatchQueue,
+    BatchResult,
     zero_outcome,
 )
-from harpia_formats.scoring.bootstrap import PoissonBootstrap, unavailable_reason
-from harpia_formats.scoring.groups import AnswerGrouping
-from harpia_formats.scoring.measure import BATCH, BatchQueue, BatchResult
 from harpia_formats.scoring.options import Missing, ScoreOptions
+from harpia_formats.scoring.question_store import QuestionStore
+from harpia_formats.scoring.questions import question_key
 from harpia_formats.scoring.results.format import ResultWriter
-from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
+from harpia_formats.scoring.scores import ComputedMetric, Group, ScoredAnswer
 from harpia_formats.validation.merge.tally import Tally
 
 _Outcomes = tuple[Outcome, ...]
@@ -67,24 +75,24 @@ class AnswerScorer:
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
     seen_models: dict[str, None] = field(default_factory=dict)
-    #: The number of scored answers.
+    #: The number of answers, and of missing ones among them that count as 0.
     number: int = 0
+    zeros: int = 0
     total: GroupTotals = field(init=False)
     #: Whether a record may hold answers of several models.
     holds_models: bool = False
     #: Characters of the waiting answers and references.
     _size: int = 0
-    _widths: tuple[int, ...] = ()
     _records: int = 0
+    _store: QuestionStore = field(init=False)
+    #: The sums over questions of each group by its number, None for all answers.
+    _moments: dict[int | None, list[QuestionMoments]] = field(default_factory=dict)
     _waiting: list[_Answer] = field(default_factory=list)
     _rules: dict[str, Rule] = field(default_factory=all_rules)
 
     def __post_init__(self) -> None:
-        if self.options.replicates and not unavailable_reason():
-            self._widths = tuple(
-                statistics_width(metric.measure) for metric in self.measured
-            )
-        self.total = self._sums({})
+        self._store = QuestionStore([len(metric.names) for metric in self.measured])
+        self.total = self._totals({}, 0)
         self.seconds = [0.0] * len(self.measured)
 
     def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
@@ -127,7 +135,6 @@ class AnswerScorer:
             self._checked_outcomes(answer, measured_outcomes) for answer in answers
         ]
         scored = list(zip(answers, outcomes, strict=True))
-        self.total.add([(answer.record_number, found) for answer, found in scored])
         self._add_to_groups(scored)
         writer = self.writer()
         for answer, answer_outcomes in scored:
@@ -145,6 +152,7 @@ class AnswerScorer:
             self._report(NO_ANSWER, answer, "there is no answer to score")
             return ("no answer",) * count
         if is_zero:
+            self.zeros += 1
             self._report(NO_ANSWER, answer, "there is no answer, which scores 0")
             return tuple(
                 zero_outcome(metric.measure, answer.record.references or [])
@@ -178,26 +186,61 @@ class AnswerScorer:
         )
 
     def _add_to_groups(self, scored: list[tuple[_Answer, _Outcomes]]) -> None:
-        if not self.options.by:
-            return
-        parts: dict[tuple[str, ...], list[tuple[int, _Outcomes]]] = {}
+        every = []
+        parts: dict[tuple[str, ...], list[GroupAnswer]] = {}
+        last, question = 0, b""
         for answer, outcomes in scored:
-            key = self.grouping.key_of(answer.record, answer.output)
-            parts.setdefault(key, []).append((answer.record_number, outcomes))
+            if answer.record_number != last:
+                last = answer.record_number
+                question = question_key(answer.record, last)
+            found = GroupAnswer(last, question, outcomes)
+            every.append(found)
+            if self.options.by:
+                key = self.grouping.key_of(answer.record, answer.output)
+                parts.setdefault(key, []).append(found)
+        self.total.add(every)
+        if not self.options.by:
+            self._store.add_answers(every, self.total.number)
         for key, part in parts.items():
-            sums = self.groups.get(key)
-            if sums is None:
+            totals = self.groups.get(key)
+            if totals is None:
                 self.grouping.check(len(self.groups) + 1)
                 names = dict(zip(self.options.by, key, strict=True))
-                sums = self.groups[key] = self._sums(names)
-            sums.add(part)
+                totals = self.groups[key] = self._totals(names, len(self.groups))
+            totals.add(part)
+            self._store.add_answers(part, totals.number)
 
-    def _sums(self, key: dict[str, str]) -> GroupTotals:
+    def _totals(self, key: dict[str, str], number: int) -> GroupTotals:
         options = self.options
-        resampling = None
-        if options.replicates and not unavailable_reason():
-            resampling = PoissonBootstrap(options.replicates, options.seed)
-        return GroupTotals(key, self.measured, resampling, self._widths)
+        resampled = None
+        if options.replicates:
+            bootstrap = PoissonBootstrap(options.replicates, options.seed)
+            resampled = ResampledMetrics(self.measured, bootstrap)
+        return GroupTotals(key, self.measured, resampled, number)
+
+    def add_up_questions(self) -> None:
+        """Add up the answers of each question, after the last answer.
+
+        Raises `SourceError` if the temporary file of the questions fails.
+        """
+        self._moments = self._store.moments()
+
+    def all_scores(self) -> Group:
+        """Return the scores of all answers."""
+        return self._group(self.total, None)
+
+    def group_scores(self) -> tuple[Group, ...]:
+        """Return the scores of each group."""
+        return tuple(
+            self._group(totals, totals.number) for totals in self.groups.values()
+        )
+
+    def _group(self, totals: GroupTotals, number: int | None) -> Group:
+        return totals.group(self.options.level, self._moments.get(number, []))
+
+    def close(self) -> None:
+        """Remove temporary files."""
+        self._store.close()
 
     def _report(self, code: str, answer: _Answer, message: str) -> None:
         """Report an answer without a score; raises `ScoreError` if it is refused."""

@@ -1,49 +1,35 @@
-"""Compare the scores of two systems on the same records.
+"""Compare the scores of two systems on the same questions.
 
-Answers are paired by the ids of their records, or by their prompts if one side has no
-ids. Several answers of one record are paired by model and order. The statistics of all
-answers, eight bytes each, and two digests of each answer are held in memory.
+Questions are paired by the ids of their records, their prompts and their references.
+The statistics of all answers, eight bytes each, and the digests of all questions are
+held in memory.
 """
 
+import math
 from array import array
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from msgspec import UNSET
-
 from harpia_formats.io.inputs import Input
-from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.record import Record
 from harpia_formats.model.report import NoTruthValue
 from harpia_formats.scoring.accumulate import statistics_width
-from harpia_formats.scoring.bootstrap import (
-    Comparison,
-    compare_paired,
-    unavailable_reason,
+from harpia_formats.scoring.compared import (
+    DIFFERENT_MODELS,
+    ComparedScore,
+    paired_test,
+    pooled_note,
+    with_adjusted,
 )
+from harpia_formats.scoring.match_questions import QuestionTable, match_questions
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.p_values import PairedTest
+from harpia_formats.scoring.paired import compare_paired
+from harpia_formats.scoring.paired_answers import PairedAnswers, summed
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.run import Scoring, metric_identities
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedScore:
-    """One score of two systems over their paired answers."""
-
-    metric: str
-    name: str
-    #: The scores of both systems, None if no answer could be scored.
-    first: float | None
-    second: float | None
-    #: Their difference, None if it cannot be computed.
-    comparison: Comparison | None
-    signature: str
-    #: The number of pairs of answers.
-    pairs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +40,7 @@ class ComparisonReport(NoTruthValue):
     #: The scores of each system over all of its answers.
     first: Scores
     second: Scores
-    #: The number of answers that only one system has.
+    #: The number of questions that only one system has.
     only_first: int
     only_second: int
     said: tuple[str, ...] = ()
@@ -81,37 +67,23 @@ class ComparisonReport(NoTruthValue):
 class _SystemAnswers:
     """The statistics of one system's answers; a `ResultWriter`."""
 
-    by_id: bool = True
-    #: Digests of the id and of the prompt of each answer, by which it is paired.
-    ids: list[bytes] = field(default_factory=list)
-    prompts: list[bytes] = field(default_factory=list)
-    #: The model of each answer.
+    questions: QuestionTable = field(default_factory=QuestionTable)
+    #: The number of the question of each answer, and its model.
+    numbers: "array[int]" = field(default_factory=lambda: array("Q"))
     models: list[str] = field(default_factory=list)
     #: For each metric the concatenated statistics of all answers; NaN for an answer
     #: that could not be scored.
     columns: list["array[float]"] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
-    #: The current record, and its answers so far by model.
-    _record: int = -1
-    _before: Counter[str] = field(default_factory=Counter)
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the statistics of an answer."""
-        record = scored.record
-        if scored.record_number != self._record:
-            self._record = scored.record_number
-            self._before.clear()
-        model = str(scored.output.model or "")
-        self.models.append(model)
-        number = self._before[model]
-        self._before[model] += 1
-        self.by_id = self.by_id and record.id is not UNSET
-        self.ids.append(pairing_key(f"{record.id}", number))
-        self.prompts.append(pairing_key(prompt_text(record), number))
+        self.models.append(str(scored.output.model or ""))
+        self.numbers.append(self.questions.number_of(scored.record))
         for column, width, statistics in zip(
             self.columns, self.widths, scored.statistics, strict=True
         ):
-            column.extend((float("nan"),) * width if statistics is None else statistics)
+            column.extend((math.nan,) * width if statistics is None else statistics)
 
     def close(self, scores: Scores) -> None:
         """Do nothing: a comparison writes no results."""
@@ -125,38 +97,37 @@ class _SystemAnswers:
         self.columns = [array("d") for _ in run.measured]
         return self
 
-    def row(self, metric: int, place: int) -> Sequence[float] | None:
-        """Return the statistics of an answer by a metric, None without a score."""
-        width = self.widths[metric]
-        found = self.columns[metric][place * width : (place + 1) * width]
-        return None if found[0] != found[0] else found
+    def named_models(self) -> set[str]:
+        """Return the names of all models."""
+        return set(filter(None, self.models))
+
+    def places(self, keys: Sequence[bytes], *, by_model: bool) -> "_Places":
+        """Return the answers to each question by its key, and by model if `by_model`.
+
+        `keys` has the key of each question by its number.
+        """
+        found: _Places = {}
+        for place, number in enumerate(self.numbers):
+            model = self.models[place] if by_model else ""
+            found.setdefault((keys[number], model), []).append(place)
+        return found
+
+    def rows(self, metric: int, places: Iterable[int]) -> list[Sequence[float]]:
+        """Return the statistics of those answers that have a score by a metric."""
+        width, column = self.widths[metric], self.columns[metric]
+        found = (column[place * width : (place + 1) * width] for place in places)
+        return [row for row in found if row[0] == row[0]]
 
 
-def pairing_key(text: str, number: int) -> bytes:
-    """Return a digest of an id or prompt and the number of the answer to it."""
-    from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, too slow for --help
-
-    key = f"{number}\n{text}".encode("utf-8", "surrogatepass")
-    return blake2b(key, digest_size=16).digest()
-
-
-def prompt_text(record: Record) -> str:
-    """Return the prompt of a record as text: its prompt, or its messages as JSON."""
-    if record.prompt is not UNSET:
-        return record.prompt
-    messages = record.messages or []
-    questions = [message for message in messages if message.get("role") == "user"]
-    if len(questions) == 1 and isinstance(questions[0].get("content"), str):
-        return str(questions[0]["content"])
-    return encode(
-        [(message.get("role"), message.get("content")) for message in messages]
-    ).decode()
+#: Answers by the key of their question and their model.
+_Places = dict[tuple[bytes, str], list[int]]
 
 
 class ScoreComparison:
     """A comparison of two systems: iterate for the problems, then call `report`.
 
-    Raises what `Scoring` raises.
+    `test` is one of `paired.TESTS`, or None for permutation of means and the bootstrap
+    of other scores. Raises what `Scoring` raises.
     """
 
     def __init__(
@@ -165,12 +136,9 @@ class ScoreComparison:
         second: Iterable[Input],
         options: ScoreOptions,
         models: tuple[str | None, str | None] = (None, None),
+        test: str | None = None,
     ) -> None:
-        if unavailable_reason():
-            raise ScoreError(f"scores cannot be compared: {unavailable_reason()}")
-        if not options.replicates:
-            raise ScoreError("a comparison needs replicates: set at least one")
-        self._options = options
+        self._test = paired_test(options, test)
         self._sides = (_SystemAnswers(), _SystemAnswers())
         without = replace(options, replicates=0, by=())
         self._runs = tuple(
@@ -191,7 +159,7 @@ class ScoreComparison:
             yield from run
 
     def report(self) -> ComparisonReport:
-        """Return the result; raises `ScoreError` if no record is in both inputs."""
+        """Return the result; raises `ScoreError` if no question is in both inputs."""
         first, second = (run.scores() for run in self._runs)
         if first.is_broken or second.is_broken:
             return ComparisonReport((), first, second, 0, 0)
@@ -200,92 +168,107 @@ class ScoreComparison:
                 "the inputs select different metrics, which cannot be compared; name "
                 "metrics with --metrics"
             )
-        by_id = all(side.by_id for side in self._sides)
-        ours, theirs = self._keys(by_id=by_id)
-        both = [(at, theirs[key]) for key, at in ours.items() if key in theirs]
-        if not both:
-            by = "id" if by_id else "prompt"
-            raise ScoreError(f"no record of both inputs has the same {by}")
+        ours, theirs = self._sides
+        matched = match_questions(ours.questions, theirs.questions)
+        models = self._several_models()
+        places = [
+            side.places(keys, by_model=bool(models))
+            for side, keys in zip(
+                self._sides, (matched.first, matched.second), strict=True
+            )
+        ]
+        both = [key for key in places[0] if key in places[1]]
+        count = sum(len(metric.names) for metric in first.measured)
+        test = self._test.of_many(count)
         compared = [
             score
             for number, metric in enumerate(first.measured)
-            for score in self._compared(number, metric, both)
+            for score in self._compared(number, metric, places, both, test)
         ]
         return ComparisonReport(
-            tuple(compared),
+            with_adjusted(compared),
             first,
             second,
-            len(ours) - len(both),
-            len(theirs) - len(both),
-            first.said,
+            matched.only_first,
+            matched.only_second,
+            (
+                *_notes(first.said, second.said),
+                *matched.notes,
+                *([pooled_note(models)] if models else []),
+            ),
         )
 
-    def _keys(self, *, by_id: bool) -> list[dict[bytes, int]]:
-        """Return for both systems the places of answers by their pairing keys.
+    def _several_models(self) -> list[str]:
+        """Return the models by which answers are paired, none if each side has one.
 
         Raises `ScoreError` if answers of several models cannot be paired.
         """
-        ours, theirs = (set(side.models) for side in self._sides)
-        has_several = max(len(ours), len(theirs)) > 1
-        if has_several and ours != theirs:
-            raise ScoreError(
-                "answers of different models cannot be paired; name one model of each "
-                "input with --model-a and --model-b"
-            )
-        found = []
-        for side in self._sides:
-            keys = side.ids if by_id else side.prompts
-            if has_several:
-                both = zip(keys, side.models, strict=True)
-                keys = [key + model.encode() for key, model in both]
-            found.append(_places(keys))
-        return found
+        ours, theirs = (side.named_models() for side in self._sides)
+        if max(len(ours), len(theirs)) <= 1:
+            return []
+        if ours != theirs:
+            raise ScoreError(DIFFERENT_MODELS)
+        return sorted(ours)
 
     def _compared(
-        self, number: int, measuring: ComputedMetric, both: list[tuple[int, int]]
+        self,
+        number: int,
+        metric: ComputedMetric,
+        places: Sequence[_Places],
+        both: Sequence[tuple[bytes, str]],
+        test: PairedTest,
     ) -> Generator[ComparedScore, None, None]:
-        ours, theirs = self._sides
-        rows = [(ours.row(number, a), theirs.row(number, b)) for a, b in both]
-        pairs = [(a, b) for a, b in rows if a is not None and b is not None]
-        one, other = [a for a, _ in pairs], [b for _, b in pairs]
-        scores, options = measuring.measure.scores, self._options
-        found = compare_paired(
-            one,
-            other,
-            scores,
-            replicates=options.replicates,
-            seed=options.seed,
-            level=options.level,
+        """Yield the scores of one metric, compared over the questions `both`."""
+        questions: dict[bytes, tuple[list[Sequence[float]], list[Sequence[float]]]] = {}
+        unscored = [0, 0]
+        for key in both:
+            found = [
+                side.rows(number, answers[key])
+                for side, answers in zip(self._sides, places, strict=True)
+            ]
+            for at, rows in enumerate(found):
+                unscored[at] += len(places[at][key]) - len(rows)
+            if all(found):
+                pair = questions.setdefault(key[0], ([], []))
+                for kept, rows in zip(pair, found, strict=True):
+                    kept.extend(rows)
+        measure = metric.measure
+        one, other = ([pair[at] for pair in questions.values()] for at in (0, 1))
+        answers = PairedAnswers(
+            list(questions),
+            [summed(rows) for rows in one],
+            [summed(rows) for rows in other],
+            [len(rows) for rows in one],
+            [len(rows) for rows in other],
+            measure.scores,
+            measure.best if measure.is_mean else None,
         )
         values = [
-            scores([sum(column) for column in zip(*system, strict=True)])
-            if system
-            else (None,) * len(measuring.names)
+            measure.scores(summed([row for rows in system for row in rows]))
             for system in (one, other)
         ]
         for name, first, second, comparison in zip(
-            measuring.names, *values, found, strict=True
+            metric.names, *values, compare_paired(answers, test), strict=True
         ):
             yield ComparedScore(
-                measuring.request.label,
+                metric.request.label,
                 name,
                 first,
                 second,
                 comparison,
-                measuring.measure.signature,
-                len(pairs),
+                measure.signature,
+                len(questions),
+                (unscored[0], unscored[1]),
             )
 
 
-def _places(keys: list[bytes]) -> dict[bytes, int]:
-    """Return the place of each key; a repeated key is extended by a number."""
-    places: dict[bytes, int] = {}
-    again: Counter[bytes] = Counter()
-    for at, key in enumerate(keys):
-        number = again[key]
-        again[key] += 1
-        places[key if not number else key + number.to_bytes(4, "big")] = at
-    return places
+def _notes(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    """Return the notes of both runs, each with its input unless both have it."""
+    ours, theirs = list(first), list(second)
+    return [
+        *(note if note in theirs else f"first input: {note}" for note in ours),
+        *(f"second input: {note}" for note in theirs if note not in ours),
+    ]
 
 
 def _writer_of(side: _SystemAnswers) -> Callable[[Files, ResultRun], _SystemAnswers]:

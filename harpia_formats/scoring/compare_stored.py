@@ -1,25 +1,30 @@
 """Compare the scores in the records of two data sets, if computed the same way."""
 
-from collections import Counter
+import math
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, field
-
-from msgspec import UNSET
+from dataclasses import dataclass
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.metrics import METRICS
+from harpia_formats.metrics.mean import means
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.record import Record, Score
 from harpia_formats.model.report import NoTruthValue, Report
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
-from harpia_formats.scoring.bootstrap import compare_paired, unavailable_reason
-from harpia_formats.scoring.compare_runs import ComparedScore, pairing_key, prompt_text
-from harpia_formats.scoring.options import ScoreOptions
-
-#: The name of a score that does not name its metric.
-UNNAMED = "score"
+from harpia_formats.scoring.compared import (
+    DIFFERENT_MODELS,
+    ComparedScore,
+    paired_test,
+    pooled_note,
+    with_adjusted,
+)
+from harpia_formats.scoring.match_questions import match_questions
+from harpia_formats.scoring.options import Missing, ScoreOptions
+from harpia_formats.scoring.p_values import PairedTest
+from harpia_formats.scoring.paired import compare_paired
+from harpia_formats.scoring.paired_answers import PairedAnswers, summed
+from harpia_formats.scoring.stored_scores import StoredScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class StoredReport(NoTruthValue):
 
     compared: tuple[ComparedScore, ...]
     reports: tuple[Report, Report]
-    #: The number of scores that only one data set has.
+    #: The number of questions that only one data set has.
     only_first: int
     only_second: int
     said: tuple[str, ...] = ()
@@ -40,73 +45,13 @@ class StoredReport(NoTruthValue):
         return is_whole and all(score.comparison for score in self.compared)
 
 
-@dataclass(slots=True)
-class _Stored:
-    """The scores of one data set by metric and pairing keys."""
+def is_pooled(name: str, signature: str) -> bool:
+    """Tell whether a score of a whole data set is not the mean of those of its rows.
 
-    reading: Reading
-    models: ModelSelection
-    by_id: bool = True
-    values: dict[str, dict[tuple[bytes, bytes], float]] = field(default_factory=dict)
-    signatures: dict[str, dict[str, None]] = field(default_factory=dict)
-
-    def problems(self) -> Generator[Problem, None, None]:
-        """Read all scores; yield the problems of the data."""
-        yield from self.reading.problems(
-            self._add_record, lambda *_: None, lambda _: None
-        )
-        self.models.check()
-
-    def _add_record(self, placed: PlacedRecord) -> None:
-        record = self.models.select(placed.record)
-        self.by_id = self.by_id and record.id is not UNSET
-        seen: Counter[str] = Counter()
-        for output in record.outputs:
-            for score in output.scores or []:
-                self._add_score(record, score, seen)
-
-    def _add_score(self, record: Record, score: Score, seen: Counter[str]) -> None:
-        value = _number_of(score.value)
-        if value is None:
-            return
-        name = _name_of(score)
-        number = seen[name]
-        seen[name] += 1
-        by_id, by_prompt = (
-            pairing_key(text, number) for text in (f"{record.id}", prompt_text(record))
-        )
-        found = self.values.setdefault(name, {})
-        if (by_id, by_prompt) in found:
-            raise ScoreError(
-                f"two records with the same id have a score of {name}: {record.id!r}"
-            )
-        found[by_id, by_prompt] = value
-        signature = "" if score.signature is UNSET else score.signature
-        self.signatures.setdefault(name, {})[signature] = None
-
-    def values_by_key(self, name: str, *, by_id: bool) -> dict[bytes, float]:
-        """Return the scores of one metric by the pairing key: id or prompt."""
-        return {
-            id_key if by_id else prompt_key: value
-            for (id_key, prompt_key), value in self.values[name].items()
-        }
-
-
-def _number_of(value: object) -> float | None:
-    """Return the value of a score as a number, None if it is not a number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return None
-
-
-def _name_of(score: Score) -> str:
-    for name in (score.metric, score.evaluation_name):
-        if name is not UNSET:
-            return name
-    return UNNAMED
+    The signature decides, and the name of the metric without one.
+    """
+    metric = METRICS.get((signature or name).partition("|")[0])
+    return metric is not None and metric.is_pooled
 
 
 class StoredComparison:
@@ -115,21 +60,21 @@ class StoredComparison:
     Raises `ScoreError` for scores with different signatures, except with `force`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - two inputs, and how they are compared
         self,
         first: Iterable[Input],
         second: Iterable[Input],
         options: ScoreOptions,
         models: tuple[str | None, str | None] = (None, None),
+        test: str | None = None,
         *,
         force: bool = False,
     ) -> None:
-        if unavailable_reason():
-            raise ScoreError(f"scores cannot be compared: {unavailable_reason()}")
+        self._test = paired_test(options, test)
         self._options, self._force = options, force
         self._notes: list[str] = []
         self._sides = tuple(
-            _Stored(
+            StoredScores(
                 Reading(
                     inputs,
                     options.from_,
@@ -139,6 +84,7 @@ class StoredComparison:
                     progress=options.progress,
                 ),
                 ModelSelection(model or options.model),
+                options.missing == Missing.ZERO,
             )
             for inputs, model in zip((first, second), models, strict=True)
         )
@@ -157,23 +103,43 @@ class StoredComparison:
             for report in reports
         ):
             return StoredReport((), reports, 0, 0)
-        by_id = first.by_id and second.by_id
-        compared, only = [], [0, 0]
-        for name in self._names():
+        names = self._names()
+        for name in names:
             self._check(name)
-            ours, theirs = (
-                side.values_by_key(name, by_id=by_id) for side in self._sides
+        matched = match_questions(first.questions, second.questions)
+        test = self._test.of_many(len(names))
+        compared = [
+            self._compared(
+                name,
+                first.values_by_key(name, matched.first),
+                second.values_by_key(name, matched.second),
+                test,
             )
-            both = [key for key in ours if key in theirs]
-            only[0] += len(ours) - len(both)
-            only[1] += len(theirs) - len(both)
-            if both:
-                compared.append(self._compared(name, both, ours, theirs))
-        if not compared:
-            raise ScoreError("no record of both inputs has a score of the same metric")
+            for name in names
+        ]
+        if not any(score.questions for score in compared):
+            raise ScoreError(
+                "no question of both inputs has a score of the same metric"
+            )
         return StoredReport(
-            tuple(compared), reports, only[0], only[1], tuple(self._notes)
+            with_adjusted(compared),
+            reports,
+            matched.only_first,
+            matched.only_second,
+            (*self._notes, *matched.notes, *self._model_notes()),
         )
+
+    def _model_notes(self) -> list[str]:
+        """Return a note if scores of several models are compared together.
+
+        Raises `ScoreError` if they are not of the same models.
+        """
+        ours, theirs = (side.named_models for side in self._sides)
+        if max(len(ours), len(theirs)) <= 1:
+            return []
+        if ours != theirs:
+            raise ScoreError(DIFFERENT_MODELS)
+        return [pooled_note(ours)]
 
     def _names(self) -> list[str]:
         first, second = self._sides
@@ -195,8 +161,19 @@ class StoredComparison:
         return [name for name in names if not wanted or name in wanted]
 
     def _check(self, name: str) -> None:
-        """Raise `ScoreError` if the signatures of a score differ between the inputs."""
+        """Raise `ScoreError` if the signatures of a score differ between the inputs.
+
+        It is raised for pooled metrics, too: the mean of the scores of rows is not the
+        score of the whole.
+        """
         ours, theirs = (list(side.signatures[name]) for side in self._sides)
+        for signature in (*ours, *theirs):
+            if is_pooled(name, signature):
+                raise ScoreError(
+                    f"{name} is a score of all answers together, and not the mean of "
+                    "the stored scores of rows; compare without --stored, or name "
+                    "other metrics with --metrics"
+                )
         if ours == theirs and len(ours) == 1 and ours[0]:
             return
         shown = [
@@ -214,29 +191,41 @@ class StoredComparison:
     def _compared(
         self,
         name: str,
-        both: list[bytes],
-        ours: dict[bytes, float],
-        theirs: dict[bytes, float],
+        ours: dict[bytes, list[float]],
+        theirs: dict[bytes, list[float]],
+        test: PairedTest,
     ) -> ComparedScore:
-        options = self._options
-        # The statistics of a mean: the value, and a count of 1.
-        one = [(ours[key], 1.0) for key in both]
-        other = [(theirs[key], 1.0) for key in both]
-        (comparison,) = compare_paired(
+        """Return the comparison of one metric, given its values by question."""
+        both = [key for key in ours if key in theirs]
+        # The statistics of a mean: the sum of the values, and their number.
+        one, other = (
+            [(math.fsum(values[key]), len(values[key])) for key in both]
+            for values in (ours, theirs)
+        )
+        answers = PairedAnswers(
+            both,
             one,
             other,
-            lambda sums: (sums[0] / sums[1] if sums[1] else None,),
-            replicates=options.replicates,
-            seed=options.seed,
-            level=options.level,
+            [len(ours[key]) for key in both],
+            [len(theirs[key]) for key in both],
+            means(1),
+            self._best(both, ours, theirs),
         )
-        signature = next(iter(self._sides[0].signatures[name]))
+        (first,), (second,) = (means(1)(summed(system)) for system in (one, other))
+        (comparison,) = compare_paired(answers, test)
         return ComparedScore(
             name,
             name,
-            sum(a for a, _ in one) / len(one),
-            sum(b for b, _ in other) / len(other),
+            first,
+            second,
             comparison,
-            signature,
+            next(iter(self._sides[0].signatures[name])),
             len(both),
+            (self._sides[0].unscored[name], self._sides[1].unscored[name]),
         )
+
+    @staticmethod
+    def _best(both: Iterable[bytes], *systems: dict[bytes, list[float]]) -> float:
+        """Return the best score of a scale that is not declared: 100, or else 1."""
+        values = (value for key in both for system in systems for value in system[key])
+        return 100.0 if max(values, default=0.0) > 1 else 1.0

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.metrics import Measure, measure_of
@@ -46,9 +47,19 @@ def _outcomes_of(measure: Measure, pairs: Sequence[Pair]) -> list[Outcome]:
     return [
         statistics
         if isinstance(statistics, str)
-        else (statistics, measure.scores(statistics))
+        else _outcome(statistics, measure.scores(statistics))
         for statistics in _statistics(measure, pairs)
     ]
+
+
+def _outcome(statistics: Statistics, scores: tuple[float | None, ...]) -> Outcome:
+    """Return the outcome of an answer; one beyond all numbers is no score."""
+    # A sum is finite only if all of its numbers are, but for an overflow.
+    if isfinite(sum(statistics)) and all(
+        score is None or isfinite(score) for score in scores
+    ):
+        return statistics, scores
+    return "it is not a finite number"
 
 
 def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | str]:
@@ -64,6 +75,19 @@ def _statistics_of(measure: Measure, pair: Pair) -> Statistics | str:
         return measure.statistics(*pair)
     except UnscorableError as error:
         return str(error)
+
+
+def zero_outcome(measure: Measure, references: Sequence[str]) -> Outcome:
+    """Return the outcome of a missing answer that counts as 0.
+
+    For a pooled metric it is that of an empty answer, which adds the length of the
+    references to the sums.
+    """
+    if measure.is_mean:
+        nothing = (*((0.0,) * len(measure.names)), 1.0)
+        if measure.scores(nothing) == nothing[:-1]:
+            return nothing, nothing[:-1]
+    return measure_batch([measure], [("", references)]).outcomes[0][0]
 
 
 class _ThreadMeasures(threading.local):

@@ -20,7 +20,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.reader import Reading
 from harpia_formats.registry import adapter_of, result_format_named
 from harpia_formats.scoring.answer_stream import AnswerScorer
-from harpia_formats.scoring.bootstrap import unavailable_reason
+from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.groups import AnswerGrouping
 from harpia_formats.scoring.measure import BatchQueue
 from harpia_formats.scoring.options import ScoreOptions
@@ -144,6 +144,8 @@ class Scoring:
             if self._writer is not None:
                 self._writer.drop()
             raise
+        finally:
+            self._answers.close()
 
     def _run(self) -> Generator[Problem, None, None]:
         if self._metrics is None and not self._select_metrics_by_input():
@@ -165,6 +167,7 @@ class Scoring:
             batches.finish()
         yield from answers.pop_problems()
         self._models.check()
+        answers.add_up_questions()
         self._finish()
 
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
@@ -222,18 +225,15 @@ class Scoring:
 
     def scores(self) -> Scores:
         """Return the scores, after the iteration has ended."""
-        options, answers = self._options, self._answers
+        answers = self._answers
         problems = tuple(self._problems)
         return Scores(
             profile=self._profile.id,
             measured=answers.measured,
             unknown=() if self._metrics is None else self._metrics.unknown,
-            total=answers.total.group(options.level),
-            groups=tuple(
-                group.group(options.level) for group in answers.groups.values()
-            ),
+            total=answers.all_scores(),
+            groups=answers.group_scores(),
             seconds=tuple(answers.seconds),
-            resampling=self._resampling(),
             report=replace(self._reading.tally.report(), problems=problems),
             is_broken=not self._is_readable,
             models=tuple(answers.seen_models),
@@ -242,22 +242,18 @@ class Scoring:
             said=self._notes(),
         )
 
-    def _resampling(self) -> str:
-        options = self._options
-        if not options.replicates or unavailable_reason():
-            return ""
-        return (
-            f"bootstrap|level:{options.level!r}|replicates:{options.replicates}"
-            f"|seed:{options.seed}"
-        )
-
     def _notes(self) -> tuple[str, ...]:
         """Return notes on skipped rows, missing packages and the selection."""
         chosen = () if self._metrics is None else self._metrics.notes
-        missing = unavailable_reason() if self._options.replicates else ""
+        is_resampled = self._options.replicates and any(
+            not metric.measure.is_bounded_mean for metric in self._answers.measured
+        )
+        missing = unavailable_reason() if is_resampled else ""
         invalid = sum(file.invalid for file in self._reading.tally.report().files)
         left = f"{invalid:,} invalid rows were left out" if invalid else ""
-        found = (note for note in (left, missing) if note)
+        zeros = self._answers.zeros
+        counted = f"{zeros:,} missing answers count as 0" if zeros else ""
+        found = (note for note in (left, counted, missing) if note)
         return (*chosen, *found, *self._files.notes)
 
 

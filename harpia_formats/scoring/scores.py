@@ -49,8 +49,8 @@ class ScoreDistribution:
     count: int = 0
     sum: float = 0.0
     sum_squares: float = 0.0
-    #: The sum of the squared deviations from the mean.
-    squares: float = 0.0
+    #: The variance of the population, None if there is no score.
+    variance: float | None = None
     minimum: float | None = None
     maximum: float | None = None
 
@@ -63,15 +63,9 @@ class ScoreDistribution:
         return min(max(self.sum / self.count, self.minimum), self.maximum)
 
     @property
-    def variance(self) -> float | None:
-        """The variance of the population, None if there is no score."""
-        return self.squares / self.count if self.count else None
-
-    @property
     def deviation(self) -> float | None:
         """The standard deviation of the population, None if there is no score."""
-        variance = self.variance
-        return None if variance is None else math.sqrt(variance)
+        return None if self.variance is None else math.sqrt(self.variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +90,14 @@ class MetricScore:
     interval: tuple[float, float] | None
     #: The distribution of the scores of single answers.
     spread: ScoreDistribution
+    #: The method and parameters of the interval, "" if there is none.
+    method: str = ""
+    #: The number of questions with a scored answer.
+    questions: int = 0
+    #: The standard error of a mean by question, None if it is unknown.
+    standard_error: float | None = None
+    #: Why the interval is approximate or missing, "" if it is neither.
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,6 @@ class Scores(NoTruthValue):
     groups: tuple[Group, ...]
     #: Seconds that each metric took over all answers.
     seconds: tuple[float, ...]
-    #: The method and parameters of the intervals, "" if there are none.
-    resampling: str
     #: The report of validation on the input.
     report: Report
     #: Whether reading stopped before the end of the input.

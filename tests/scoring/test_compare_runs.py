@@ -1,14 +1,17 @@
 """Two systems are compared on the records that both have answered."""
 
+import io
 import json
+import random
 from typing import Any
 
 import pytest
 
-from harpia_formats import compare_scores
+from harpia_formats import compare_scores, score
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.compare_stored import StoredComparison, StoredReport
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.paired import holm, questions_for
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -46,7 +49,7 @@ def test_a_difference_is_found() -> None:
     assert found.comparison is not None
     assert found.comparison.p_value < 0.01
     assert found.comparison.low > 0
-    assert found.pairs == COUNT
+    assert found.questions == COUNT
 
 
 def test_no_difference_is_found_where_there_is_none() -> None:
@@ -75,7 +78,7 @@ def test_records_without_ids_are_paired_by_their_prompts() -> None:
 
     found = compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
 
-    assert found.compared[0].pairs == COUNT
+    assert found.compared[0].questions == COUNT
 
 
 def test_records_of_one_side_are_counted() -> None:
@@ -84,7 +87,7 @@ def test_records_of_one_side_are_counted() -> None:
         lines(system(0.9)[10:]), lines(system(0.4)[:-20]), metrics=("em",)
     )
 
-    assert found.compared[0].pairs == COUNT - 30
+    assert found.compared[0].questions == COUNT - 30
     assert (found.only_first, found.only_second) == (20, 10)
 
 
@@ -175,7 +178,7 @@ def test_no_common_record_is_an_error() -> None:
     """Two data sets without a common record are not compared."""
     theirs = [each | {"id": f"x{each['id']}"} for each in system(0.4)]
 
-    with pytest.raises(ScoreError, match="same id"):
+    with pytest.raises(ScoreError, match="no question is in both"):
         compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
 
 
@@ -215,3 +218,252 @@ def test_unlike_signatures_are_not_compared(other: str | None) -> None:
     with pytest.raises(ScoreError, match="--force"):
         compared(first, second)
     assert compared(first, second, force=True).said
+
+
+def several(seed: int, shift: float = 0.0) -> list[dict[str, Any]]:
+    """Return 40 questions with ten answers each, whose difficulty differs."""
+    chance = random.Random(seed)  # noqa: S311 - a seed, not secrecy
+    rows = system(0)[:40]
+    for number, row in enumerate(rows):
+        share = min(chance.random() + shift, 1)
+        texts = [str(number) if chance.random() < share else "?" for _ in range(10)]
+        row["outputs"] = [{"model": "m", "text": text} for text in texts]
+    return rows
+
+
+def apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a line for each answer."""
+    return [row | {"outputs": [output]} for row in rows for output in row["outputs"]]
+
+
+@pytest.mark.parametrize("test", [None, "bootstrap"])
+def test_answers_to_a_question_are_not_independent(test: str | None) -> None:
+    """Ten equal answers to each question have the p-value and interval of one."""
+    one, other = system(0.7)[:40], system(0.5)[:40]
+    tens = [
+        lines([row | {"outputs": row["outputs"] * 10} for row in rows])
+        for rows in (one, other)
+    ]
+
+    (once,) = compare_scores(
+        lines(one), lines(other), metrics=("em",), test=test
+    ).compared
+    (often,) = compare_scores(*tens, metrics=("em",), test=test).compared
+
+    assert once.comparison is not None
+    assert once.comparison == often.comparison
+    assert (once.questions, often.questions) == (40, 40)
+
+
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+def test_lines_in_any_order_are_compared_by_question(test: str) -> None:
+    """Answers on lines of their own, in any order, have the result of whole records."""
+    ours, theirs = several(1, 0.15), several(2)
+    whole = compare_scores(lines(ours), lines(theirs), metrics=("f1",), test=test)
+    chance = random.Random(3)  # noqa: S311 - a seed, not secrecy
+    shuffled = [apart(rows) for rows in (ours, theirs)]
+    for rows in shuffled:
+        chance.shuffle(rows)
+
+    found = compare_scores(*map(lines, shuffled), metrics=("f1",), test=test, jobs=2)
+
+    assert found.compared == whole.compared
+
+
+def test_other_prompts_under_the_same_ids_are_refused() -> None:
+    """Ids that are the same on other questions pair nothing, and it is said why."""
+    theirs = [row | {"prompt": f"and {row['id']}?"} for row in system(0.4)]
+
+    with pytest.raises(ScoreError, match="60 with the same id have another prompt"):
+        compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+
+
+def test_other_references_are_another_question() -> None:
+    """Questions with other references are not paired, and counted in a note."""
+    theirs = system(0.4)
+    theirs[0]["references"] = ["none"]
+
+    found = compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+
+    assert found.compared[0].questions == COUNT - 1
+    assert (found.only_first, found.only_second) == (1, 1)
+    assert "1 with the same id and prompt have other references" in found.said[0]
+
+
+def test_one_id_on_several_questions_pairs_each_with_itself() -> None:
+    """Questions with one id are paired by what they ask, and not by their order."""
+    ours = [row | {"id": "same"} for row in system(0.9)]
+
+    found = compare_scores(lines(ours), lines(ours[::-1]), metrics=("em",)).compared[0]
+
+    assert found.questions == COUNT
+    assert found.comparison is not None
+    assert (found.comparison.low, found.comparison.high) == (0, 0)
+
+
+def test_data_without_prompts_are_paired_by_id_with_a_note() -> None:
+    """If one input has no prompts at all, ids pair the questions, which is said."""
+    theirs = [
+        {name: value for name, value in row.items() if name != "prompt"}
+        for row in system(0.4)
+    ]
+
+    found = compare_scores(
+        lines(system(0.9)), lines(theirs), metrics=("em",), from_="record"
+    )
+
+    assert found.compared[0].questions == COUNT
+    assert found.said == (
+        "the second input has no prompts: questions are paired without them",
+    )
+
+
+def test_missing_answers_are_counted_on_each_side() -> None:
+    """Answers that are missing are left out and counted, or count as 0 on request."""
+    ours, theirs = system(1), system(1)
+    for row in theirs[:20]:
+        row["outputs"][0]["text"] = None
+
+    omitted, zero = (
+        compare_scores(
+            lines(ours), lines(theirs), metrics=("em",), missing=missing
+        ).compared[0]
+        for missing in ("skip", "zero")
+    )
+
+    assert (omitted.questions, omitted.unscored) == (COUNT - 20, (0, 20))
+    assert (omitted.first, omitted.second) == (1, 1)
+    assert (zero.questions, zero.unscored) == (COUNT, (0, 0))
+    assert zero.second == pytest.approx(2 / 3)
+
+
+def test_p_values_of_several_scores_are_adjusted() -> None:
+    """Holm's method adjusts the p-values of all scores that are compared together."""
+    ours, theirs = several(1, 0.15), several(2)
+
+    found = compare_scores(
+        lines(ours), lines(theirs), metrics=("em", "f1", "string-check")
+    )
+    raw = [score.comparison.p_value for score in found.compared if score.comparison]
+
+    assert [score.adjusted_p for score in found.compared] == holm(raw)
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.4]) == pytest.approx([0.9, 0.8])
+
+
+def test_mcnemar_is_the_exact_test_of_single_answers() -> None:
+    """For one answer of 0 or 1 a question it has the p-value of the permutation."""
+    ours, theirs = lines(system(0.6)), lines(system(0.5))
+
+    (one,) = compare_scores(ours, theirs, metrics=("em",), test="mcnemar").compared
+    (other,) = compare_scores(ours, theirs, metrics=("em",)).compared
+
+    assert one.comparison is not None
+    assert other.comparison is not None
+    # Six questions of six speak for the first system.
+    assert one.comparison.p_value == other.comparison.p_value == 2 / 2**6
+
+
+@pytest.mark.parametrize(
+    ("rows", "metric", "reason"),
+    [
+        (several(1), "em", "several answers"),
+        (system(0.5), "bleu", "not a mean"),
+        (
+            [row | {"references": ["1 2 3"]} for row in system(0.5)],
+            "f1",
+            "not only 0 and 1",
+        ),
+    ],
+)
+def test_mcnemar_is_refused_where_it_does_not_fit(
+    rows: list[dict[str, Any]], metric: str, reason: str
+) -> None:
+    """Several answers, pooled scores and parts of 1 are refused by name."""
+    if metric == "bleu":
+        pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+
+    with pytest.raises(ScoreError, match=f"{reason}.*--test permutation"):
+        compare_scores(lines(rows), lines(rows), metrics=(metric,), test="mcnemar")
+
+
+def test_an_unknown_test_is_refused() -> None:
+    """The name of a test that does not exist is an error with the known names."""
+    with pytest.raises(ScoreError, match="permutation, bootstrap, mcnemar"):
+        compare_scores(b"", b"", metrics=("em",), test="t")
+
+
+@pytest.mark.parametrize("test", [None, "permutation"])
+def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
+    """BLEU has the bootstrap by default, and exchanges of questions on request."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+    chance = random.Random(2)  # noqa: S311 - a seed, not secrecy
+
+    def rows(wrong: float) -> bytes:
+        found = system(0)
+        for row in found:
+            words = chance.choices("abcdefgh", k=12)
+            row["references"] = [" ".join("abcdefghabcd")]
+            row["outputs"][0]["text"] = " ".join(
+                word if chance.random() < wrong else right
+                for word, right in zip(words, "abcdefghabcd", strict=True)
+            )
+        return lines(found)
+
+    better, worse, alike = rows(0.2), rows(0.6), rows(0.2)
+    apart, same = (
+        compare_scores(better, other, metrics=("bleu",), test=test)
+        .compared[0]
+        .comparison
+        for other in (worse, alike)
+    )
+
+    assert apart is not None
+    assert same is not None
+    assert apart.test.startswith(f"{test or 'bootstrap'}|unit:question|")
+    assert apart.is_least
+    assert same.p_value > 0.05
+
+
+def test_a_detectable_difference_is_what_the_questions_allow() -> None:
+    """It shrinks with the root of the number of questions, and gives their number."""
+    (found,) = compare_scores(
+        lines(several(1)), lines(several(2)), metrics=("em",)
+    ).compared
+    assert found.comparison is not None
+    least = found.comparison.detectable
+
+    assert least is not None
+    assert 0.1 < least < 0.4
+    assert questions_for(least, least, 40) == 40
+    assert questions_for(least / 2, least, 40) == 160
+
+
+def test_stored_scores_of_pooled_metrics_are_refused() -> None:
+    """A mean of the BLEU of rows is not BLEU, and scores of rows say what they are."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+    written = io.BytesIO()
+    score(lines(system(0.9)), metrics=("bleu", "em"), to="record", output=written)
+    row = json.loads(written.getvalue().splitlines()[0])
+    signatures = {
+        each["metric"]: each["signature"] for each in row["outputs"][0]["scores"]
+    }
+
+    assert signatures["bleu"].endswith("|scale:0-100|of:row")
+    assert "of:row" not in signatures["em"]
+    for force in (False, True):
+        with pytest.raises(ScoreError, match="compare without --stored"):
+            compared(written.getvalue(), written.getvalue(), force=force)
+
+
+def test_stored_scores_are_compared_by_question() -> None:
+    """Several stored scores of a question are one, and other prompts are refused."""
+    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    once = compared(lines(data), stored("em|a", 0.4)).compared[0]
+    often = compared(lines(data * 3), stored("em|a", 0.4)).compared[0]
+    other = lines([row | {"prompt": "another"} for row in data])
+
+    assert once.comparison is not None
+    assert once.comparison == often.comparison
+    with pytest.raises(ScoreError, match="have another prompt"):
+        compared(other, stored("em|a", 0.4))

@@ -4,7 +4,6 @@ The signature of a score is in `score_details.details`, and in version 0.3.0 als
 `metric_config.metric_parameters`.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from harpia_converters.eee.aggregate_settings import AggregateSettings
 from harpia_converters.eee.versions import Version
 from harpia_formats._version import __version__
 from harpia_formats.metrics import METRICS
+from harpia_formats.scoring.intervals import STANDARD_ERROR
 from harpia_formats.scoring.results.columns import ScoreColumn
 from harpia_formats.scoring.scores import MetricScore, Scores
 
@@ -205,24 +205,25 @@ def _details(column: ScoreColumn, score: MetricScore, scores: Scores) -> dict[st
         "profile": scores.profile,
         "eval_library": f"{_library['name']} {_library['version']}",
         "unscored": str(score.unscored),
+        "questions": str(score.questions),
+        **({"interval_remark": score.remark} if score.remark else {}),
     }
     return {
         "score": column.bounded(score.value),
         "details": details,
-        "uncertainty": dict(_uncertainty(column, score, scores)),
+        "uncertainty": dict(_uncertainty(column, score)),
     }
 
 
-def _uncertainty(
-    column: ScoreColumn, score: MetricScore, scores: Scores
-) -> Iterator[tuple[str, Any]]:
+def _uncertainty(column: ScoreColumn, score: MetricScore) -> Iterator[tuple[str, Any]]:
     deviation = score.spread.deviation
-    if score.is_mean and deviation is not None:
-        error = deviation / math.sqrt(score.spread.count)
-        method = "standard deviation of the population / sqrt(num_samples)"
-        yield "standard_error", {"value": error, "method": method}
-    drawn = dict(
-        part.split(":", 1) for part in scores.resampling.split("|") if ":" in part
+    if score.standard_error is not None:
+        yield (
+            "standard_error",
+            {"value": score.standard_error, "method": STANDARD_ERROR},
+        )
+    settings = dict(
+        part.split(":", 1) for part in score.method.split("|") if ":" in part
     )
     if score.interval is not None:
         lower, upper = score.interval
@@ -231,12 +232,12 @@ def _uncertainty(
             {
                 "lower": lower,
                 "upper": column.bounded(upper),
-                "confidence_level": float(drawn["level"]),
-                "method": scores.resampling,
+                "confidence_level": float(settings["level"]),
+                "method": score.method,
             },
         )
     if deviation is not None:
         yield "standard_deviation", deviation
     yield "num_samples", score.count
-    if score.interval is not None:
-        yield "num_bootstrap_samples", int(drawn["replicates"])
+    if "replicates" in settings:
+        yield "num_bootstrap_samples", int(settings["replicates"])

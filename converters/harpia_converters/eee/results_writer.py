@@ -125,7 +125,7 @@ class _Samples:
             "score": column.bounded(value),
             "is_correct": column.is_right(value),
         }
-        own["metadata"] = {**row["metadata"], SIGNATURE: column.signature}
+        own["metadata"] = {**row["metadata"], SIGNATURE: column.row_signature}
         line = encode({**row, **own}) + b"\n"
         self._digest.update(line)
         self._rows += 1

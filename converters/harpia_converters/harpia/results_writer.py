@@ -195,19 +195,19 @@ def _id_of(record: Record, number: int) -> Any:
     return kept if is_whole(kept) else str(number)
 
 
-def _write_signatures(files: Files, run: ResultRun) -> None:
+def _write_signatures(files: Files, run: ResultRun, *, of_rows: bool) -> None:
     """Write the signatures to a file beside the results, if a metric is computed."""
     if run.measured:
-        write_signatures(files, columns_of(run.measured))
+        write_signatures(files, columns_of(run.measured), of_rows=of_rows)
 
 
 def _output(files: Files, run: ResultRun) -> _Output:
-    _write_signatures(files, run)
+    _write_signatures(files, run, of_rows=False)
     return _Output(files, run)
 
 
 def _log(files: Files, run: ResultRun) -> _Log:
-    _write_signatures(files, run)
+    _write_signatures(files, run, of_rows=True)
     return _Log(files, run, tuple(entry for entry in entries_of(run) if entry.indices))
 
 

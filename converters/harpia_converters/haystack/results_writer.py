@@ -155,7 +155,7 @@ def _default_name(scores: Scores) -> str:
 
 def _results(files: Files, run: ResultRun) -> _Results:
     columns = columns_of(run.measured)
-    write_signatures(files, columns)
+    write_signatures(files, columns, of_rows=False)
     return _Results(files, tuple(map(_Individual, columns)))
 
 

@@ -71,7 +71,7 @@ class _Records:
 
 
 def _score(column: ScoreColumn, value: float | None) -> Score:
-    score = Score(metric=column.label, value=value, signature=column.signature)
+    score = Score(metric=column.label, value=value, signature=column.row_signature)
     if value is None or not column.is_binary:
         return score
     return replace(score, is_correct=column.is_right(value))

@@ -4,7 +4,6 @@ The signature of each score is in `custom_fields.harpia_formats.signatures` at
 `METRIC.SCORE`; the messages of the run are in `notes` beside it.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -81,12 +80,11 @@ def stats_of(score: MetricScore) -> dict[str, Any]:
     """Return the `stats` of a score that has a value.
 
     A score of the corpus is one value. Variance and standard deviation are those of the
-    population, and the standard error is the deviation by the root of the count.
+    population. The standard error is that of the mean by question.
     """
     if not score.is_mean:
         return {"count": 1, "sum": score.value, "mean": score.value}
     spread = score.spread
-    deviation = spread.deviation
     return {
         "count": spread.count,
         "sum": spread.sum,
@@ -95,8 +93,8 @@ def stats_of(score: MetricScore) -> dict[str, Any]:
         "max": spread.maximum,
         "mean": score.value,
         "variance": spread.variance,
-        "stddev": deviation,
-        "stderr": None if deviation is None else deviation / math.sqrt(spread.count),
+        "stddev": spread.deviation,
+        "stderr": score.standard_error,
         "nan_count": score.unscored,
     }
 

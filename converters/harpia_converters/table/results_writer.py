@@ -77,7 +77,7 @@ def _writer(files: Files, run: ResultRun) -> _Rows:
         constants = constants_by_path(TABLE, run.constants)
     except ConversionError as error:
         raise ScoreError(str(error)) from error
-    write_signatures(files, columns)
+    write_signatures(files, columns, of_rows=True)
     return _Rows(CsvWriter(files.write, names, names), columns, constants)
 
 

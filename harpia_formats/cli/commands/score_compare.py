@@ -1,5 +1,6 @@
 """`harpia-formats score compare`."""
 
+import math
 import sys
 from collections.abc import Sequence
 
@@ -16,16 +17,19 @@ from harpia_formats.cli.options.common import (
 from harpia_formats.cli.options.scoring import (
     BothFormats,
     ComparisonReplicates,
+    Detect,
     FirstModel,
     Force,
     Level,
     Metrics,
+    Missing,
     Parameters,
     Profile,
     SecondModel,
     Seed,
     SkipUnknown,
     Stored,
+    Test,
     metrics_of,
     parameters_of,
 )
@@ -34,6 +38,7 @@ from harpia_formats.cli.output.problems import print_failures, print_problems
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.score_table import comparison_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.report import Report
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.compare_runs import ComparisonReport, ScoreComparison
@@ -56,6 +61,9 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     model_b: SecondModel = None,
     columns: CsvColumns = None,
     skip_invalid: SkipInvalid = False,
+    missing: Missing = "skip",
+    test: Test = None,
+    detect: Detect = None,
     level: Level = LEVEL,
     replicates: ComparisonReplicates = REPLICATES,
     seed: Seed = SEED,
@@ -63,16 +71,17 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     engine: Engine = None,
     quiet: Quiet = False,
 ) -> ExitCode:
-    """Compare the scores of two systems on the same records by a paired bootstrap.
+    """Compare the scores of two systems on the same questions.
 
-    Answers are paired by the id of their record, or by its prompt. The p-value is
-    two-sided: the chance of a difference this large if the systems were equal.
+    Questions are paired by the id, the prompt and the references of their records. The
+    p-value is two-sided: the chance of a difference this large if the systems were
+    equal. Intervals and tests are by question, however many answers a question has.
 
     Exit codes:
     - 0: compared
     - 1: a row is not valid, or a metric has no result
-    - 2: something could not be read or computed, or stored scores were computed
-      differently
+    - 2: something could not be read or computed, no question is in both inputs, or
+      stored scores were computed differently
     - 3: a bug in harpia-formats
     """
     progress = Progress(quiet=quiet)
@@ -84,7 +93,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         parameters=parameters_of(parameters),
         columns=column_map(columns),
         on_invalid="skip" if skip_invalid else "fail",
-        missing="skip",
+        missing=missing,
         level=level,
         replicates=replicates,
         seed=seed,
@@ -93,19 +102,26 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         progress=progress.update,
     )
     models = (model_a, model_b)
+    if detect is not None and not 0 < detect < math.inf:
+        raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
     if stored:
-        stored_run = StoredComparison([first], [second], options, models, force=force)
+        stored_run = StoredComparison(
+            [first], [second], options, models, test, force=force
+        )
         print_problems(iter(stored_run), progress)
         stored_report = stored_run.report()
-        return _print_comparison(stored_report, stored_report.reports)
-    run = ScoreComparison([first], [second], options, models)
+        return _print_comparison(stored_report, stored_report.reports, detect)
+    run = ScoreComparison([first], [second], options, models, test)
     print_problems(iter(run), progress)
     report = run.report()
-    return _print_comparison(report, (report.first.report, report.second.report))
+    reports = (report.first.report, report.second.report)
+    return _print_comparison(report, reports, detect)
 
 
 def _print_comparison(
-    found: ComparisonReport | StoredReport, reports: Sequence[Report]
+    found: ComparisonReport | StoredReport,
+    reports: Sequence[Report],
+    detect: float | None,
 ) -> ExitCode:
     """Print the table of a comparison, or why there is none; return the exit code."""
     failures = [file for report in reports for file in report.failures]
@@ -113,13 +129,13 @@ def _print_comparison(
     if failures or any(report.has_internal_errors for report in reports):
         return exit_code_of(*reports, ok=False)
     if found.compared:
-        lines = comparison_lines(found.compared)
+        lines = comparison_lines(found.compared, detect)
         text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
     for note in found.said:
         write_stderr(f"{note}\n")
     if found.only_first or found.only_second:
         write_stderr(
-            f"not compared: {found.only_first:,} only in the first, "
+            f"not compared: {found.only_first:,} questions only in the first, "
             f"{found.only_second:,} in the second\n"
         )
     return ExitCode.OK if found.ok else ExitCode.FOUND

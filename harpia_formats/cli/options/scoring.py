@@ -17,6 +17,7 @@ from harpia_formats.model.exact_json import decode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import result_formats
 from harpia_formats.scoring.groups import GROUPED
+from harpia_formats.scoring.p_values import FOR_EACH, TESTS
 from harpia_formats.scoring.profiles import profile_names
 
 SELECTION, STATISTICS = "Metrics", "Groups and intervals"
@@ -86,8 +87,35 @@ Level = Annotated[
     ),
 ]
 Replicates = Annotated[int, replicates(0, "; 0 for no intervals")]
-ComparisonReplicates = Annotated[int, replicates(1)]
-Seed = Annotated[int, number("Seed of the bootstrap.", panel=STATISTICS)]
+ComparisonReplicates = Annotated[
+    int, replicates(1, f", at least {FOR_EACH} for each score that is compared")
+]
+Seed = Annotated[int, number("Seed of the random draws.", panel=STATISTICS)]
+Missing = Annotated[
+    str,
+    text(
+        "skip|zero",
+        "What a missing answer counts as: nothing, or a score of 0.",
+        panel=STATISTICS,
+    ),
+]
+Test = Annotated[
+    str | None,
+    text(
+        "NAME",
+        f"Test of the difference: {listed(TESTS)}; permutation for means over answers "
+        "and bootstrap for other scores if not given.",
+        panel=STATISTICS,
+    ),
+]
+Detect = Annotated[
+    float | None,
+    typer.Option(
+        metavar="DIFFERENCE",
+        help="Tell how many questions detect this difference with 80 percent power.",
+        rich_help_panel=STATISTICS,
+    ),
+]
 ResultFormat = Annotated[
     str | None,
     text(

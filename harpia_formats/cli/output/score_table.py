@@ -1,10 +1,12 @@
 """Scores, and comparisons of scores, as tables."""
 
-from collections.abc import Container, Iterable, Iterator
+import math
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from harpia_formats.cli.output.terminal import rendered, stderr_width
-from harpia_formats.scoring.compare_runs import ComparedScore
+from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.paired import Comparison, questions_for
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 from harpia_formats.text.sanitize import safe
 
@@ -15,26 +17,32 @@ if TYPE_CHECKING:  # rich is slow to import
 WIDE = 200
 #: The columns of scores that are aligned on the right.
 _NUMBERS = frozenset({"score", "answers", "left out"})
+#: Stands behind an interval that is approximate.
+_APPROXIMATE = "*"
 #: The columns of a comparison behind the name of the metric.
-_COMPARED = ("A", "B", "A - B", "interval", "p", "pairs")
+_COMPARED = ("A", "B", "A - B", "interval", "p", "p (Holm)")
+#: A p-value below is not shown with its digits.
+_LEAST_P = 1e-4
 
 
 def score_lines(scores: Scores) -> Iterator[str]:
-    """Yield the table of scores, and below it their signatures."""
+    """Yield the table of scores, and below it their signatures and methods."""
     fields = list(scores.groups[0].key) if scores.groups else []
-    is_left_out = any(score.unscored for score in scores.total.scores)
     names = [*fields, "metric", "score"]
-    names += ["interval"] if scores.resampling else []
-    names += ["answers", *(["left out"] if is_left_out else [])]
+    names += ["interval"] if _has_intervals(scores) else []
+    names += ["answers", *(["left out"] if _is_left_out(scores) else [])]
     table = _table(names, _NUMBERS)
-    for group in (*scores.groups, scores.total):
+    groups = (*scores.groups, scores.total)
+    for group in groups:
         for score in group.scores:
             _add_row(table, _score_cells(fields, group, score, scores))
     yield from _lines(table)
     yield ""
     yield from _signature_lines(score.signature for score in scores.total.scores)
-    if scores.resampling:
-        yield f"intervals: {scores.resampling}"
+    every = [score for group in groups for score in group.scores]
+    yield from _method_lines(every)
+    if any(score.interval and score.remark for score in every):
+        yield f"{_APPROXIMATE} few failures or successes: the interval is approximate"
 
 
 def _score_cells(
@@ -45,32 +53,134 @@ def _score_cells(
         yield group.key.get(field, "(all)")
     yield _full_name(score.metric, score.name)
     yield _number(score.value)
-    if scores.resampling:
-        ends = score.interval
-        yield "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"
+    if _has_intervals(scores):
+        yield _interval(score)
     yield f"{score.count:,}"
-    if any(other.unscored for other in scores.total.scores):
+    if _is_left_out(scores):
         yield f"{score.unscored:,}"
 
 
-def comparison_lines(compared: Iterable[ComparedScore]) -> Iterator[str]:
-    """Yield the table of scores of two systems, and below it their signatures."""
+def _has_intervals(scores: Scores) -> bool:
+    """Tell whether intervals were requested and any score has one or says why not."""
+    return any(score.method or score.remark for score in scores.total.scores)
+
+
+def _is_left_out(scores: Scores) -> bool:
+    return any(score.unscored for score in scores.total.scores)
+
+
+def _interval(score: MetricScore) -> str:
+    """Return the interval of a score, or why there is none."""
+    if score.interval is None:
+        return score.remark
+    low, high = score.interval
+    return f"{low:.4f} to {high:.4f}{f' {_APPROXIMATE}' if score.remark else ''}"
+
+
+def _method_lines(scores: Iterable[MetricScore]) -> Iterator[str]:
+    """Yield a line for each method of intervals, with the scores that have it."""
+    names: dict[str, dict[str, None]] = {}
+    for score in scores:
+        if score.method:
+            name = _full_name(score.metric, score.name)
+            names.setdefault(score.method, {})[name] = None
+    for method, found in names.items():
+        yield f"intervals of {', '.join(found)}: {method}"
+
+
+def comparison_lines(
+    compared: Iterable[ComparedScore], detect: float | None = None
+) -> Iterator[str]:
+    """Yield the table of scores of two systems, and below it how they were compared.
+
+    With `detect` it is told how many questions detect this difference.
+    """
     compared = tuple(compared)
-    table = _table(["metric", *_COMPARED], _COMPARED)
+    columns = [
+        *_COMPARED[:4],
+        *(["p"] if len(compared) == 1 else ["p", "p (Holm)"]),
+        "questions",
+        *(
+            ["left out A", "left out B"]
+            if any(any(score.unscored) for score in compared)
+            else []
+        ),
+    ]
+    table = _table(["metric", *columns], columns)
     for score in compared:
-        found = score.comparison
-        cells = [_full_name(score.metric, score.name)]
-        cells += [_number(score.first), _number(score.second)]
-        if found is None:
-            cells += ["", "", ""]
-        else:
-            cells.append(f"{found.difference:+.4f}")
-            cells.append(f"{found.low:+.4f} to {found.high:+.4f}")
-            cells.append(f"{found.p_value:.4f}")
-        _add_row(table, [*cells, f"{score.pairs:,}"])
+        cells = dict(_comparison_cells(score))
+        _add_row(table, [cells[name] for name in ("metric", *columns)])
     yield from _lines(table)
     yield ""
     yield from _signature_lines(score.signature for score in compared)
+    yield from _labelled("tests", compared, lambda comparison: comparison.test)
+    yield from _labelled("intervals", compared, lambda comparison: comparison.method)
+    remarks = [score.comparison.remark for score in compared if score.comparison]
+    yield from (f"{_APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
+    for score in compared:
+        yield from _size_lines(score, detect)
+
+
+def _comparison_cells(score: ComparedScore) -> Iterator[tuple[str, str]]:
+    """Yield the name of each column with its cell."""
+    yield "metric", _full_name(score.metric, score.name)
+    yield "A", _number(score.first)
+    yield "B", _number(score.second)
+    found = score.comparison
+    for name in _COMPARED[2:]:
+        yield name, ""
+    if found is not None:
+        yield "A - B", f"{found.difference:+.4f}"
+        mark = f" {_APPROXIMATE}" if found.remark else ""
+        yield "interval", f"{found.low:+.4f} to {found.high:+.4f}{mark}"
+        yield "p", p_text(found.p_value, is_least=found.is_least)
+        if score.adjusted_p is not None:
+            adjusted = p_text(score.adjusted_p, is_least=found.is_least)
+            yield "p (Holm)", adjusted
+    yield "questions", f"{score.questions:,}"
+    yield "left out A", f"{score.unscored[0]:,}"
+    yield "left out B", f"{score.unscored[1]:,}"
+
+
+def p_text(value: float, *, is_least: bool) -> str:
+    """Return a p-value as text; one that draws cannot show to be smaller as `≤ 0.001`.
+
+    The bound is rounded up to two digits.
+    """
+    if is_least and value < 1:
+        digits = 1 - math.floor(math.log10(value))
+        return f"≤ {math.ceil(value * 10**digits) / 10**digits:.{digits}f}".rstrip("0")
+    return "< 0.0001" if value < _LEAST_P else f"{value:.4f}"
+
+
+def _labelled(
+    what: str,
+    compared: Iterable[ComparedScore],
+    label: Callable[[Comparison], str],
+) -> Iterator[str]:
+    """Yield a line for each different label of comparisons, with their scores."""
+    names: dict[str, list[str]] = {}
+    for score in compared:
+        if score.comparison is not None:
+            name = _full_name(score.metric, score.name)
+            names.setdefault(label(score.comparison), []).append(name)
+    for text, found in names.items():
+        yield f"{what} of {', '.join(found)}: {text}"
+
+
+def _size_lines(score: ComparedScore, detect: float | None) -> Iterator[str]:
+    """Yield which difference the questions detect, and how many detect `detect`."""
+    if score.comparison is None or score.comparison.detectable is None:
+        return
+    least = score.comparison.detectable
+    line = (
+        f"{_full_name(score.metric, score.name)}: {score.questions:,} questions detect "
+        f"a difference of {least:.4f} with 80 % power"
+    )
+    if detect is not None:
+        count = questions_for(detect, least, score.questions)
+        line += f", and {count:,} one of {detect:g}"
+    yield line
 
 
 def _table(names: Iterable[str], right: Container[str]) -> "Table":

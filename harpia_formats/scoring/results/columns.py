@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from harpia_formats.metrics.metric import BEST
 from harpia_formats.scoring.results.format import Files
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
 from harpia_formats.text.sanitize import escaped
 
 #: Metrics whose score of one answer means right or wrong.
 BINARY = frozenset({"em", "accuracy", "string-check", "number-check"})
+#: Added to the signature of a pooled metric for the score of a single answer.
+ROW_LEVEL = "|of:row"
 #: Metrics for which lower is better.
 LOWER = frozenset({"ter"})
-#: The best score on each scale.
-_best = {"0-1": 1.0, "0-100": 100.0}
 #: The most that rounding may add to the best score.
 _ROUNDING = 1e-9
 
@@ -30,11 +31,21 @@ class ScoreColumn:
     metric: str
     signature: str
     scale: str
+    #: Whether a score of many answers is not the mean of the scores of answers.
+    is_pooled: bool = False
 
     @property
     def best(self) -> float:
         """The best score on its scale."""
-        return _best[self.scale]
+        return BEST[self.scale]
+
+    @property
+    def row_signature(self) -> str:
+        """The signature of the score of a single answer.
+
+        It differs for a metric whose score of many answers is not the mean of theirs.
+        """
+        return f"{self.signature}{ROW_LEVEL if self.is_pooled else ''}"
 
     @property
     def is_binary(self) -> bool:
@@ -65,6 +76,7 @@ def columns_of(measured: Iterable[ComputedMetric]) -> tuple[ScoreColumn, ...]:
             metric=metric.request.metric,
             signature=metric.measure.signature,
             scale=metric.measure.scale,
+            is_pooled=not metric.measure.is_mean,
         )
         for metric, name in every
     )
@@ -75,8 +87,12 @@ def values_of(scored: ScoredAnswer) -> tuple[float | None, ...]:
     return tuple(chain.from_iterable(scored.values))
 
 
-def write_signatures(files: Files, columns: Iterable[ScoreColumn]) -> None:
+def write_signatures(
+    files: Files, columns: Iterable[ScoreColumn], *, of_rows: bool
+) -> None:
     """Write the signature of each score to a text file beside the result file.
+
+    With `of_rows` it is that of the scores of single answers.
 
     This is for result formats that have no field for signatures. The file is text with
     one score in each line, since a `.json` file would be read as data. Without a named
@@ -89,6 +105,8 @@ def write_signatures(files: Files, columns: Iterable[ScoreColumn]) -> None:
         # For a pipe or /dev/null there is no folder for another file.
         return
     lines = [
-        f"{escaped(column.label)}\t{escaped(column.signature)}\n" for column in columns
+        f"{escaped(column.label)}\t"
+        f"{escaped(column.row_signature if of_rows else column.signature)}\n"
+        for column in columns
     ]
     files.beside(f"{path.name}.signatures.txt")("".join(lines).encode())

@@ -156,7 +156,7 @@ def test_two_systems_are_compared(data: Path) -> None:
 
     assert (result.returncode, result.stderr) == (0, b"")
     head, row = table_of(result)
-    assert head == ["metric", "A", "B", "A", "-", "B", "interval", "p", "pairs"]
+    assert head == ["metric", "A", "B", "A", "-", "B", "interval", "p", "questions"]
     assert row[:4] == ["em", "0.6667", "0.0000", "+0.6667"]
     assert row[-1] == "3"
 

@@ -561,7 +561,7 @@ def test_job_is_left_out_unless_it_is_named() -> None:
 
 
 def test_statistics_of_a_mean() -> None:
-    """Statistics are those of the answers' own scores, over the population."""
+    """Statistics are those of the answers, and the standard error is by question."""
     data = lines_of(("a", ["a"]), ("a b", ["a"]), ("b", ["a"]), ("b", []))
     values = [1.0, 0.0, 0.0]
     mean = sum(values) / 3
@@ -581,7 +581,7 @@ def test_statistics_of_a_mean() -> None:
         "mean": pytest.approx(mean),
         "variance": pytest.approx(variance),
         "stddev": pytest.approx(math.sqrt(variance)),
-        "stderr": pytest.approx(math.sqrt(variance / 3)),
+        "stderr": pytest.approx(math.sqrt(variance / 2)),
         "nan_count": 1,
     }
 

@@ -1,0 +1,64 @@
+"""One score of two systems, and the settings of their comparison."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.draws import unavailable_reason
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.p_values import TESTS, PairedTest
+from harpia_formats.scoring.paired import Comparison, holm
+
+DIFFERENT_MODELS = (
+    "answers of different models cannot be paired; name one model of each input with "
+    "--model-a and --model-b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedScore:
+    """One score of two systems over the questions that both have."""
+
+    metric: str
+    name: str
+    #: The scores of both systems, None if no answer could be scored.
+    first: float | None
+    second: float | None
+    #: Their difference, None if it cannot be computed.
+    comparison: Comparison | None
+    signature: str
+    #: The number of questions with a scored answer of both systems.
+    questions: int
+    #: The number of answers to paired questions that have no score, by system.
+    unscored: tuple[int, int] = (0, 0)
+    #: The p-value adjusted for all scores that are compared together, by Holm.
+    adjusted_p: float | None = None
+
+
+def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:
+    """Return the test that options describe; raises `ScoreError`."""
+    if unavailable_reason():
+        raise ScoreError(f"scores cannot be compared: {unavailable_reason()}")
+    if not options.replicates:
+        raise ScoreError("a comparison needs replicates: set at least one")
+    if test is not None and test not in TESTS:
+        raise ScoreError(f"no test is called {test!r} (known: {', '.join(TESTS)})")
+    return PairedTest(test, options.replicates, options.seed, options.level)
+
+
+def with_adjusted(compared: Sequence[ComparedScore]) -> tuple[ComparedScore, ...]:
+    """Return the scores with their p-values adjusted for their number."""
+    tested = [score.comparison for score in compared if score.comparison is not None]
+    adjusted = iter(holm([comparison.p_value for comparison in tested]))
+    return tuple(
+        score if score.comparison is None else replace(score, adjusted_p=next(adjusted))
+        for score in compared
+    )
+
+
+def pooled_note(models: Iterable[str]) -> str:
+    """Return a note that answers of several models are compared together."""
+    return (
+        f"answers of several models are pooled: {', '.join(sorted(models))}; "
+        "--model-a and --model-b select one"
+    )

@@ -1,0 +1,87 @@
+"""The scores that the records of a data set have, by metric and question."""
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+
+from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.record import Score
+from harpia_formats.reading.reader import Reading
+from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.scoring.match_questions import QuestionTable
+
+#: The name of a score that does not name its metric.
+UNNAMED = "score"
+
+
+@dataclass(slots=True)
+class StoredScores:
+    """The scores of one data set by metric and question."""
+
+    reading: Reading
+    models: ModelSelection
+    #: Whether a score without a value counts as 0.
+    is_missing_zero: bool
+    questions: QuestionTable = field(default_factory=QuestionTable)
+    named_models: set[str] = field(default_factory=set)
+    #: For each metric the values of each question, by its number.
+    values: dict[str, dict[int, list[float]]] = field(default_factory=dict)
+    signatures: dict[str, dict[str, None]] = field(default_factory=dict)
+    #: For each metric the number of scores that are no number.
+    unscored: Counter[str] = field(default_factory=Counter)
+
+    def problems(self) -> Generator[Problem, None, None]:
+        """Read all scores; yield the problems of the data."""
+        yield from self.reading.problems(
+            self._add_record, lambda *_: None, lambda _: None
+        )
+        self.models.check()
+
+    def _add_record(self, placed: PlacedRecord) -> None:
+        record = self.models.select(placed.record)
+        number = self.questions.number_of(record)
+        for output in record.outputs:
+            if output.model:
+                self.named_models.add(output.model)
+            for score in output.scores or []:
+                self._add_score(number, score)
+
+    def _add_score(self, number: int, score: Score) -> None:
+        name, value = _name_of(score), _number_of(score.value)
+        if value is None and self.is_missing_zero:
+            value = 0.0
+        if value is None:
+            self.unscored[name] += 1
+            return
+        self.values.setdefault(name, {}).setdefault(number, []).append(value)
+        signature = "" if score.signature is UNSET else score.signature
+        self.signatures.setdefault(name, {})[signature] = None
+
+    def values_by_key(
+        self, name: str, keys: Sequence[bytes]
+    ) -> dict[bytes, list[float]]:
+        """Return the scores of one metric by the key of their question."""
+        found: dict[bytes, list[float]] = {}
+        for number, values in self.values[name].items():
+            found.setdefault(keys[number], []).extend(values)
+        return found
+
+
+def _number_of(value: object) -> float | None:
+    """Return the value of a score as a number, None if it is not a number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def _name_of(score: Score) -> str:
+    for name in (score.metric, score.evaluation_name):
+        if name is not UNSET:
+            return name
+    return UNNAMED
