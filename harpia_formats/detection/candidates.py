@@ -9,6 +9,9 @@ from typing import Any
 from harpia_formats.framing.container import Layout
 from harpia_formats.model.format import Container, Dialect, Format
 
+#: How sure a format is if another tool writes records that all look the same.
+SHARED = 0.6
+
 
 @dataclass(frozen=True, slots=True)
 class FormatVariant:
@@ -37,6 +40,14 @@ class FormatChoice:
     evidence: tuple[str, ...]
     #: Another variant that all of the matching records match as well.
     rival: FormatVariant | None = None
+    #: Files of another tool that have such records too, empty if there are none.
+    lookalike: str = ""
+
+    @property
+    def confidence(self) -> float:
+        """How sure the variant is, from 0 to 1: less if another tool writes such."""
+        share = self.matching / self.records
+        return share * SHARED if self.lookalike else share
 
     def __str__(self) -> str:
         evidence = self.evidence[0] + " or the like" * (len(self.evidence) > 1)

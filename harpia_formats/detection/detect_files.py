@@ -58,7 +58,6 @@ def _detect_blocks(
 ) -> Detected:
     """Return the format of a file by its blocks, of which only the first are read."""
     opened = open_container(blocks)
-    is_text = opened.layout is Layout.TEXT
     sampled = sample_file(opened, ROW_LIMIT, formats, path, formats)
     sample = sampled.sample
     found = recognize(sample, formats)
@@ -66,17 +65,17 @@ def _detect_blocks(
         return _recognized(path, sample, found.choice, formats)
     if blocks.error is not None:
         return Detected(path)
+    layout = Layout.TEXT if sample.text else sample.layout
     if found.notes:
         # The last part of the help is about options of `validate`.
         nearest = found.notes[0].help.rpartition("; ")[0]
         return Detected(
             path,
-            container=sample.layout.value,
+            container=layout.value,
             why=found.notes[0].message,
             records=len(sample.rows),
             nearest=nearest,
         )
-    layout = Layout.TEXT if is_text else sample.layout
     return Detected(path, container=layout.value, why=_why_no_records(sampled))
 
 
@@ -93,11 +92,12 @@ def _recognized(
         format=variant.format.id,
         dialect=variant.dialect.name,
         container="a table" if is_table else sample.layout.value,
-        confidence=choice.matching / choice.records,
+        confidence=choice.confidence,
         why=f"{choice.evidence[0]}{_where_found(choice)}",
         records=choice.records,
         others=_other_formats(sample, variant, formats),
-        rival=rival.name if rival is not None and is_other else "",
+        rival=rival.name if rival is not None and is_other else choice.lookalike,
+        matching=choice.matching,
     )
 
 

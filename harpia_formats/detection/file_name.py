@@ -1,5 +1,7 @@
 """Compare the suffix of a file's name with what the file holds."""
 
+from pathlib import PurePath
+
 from harpia_formats.detection.sample import Sample
 from harpia_formats.framing.container import Layout
 from harpia_formats.io.compression import CODECS
@@ -10,7 +12,11 @@ _expected = {
     ".jsonl": {Layout.LINES, Layout.ONE_LINE, Layout.LONG_LINE},
     ".ndjson": {Layout.LINES, Layout.ONE_LINE, Layout.LONG_LINE},
     ".csv": {Layout.TEXT},
+    ".tsv": {Layout.TEXT},
 }
+#: Suffixes of tables, and of files of JSON.
+TABLE_SUFFIXES = (".csv", ".tsv")
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 #: The suffix for a layout; `.json` for all others.
 _suffixes = {Layout.LINES: ".jsonl", Layout.TEXT: ".csv"}
 #: Records that a file must have to be lines for sure, not one broken document.
@@ -28,6 +34,11 @@ def misleading_suffix(name: str, sample: Sample) -> tuple[str, str] | None:
     content = "a table" if layout is Layout.TEXT else layout.value
     message = f"the file is called {suffix} and holds {content}"
     return message, f"call it {_suffixes.get(layout, '.json')}"
+
+
+def has_suffix(name: str) -> bool:
+    """Tell whether `name` has a suffix: that of standard input or a pipe has none."""
+    return bool(PurePath(without_compression(name)).suffix)
 
 
 def uncompressed_lower_name(name: str) -> str:

@@ -1,9 +1,7 @@
 """Recognize the format of a file from its sample, with notes for the user."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from dataclasses import dataclass, replace
 
 from harpia_formats.detection.candidates import (
     FormatChoice,
@@ -19,16 +17,11 @@ from harpia_formats.detection.other_shape import (
     other_shape_note,
     validated_as,
 )
+from harpia_formats.detection.rivals import rival_of_choice
 from harpia_formats.detection.sample import Sample
+from harpia_formats.detection.unknown_format import unknown_format, unknown_text
 from harpia_formats.framing.container import Layout
 from harpia_formats.model.format import Format
-from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
-from harpia_formats.text.spelling import nearest
-
-#: Keys of a record among which misspelt ones are looked for.
-MANY_KEYS = 100
-#: Formats that are listed if none is recognized.
-NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +43,22 @@ def recognize(
     `asked` is the family that the user named, None if none was named.
     """
     choice = choose_variant(sample.rows, variants_of(formats, sample.layout))
+    if choice is not None and asked is None:
+        rival = rival_of_choice(sample.rows, choice)
+        if rival is not None:
+            choice = None if rival.sign else replace(choice, lookalike=rival.title)
     if choice is None:
+        if sample.text and asked is None:
+            return Recognition(notes=(unknown_text(),))
         # Of rows that are no JSON the errors in their text are reported.
         if not sample.rows or sample.broken:
             return Recognition()
-        return Recognition(notes=(_unknown_format(sample, formats),))
-    notes = [*_version_notes(choice, formats, asked), *_rival_notes(choice)]
+        return Recognition(notes=(unknown_format(sample, formats),))
+    notes = [
+        *_version_notes(choice, formats, asked),
+        *_rival_notes(choice),
+        *_answer_notes(choice, sample),
+    ]
     return Recognition(choice.variant, choice, tuple(notes))
 
 
@@ -160,47 +163,23 @@ def _rival_notes(choice: FormatChoice) -> Iterator[DetectionNote]:
         name = choice.variant.name
         message = f"may be {name} or {rival.name}; validated as {name}"
         yield DetectionNote("S204", message, "name the right one with --format")
+    if choice.lookalike:
+        format_ = choice.variant.format
+        message = (
+            f"taken for {choice.variant.name} by {choice.evidence[0]}, which "
+            f"{choice.lookalike} have as well"
+        )
+        help_ = (
+            f"name the format with --format {format_.id} if it is {format_.vendor}'s"
+        )
+        yield DetectionNote("S205", message, help_)
 
 
-def _unknown_format(sample: Sample, formats: Sequence[Format]) -> DetectionNote:
-    """Return a note with the nearest formats, and the keys that the file lacks."""
-    row = sample.rows[0]
-    how = "name a format with --format or a schema with --schema"
-    if not isinstance(row, dict):
-        message = "no known format: the records are not objects"
-        return DetectionNote("S301", message, how)
-    near: dict[str, _Distance] = {}
-    for variant in variants_of(formats, sample.layout):
-        distance = _distance(row, variant)
-        name = variant.name
-        if name not in near or distance.order < near[name].order:
-            near[name] = distance
-    names = sorted(near, key=lambda name: near[name].order)[:NEAREST]
-    message = f"no known format; the nearest are {', '.join(names)}"
-    lacks = [f"{name} lacks {', '.join(near[name].missing)}" for name in names]
-    return DetectionNote("S301", message, "; ".join([*lacks, how]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Distance:
-    """How far a row is from a variant: keys of it that the row has, and lacks."""
-
-    known: int
-    missing: tuple[str, ...]
-
-    @property
-    def order(self) -> tuple[bool, int, int]:
-        """The sort key: the nearest first, of those that lack a key at all."""
-        return (not self.missing, -self.known, len(self.missing))
-
-
-def _distance(row: dict[str, Any], variant: FormatVariant) -> _Distance:
-    dialect = variant.dialect
-    schema = (record_schema if is_whole(dialect) else document_schema)(dialect)
-    if not isinstance(schema, dict):
-        return _Distance(0, ())
-    properties = schema.get("properties", {})
-    keys = list(islice(row, MANY_KEYS))
-    near = [key for key in properties if key not in row and nearest(key, keys)]
-    missing = tuple(key for key in schema.get("required", ()) if key not in row)
-    return _Distance(len(properties.keys() & row.keys()) + len(near), missing)
+def _answer_notes(choice: FormatChoice, sample: Sample) -> Iterator[DetectionNote]:
+    """Yield a note if records have an answer that the format has no place for."""
+    dialect = choice.variant.dialect
+    keys = (dialect.unread_answer(row) for row in sample.rows if isinstance(row, dict))
+    key = next(filter(None, keys), "")
+    if key:
+        message = f"`{key}` is not read as an answer: {choice.variant.name} has none"
+        yield DetectionNote("S206", message, f"read it with --map response={key}")

@@ -17,7 +17,8 @@ class Detected:
     dialect: str = ""
     #: How the values of the file are put together, in words.
     container: str = ""
-    #: Records that match the format, as a share of those compared, from 0 to 1.
+    #: Records that match the format, as a share of those compared, from 0 to 1; 0.6 of
+    #: it if another tool writes records that look the same.
     confidence: float = 0.0
     #: What the format was recognized by, or why none was.
     why: str = ""
@@ -26,12 +27,15 @@ class Detected:
     #: Names of other formats that records match which do not match this one, with the
     #: number of those records.
     others: tuple[tuple[str, int], ...] = ()
-    #: Another format that all of the records match as well, empty if there is none.
+    #: Another format, or what other tool's files, all of the records match as well;
+    #: empty if there is none.
     rival: str = ""
     #: Of an unknown format: the keys that the file lacks for the nearest formats.
     nearest: str = ""
     #: Why the file, or its beginning, could not be read.
     reason: str | None = None
+    #: Records that match the format.
+    matching: int = 0
 
     @property
     def name(self) -> str:
@@ -42,8 +46,7 @@ class Detected:
     @property
     def strangers(self) -> int:
         """Records that match no known format, in a file whose format is known."""
-        matching = round(self.confidence * self.records)
-        known = matching + sum(count for _, count in self.others)
+        known = self.matching + sum(count for _, count in self.others)
         return self.records - known if self.format else 0
 
 

@@ -28,6 +28,8 @@ class Sample:
     several: bool = False
     #: Whether none of its first records is JSON, so that `rows` are parts of them.
     broken: bool = False
+    #: Whether the file is text that is neither JSON nor a table.
+    text: bool = False
 
     @property
     def is_one_document(self) -> bool:

@@ -7,7 +7,12 @@ from itertools import chain, islice
 from typing import Any
 
 from harpia_formats.detection.candidates import FormatVariant, variants_of
-from harpia_formats.detection.file_name import uncompressed_lower_name
+from harpia_formats.detection.file_name import (
+    JSON_SUFFIXES,
+    TABLE_SUFFIXES,
+    has_suffix,
+    uncompressed_lower_name,
+)
 from harpia_formats.detection.sample import (
     SAMPLE_BYTES,
     SAMPLE_RECORDS,
@@ -30,10 +35,8 @@ from harpia_formats.framing.next_value import ValueState, read_value
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing.truncated_json import parse_truncated
+from harpia_formats.registry import adapter_of
 
-#: Columns by which a file is taken for a table if its name does not say so.
-FEWEST_COLUMNS = 2
-_json_suffixes = (".json", ".jsonl", ".ndjson")
 #: Rows that a sample is made of if none is JSON.
 BROKEN_ROWS = 20
 _object_layouts = {Layout.OBJECT, Layout.ONE_LINE, Layout.LONG_LINE}
@@ -48,6 +51,9 @@ class Framing(Enum):
     MEMBERS = auto()
     #: Into rows of fields, below a header.
     TABLE = auto()
+    #: Not at all: what a record is of a text that is neither JSON nor a table is not
+    #: known.
+    NONE = auto()
 
 
 @dataclass(slots=True)
@@ -130,14 +136,20 @@ def sample_file(
         opened.layout = _layout_by_first_value(opened.buffer)
     if opened.layout in _object_layouts:
         return SampledFile(opened, _object_sample(opened), limit)
-    if opened.layout is Layout.TEXT:
+    is_text = opened.layout is Layout.TEXT
+    if is_text:
         opened.layout = Layout.LINES
+        is_text = not uncompressed_lower_name(name).endswith(JSON_SUFFIXES)
     frames = frames_of(opened, limit)
     held = list(first_frames(frames))
     rows = tuple(value for frame in held for value in parsed_rows(frame))
     is_json = bool(rows)
     rows = rows or _truncated_rows(held)
-    sample = Sample(opened.layout, rows, whole=is_json, broken=not is_json)
+    if is_text and not is_json:
+        # Lines of a text may begin like a number.
+        rows = tuple(row for row in rows if isinstance(row, dict | list))
+    text, layout = is_text and not rows, opened.layout
+    sample = Sample(layout, rows, whole=is_json, broken=not is_json, text=text)
     return SampledFile(opened, sample, limit, held, frames)
 
 
@@ -203,7 +215,9 @@ def _is_table(
     name: str,
     known: Sequence[Format],
 ) -> bool:
-    """Tell whether a file is a table: by the formats asked for, its name or header.
+    """Tell whether a file is a table: by the formats asked for, or its name.
+
+    Input without a name, such as standard input, is a table by its header.
 
     A table is recognized even if no format of tables is asked for, to report that.
     """
@@ -213,16 +227,20 @@ def _is_table(
         return True
     if opened.layout is not Layout.TEXT:
         return False
-    if uncompressed_lower_name(name).endswith(".csv"):
+    if uncompressed_lower_name(name).endswith(TABLE_SUFFIXES):
         return True
-    header, first = _first_rows(opened)
-    row = _record(header, first)
-    tables = variants_of(known, Layout.TEXT)
-    particular = [variant for variant in tables if not variant.format.general]
-    if any(variant.dialect.sniff(row) for variant in particular):
-        return True
-    is_named_json = uncompressed_lower_name(name).endswith(_json_suffixes)
-    return not is_named_json and FEWEST_COLUMNS <= len(header) == len(first)
+    return not has_suffix(name) and _has_known_column(opened, known)
+
+
+def _has_known_column(opened: OpenedContainer, known: Sequence[Format]) -> bool:
+    """Tell whether the first line has the name of a column of a known table.
+
+    Whether lines have as many commas says nothing: those of a letter may, too.
+    """
+    header, _ = _first_rows(opened)
+    tables = {variant.format.id: variant for variant in variants_of(known, Layout.TEXT)}
+    found = [variant.format for variant in tables.values() if variant.format.adapter]
+    return any(set(header) & set(adapter_of(table).columns) for table in found)
 
 
 def _table_sample(opened: OpenedContainer) -> Sample:

@@ -56,6 +56,11 @@ Remarks = Callable[[Any], Iterator[Remark]]
 Lengths = Callable[[Mapping[Path, int]], Iterator[Remark]]
 
 
+def no_sign(record: Mapping[str, Any]) -> str:  # noqa: ARG001 - the shape of `Sniff`
+    """Return "", for dialects without such a sign."""
+    return ""
+
+
 def no_advice(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: ARG001 - the shape of `Advise`
     """Return None, for formats without advice."""
     return None
@@ -102,6 +107,16 @@ class Companion:
 
 
 @dataclass(frozen=True, slots=True)
+class Rival:
+    """Files of another tool whose records can look like those of a dialect."""
+
+    #: What the files are, such as "OpenAI's fine-tuning examples".
+    title: str
+    #: Given a record: by which keys it is the other tool's, "" if it may be either's.
+    sign: Sniff
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One way in which a format is written."""
 
@@ -130,6 +145,16 @@ class Dialect:
     header_remarks: Remarks | None = None
     #: Whether the vendor documents it; if not, it is noted, and refused by --strict.
     documented: bool = True
+    #: Given a record that `sniff` does not match: why it may be in the dialect if the
+    #: user names the format, "" if nothing tells.
+    possible: Sniff = no_sign
+    #: Given a record that `sniff` matches: by what it is in the dialect for sure, ""
+    #: if it may be a rival's. Used only if there are `rivals`.
+    own_sign: Sniff = no_sign
+    #: Files that look the same, the most likely first.
+    rivals: tuple[Rival, ...] = ()
+    #: Given a record: the key of an answer that the format has no place for, or "".
+    unread_answer: Sniff = no_sign
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,30 @@ RULES = (
         "",
     ),
     Rule(
+        "S205",
+        "shared-format",
+        Severity.NOTE,
+        "Another tool writes records that look the same.",
+        "No record has a key that only the format has which the file is validated as. "
+        "Name that format with --format if it is right; if not, another tool wrote the "
+        "file, and `valid` says nothing of it.",
+        b'{"messages": [{"role": "user", "content": "2+2?"}]}\n',
+        b'{"messages": [{"role": "user", "content": "2+2?"}], "ref_answer": "4"}\n',
+        "",
+    ),
+    Rule(
+        "S206",
+        "unread-answer",
+        Severity.NOTE,
+        "A record has an answer under a key that its format does not know.",
+        "The format has no answers, so there is nothing to score. Read the key as the "
+        "answer with --map response=KEY.",
+        b'{"messages": [{"role": "user", "content": "2+2?"}], "ref_answer": "4", '
+        b'"model_response": "4"}\n',
+        b'{"messages": [{"role": "user", "content": "2+2?"}], "ref_answer": "4"}\n',
+        "",
+    ),
+    Rule(
         "S210",
         "other-rows",
         Severity.NOTE,

@@ -162,6 +162,8 @@ def _rows(
 ) -> Iterator[Findings]:
     """Validate the rows of a file, and the document around them."""
     plan = local.merge.plan
+    if plan.cut is Framing.NONE:
+        return
     if plan.cut is Framing.TABLE:
         flow = local.frames(_table(beginning.opened, plan))
     else:

@@ -13,8 +13,9 @@ from harpia_formats.registry import all_formats
 from harpia_formats.schema.load import built_in_schema
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-QUESTION = b'{"messages":[{"role":"user","content":"Oi"}]}\n'
+QUESTION = b'{"messages":[{"role":"user","content":"Oi"}],"ref_answer":"Hi"}\n'
 ANSWERED = b'{"messages":[],"model_outputs":[]}\n'
+TEXT = "no known format: the file is neither JSON nor called .csv or .tsv"
 STRANGE = b'{"zz":1}\n'
 
 
@@ -31,8 +32,12 @@ def test_every_valid_fixture_is_detected_as_its_format() -> None:
 
     assert [each.path for each in found] == [str(each) for each in paths]
     assert [each.format for each in found] == [each.parts[-3] for each in paths]
-    assert {(each.confidence, each.rival, each.others) for each in found} == {
-        (1.0, "", ())
+    assert all(not each.others for each in found)
+    shared = {each.format for each in found if each.rival}
+    assert shared == {"tencent-messages"}
+    assert {(each.confidence, bool(each.rival)) for each in found} == {
+        (1.0, False),
+        (0.6, True),
     }
     dialects = {(each.format, each.dialect) for each in found}
     assert dialects <= {
@@ -51,6 +56,7 @@ def test_records_are_counted_with_the_reason() -> None:
         confidence=1.0,
         why="`messages` in 100 of 100 records",
         records=100,
+        matching=100,
     )
 
 
@@ -120,8 +126,9 @@ def test_unknown_file_lists_the_nearest_formats() -> None:
         (b"", "the file holds no records", "nothing"),
         (b"\n \n", "the file holds no records", "nothing"),
         (b"[]", "the file holds no records", "a JSON array"),
-        (b"hello\nworld\n", "none of the first records can be read", "text"),
-        (b"x" * 17_000_000, "none of the first records can be read", "text"),
+        (b"hello\nworld\n", TEXT, "text"),
+        (b"x" * 17_000_000, TEXT, "text"),
+        (b"{hello}\n{}}\n", "none of the first records can be read", "JSON Lines"),
         (b"1\n2\n", "no known format: the records are not objects", "JSON Lines"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
@@ -162,7 +169,7 @@ def test_unreadable_file_has_a_reason(tmp_path: Path) -> None:
 
 def test_truncated_file_is_detected_by_its_good_part() -> None:
     """A truncated compressed file is detected by its good part, with the reason."""
-    rows = b"".join(b'{"messages":[],"id":%d}\n' % (n * n) for n in range(9_000))
+    rows = b"".join(b'{"ref_answer":"","id":%d}\n' % (n * n) for n in range(9_000))
     packed = gzip.compress(rows)
     found = only(packed[: len(packed) // 20])
 

@@ -53,9 +53,6 @@ SAMPLES = {
     "harpia/survey_interaction_cell.json": None,
     "harpia/survey_*.csv": "csv",
 }
-#: Columns of any names: detected only by an array in every member, so they are no
-#: longer detected if a member is something else, nor taken for another format.
-OWN_NAMES = {"haystack/own-names.json", "haystack/own-names-in-components.json"}
 #: Formats whose valid files may be valid in another format as well, and why.
 BOTH = {
     # The newer shape allows a single reference as text too.
@@ -83,9 +80,8 @@ ANY = "csv"
 def name_of(path: Path) -> str:
     """Return what a file is called in the output of the tests."""
     folder = path.parent.name
-    return (
-        f"{format_of(path) if folder in {'valid', 'invalid'} else folder}/{path.name}"
-    )
+    is_fixture = folder in {"valid", "invalid", "named"}
+    return f"{format_of(path) if is_fixture else folder}/{path.name}"
 
 
 def format_of(path: Path) -> str:
@@ -152,16 +148,12 @@ def bases_of(path: Path, data: bytes, dialect: Dialect) -> list[Any]:
 def check_json(path: Path, data: bytes, expected: str, dialect: Dialect) -> None:
     """Assert that a JSON file is seen rightly in each form, with and without extras."""
     bases = bases_of(path, data, dialect)
-    own_names = name_of(path) in OWN_NAMES
     more = [each for base in bases for each in with_extras(base)]
-    for each, plain in [(each, True) for each in bases] + [
-        (each, False) for each in more
-    ]:
-        right = {expected} if plain or not own_names else {expected, None}
+    for each in [*bases, *more]:
         found = {PARTICULAR[at].format.id for at, _ in matches_of(each, PARTICULAR)}
         assert found <= {expected}, each
         for form in forms_of(each, dialect):
-            assert chosen_format(form) in right, form
+            assert chosen_format(form) == expected, form
 
 
 def check_table(data: bytes, expected: str) -> None:

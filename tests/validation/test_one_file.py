@@ -261,7 +261,7 @@ def test_next_file_has_no_hint() -> None:
     assert (codes.count("S201"), codes[-1]) == (1, "S103")
 
 
-@pytest.mark.parametrize("row", [{"question": "2+2?"}, {}, [[1, 2]], "text", 3])
+@pytest.mark.parametrize("row", [{"promt": "2+2?"}, {"input": {}}, [[1, 2]], "text", 3])
 def test_unknown_format_says_what_is_missing(row: Any) -> None:
     """A file in no known format has one error, with the nearest and what they lack."""
     count, codes, report = validated(json.dumps(row).encode(), format=None)

@@ -22,11 +22,6 @@ _foreign_keys = frozenset(
     "conversation evaluation_results init_parameters model_outputs run_name "
     "sample_id".split()
 )
-#: Keys that other vendors' records have beside `id` and `input`.
-_beside_input = frozenset(
-    "answer_attribution enable interaction_type llm_name messages metrics output "
-    "outputs parameters prompt reference response result score".split()
-)
 #: The most members of an output by metric that may be something else than a metric's
 #: result: one that is broken, and unknown ones.
 _most_others = 3
@@ -52,35 +47,46 @@ def _instance_sign(row: Mapping[str, Any]) -> str:
     key = key_in(row, (*ANSWER, *REFERENCES))
     if key:
         return "" if "instance_id" in row else f"`{key}`"
-    is_plain = {"id", "input"} <= row.keys() and not _beside_input & row.keys()
-    is_plain = is_plain and not isinstance(row["input"], Mapping)
+    # With any other key it can be a row of many tools, or a field of a form.
+    is_plain = row.keys() == {"id", "input"} and not isinstance(row["input"], Mapping)
     return "`id` and `input`" if is_plain else ""
 
 
 def _document_sign(document: Mapping[str, Any]) -> str:
-    found = [
-        f"`{key}`"
-        for key, value in document.items()
-        if _has_instances(key, value) or _has_metrics(key, value)
-    ]
-    return "" if "input" in document else " and ".join(found)
+    instances = [key for key in document if _has_instances(key, document[key])]
+    metrics = [key for key in document if _has_metrics(key, document[key])]
+    # One of the two lists alone must look like HarpIA's: others have such lists.
+    is_known = (
+        (instances and metrics)
+        or any(_are_instances(document[key]) for key in instances)
+        or any(_are_switched(document[key]) for key in metrics)
+    )
+    if not is_known or "input" in document:
+        return ""
+    return " and ".join(
+        f"`{key}`" for key in document if key in instances or key in metrics
+    )
 
 
 def _log_sign(row: Mapping[str, Any]) -> str:
     if key_in(row, ("score", "input", *ANSWER, *REFERENCES)):
         return ""
+    others = [
+        key for key in ("result", "parameters", key_in(row, METRIC)) if key in row
+    ]
     if "instance_id" in row:
-        has_more = key_in(row, ("result", "parameters", *METRIC))
-        return "`instance_id`" if has_more else ""
-    return "`result` and `parameters`" if {"result", "parameters"} <= row.keys() else ""
+        return "`instance_id`" if len(others) > 1 else ""
+    is_named = len(others) > 2 and others[-1] != "id"  # noqa: PLR2004 - all of them
+    return "`result` and `parameters`" if is_named else ""
 
 
 def _output_sign(item: Mapping[str, Any]) -> str:
     if key_in(item, ("instance_id", "input")):
         return ""
-    found = [key for key in ("score", "parameters", key_in(item, TIME)) if key]
-    found = [f"`{key}`" for key in found if key in item]
-    return " and ".join(found) if len(found) > 1 else ""
+    time = key_in(item, TIME)
+    found = [f"`{key}`" for key in ("score", "parameters", time) if key in item]
+    is_named = bool(time or key_in(item, METRIC))
+    return " and ".join(found) if len(found) > 1 and is_named else ""
 
 
 def _wrapped_sign(document: Mapping[str, Any]) -> str:
@@ -131,6 +137,28 @@ def _has_instances(key: str, value: Any) -> bool:
     # In the beginning of a large file a list that is cut off is null.
     return key.casefold() in INSTANCES and (
         value is None or isinstance(value, list | Mapping)
+    )
+
+
+def _are_instances(value: Any) -> bool:
+    """Tell whether one of some instances, in a list or by id, looks like HarpIA's."""
+    if value is None:
+        return True
+    items = value.values() if isinstance(value, Mapping) else value
+    return any(
+        {"id", "input"} <= item.keys() or bool(key_in(item, (*ANSWER, *REFERENCES)))
+        for item in items
+        if isinstance(item, Mapping)
+    )
+
+
+def _are_switched(items: list[Any]) -> bool:
+    """Tell whether one of some metrics has all that HarpIA documents of a metric."""
+    return any(
+        {"id", "parameters"} <= item.keys()
+        and bool(key_in(item, ("enable", "enabled")))
+        for item in items
+        if isinstance(item, Mapping)
     )
 
 

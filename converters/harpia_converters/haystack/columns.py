@@ -10,6 +10,7 @@ from harpia_converters.haystack.detection import (
     VENDOR,
     columns_below_sign,
     columns_sign,
+    own_columns_sign,
 )
 from harpia_converters.haystack.phrases import counted, quoted
 from harpia_converters.haystack.values import first_of_usual_length, object_in
@@ -90,11 +91,11 @@ FORMAT = Format(
     title="The inputs of an evaluator: one list for each input",
     vendor=VENDOR,
     adapter="harpia_converters.haystack.mapping:COLUMNS",
-    general=True,
     dialects=(
         Dialect(
             "haystack",
             columns_sign,
+            possible=own_columns_sign,
             container=Container.COLUMNS,
             lengths=lengths,
             strict="haystack-strict",

@@ -50,7 +50,12 @@ _harpia_results = (
 _declared = ("inputs", "outputs", "examples")
 #: The most members of a wrong type that a document may have and still be detected.
 _most_strays = 2
-_in_all = "an array in every member"
+#: Members of what an evaluator returns.
+_result_members = frozenset("individual_scores meta results score".split())
+#: Keys of the result of one row, of which some evaluator of Haystack's writes each.
+_row_results = frozenset(
+    "relevant_statements score statement_scores statements".split()
+)
 
 
 def definition_sign(value: Mapping[str, Any]) -> str:
@@ -58,8 +63,11 @@ def definition_sign(value: Mapping[str, Any]) -> str:
     present = [key for key in _declared if key in value]
     if _is_foreign(value) or "init_parameters" in value:
         return ""
-    if "instructions" in value:
-        return f"`instructions` and `{present[0]}`" if present else ""
+    if isinstance(value.get("instructions"), str):
+        # A row of questions or a recipe has one of these, or has texts in them.
+        has_lists = any(isinstance(value[key], list) for key in present)
+        is_definition = len(present) > 1 and has_lists
+        return f"`instructions` and `{present[0]}`" if is_definition else ""
     is_run = value.keys() & {"run_name", "results"}
     is_whole = len(present) == len(_declared) and not is_run
     return "`inputs`, `outputs` and `examples`" if is_whole else ""
@@ -102,10 +110,16 @@ def run_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` is an EvaluationRunResult, or ""."""
     if _is_foreign(value) or value.keys() & {"init_parameters", "instructions"}:
         return ""
-    if "run_name" in value and value.keys() & {"inputs", "results"}:
-        return "`run_name`"
-    both = [isinstance(value.get(key), Mapping) for key in ("inputs", "results")]
-    return "`inputs` and `results`" if all(both) else ""
+    inputs, results = object_in(value.get("inputs")), object_in(value.get("results"))
+    has_columns = any(isinstance(items, list) for items in inputs.values())
+    has_scores = any(
+        isinstance(result, Mapping) and result.keys() & {"score", "individual_scores"}
+        for result in results.values()
+    )
+    if "run_name" in value:
+        is_empty = value.get("inputs") == value.get("results") == {}
+        return "`run_name`" if has_columns or has_scores or is_empty else ""
+    return "`inputs` and `results`" if has_columns and has_scores else ""
 
 
 def results_sign(value: Mapping[str, Any]) -> str:
@@ -119,10 +133,13 @@ def results_sign(value: Mapping[str, Any]) -> str:
     if not isinstance(results, list):
         return ""
     objects = [result for result in results if isinstance(result, Mapping)]
-    if any(map(_is_harpia_metric, objects)):
+    others = value.keys() - _result_members
+    if any(map(_is_harpia_metric, objects)) or len(others) > _most_strays:
         return ""
-    alike = bool(objects) or None in results
-    return "`results`" if alike or not results else ""
+    if any(_row_results & row.keys() and "id" not in row for row in objects):
+        return "`results`"
+    has_meta = "meta" in value and isinstance(value["meta"], list | None)
+    return "`results` and `meta`" if has_meta else ""
 
 
 def results_below_sign(value: Mapping[str, Any]) -> str:
@@ -131,28 +148,40 @@ def results_below_sign(value: Mapping[str, Any]) -> str:
 
 
 def columns_sign(value: Mapping[str, Any]) -> str:
-    """Return by which keys `value` has one list for each input, or ""."""
+    """Return by which of Haystack's names `value` has columns, or "".
+
+    An object of lists under other names can be anything, such as a service's errors.
+    """
     is_other = value.keys() & _other_containers or definition_sign(value)
     if is_other or _is_record(value):
         return ""
     if any(key.casefold() in _harpia_lists for key in value):
         return ""
-    lists = [key for key, items in value.items() if isinstance(items, list)]
-    known = [f"`{name}`" for name in lists if name in _columns]
+    known = [f"`{name}`" for name in value if _is_known_column(name, value[name])]
     # In the beginning of a large file a value that is cut off is null.
     rest = [key for key, items in value.items() if not isinstance(items, list | None)]
-    if not lists or not _may_be_strays(rest, is_known=bool(known)):
+    if not known or not _are_strays(rest):
         return ""
     if results_below_sign(value) or evaluator_below_sign(value):
         return ""
-    if known:
-        return joined(known, len(known))
-    # An array of objects holds records of another format, and not a column.
-    has_records = any(
-        bool(value[key]) and all(isinstance(item, Mapping) for item in value[key])
-        for key in lists
-    )
-    return "" if has_records else _in_all
+    return joined(known, len(known))
+
+
+def own_columns_sign(value: Mapping[str, Any]) -> str:
+    """Return why `value` may hold columns under the user's own names, or ""."""
+    in_all = bool(value) and all(isinstance(items, list) for items in value.values())
+    return "a list in every member" if in_all else ""
+
+
+def _is_known_column(name: str, items: Any) -> bool:
+    """Tell whether `items` may be the column of Haystack's evaluators called `name`.
+
+    A list of objects is one only of documents: it is no list of texts.
+    """
+    if name not in _columns or not isinstance(items, list):
+        return False
+    has_texts = not items or any(not isinstance(item, Mapping) for item in items)
+    return name in DOCUMENT_COLUMNS or has_texts
 
 
 def columns_below_sign(value: Mapping[str, Any]) -> str:
@@ -169,22 +198,15 @@ def _sign_below(value: Mapping[str, Any], sign: Sniff) -> str:
     members = {key: member for key, member in value.items() if member is not None}
     objects = [member for member in members.values() if isinstance(member, Mapping)]
     signs = [found for member in objects if (found := sign(member))]
-    known = [text for text in signs if text != _in_all]
     rest = [key for key, member in members.items() if not isinstance(member, Mapping)]
-    if not signs or not _may_be_strays(rest, is_known=bool(known)):
+    if not signs or not _are_strays(rest):
         return ""
-    if not known and len(signs) < len(members):
-        return ""
-    return f"{(known or signs)[0]} under a component's name"
+    return f"{signs[0]} under a component's name"
 
 
-def _may_be_strays(keys: list[str], *, is_known: bool) -> bool:
-    """Tell whether members of another type are few enough to be mistakes.
-
-    `is_known` tells whether other members have known keys.
-    """
-    few = is_known and len(keys) <= _most_strays
-    return not keys or (few and _row_keys.isdisjoint(keys))
+def _are_strays(keys: list[str]) -> bool:
+    """Tell whether members of another type are few enough to be mistakes."""
+    return not keys or (len(keys) <= _most_strays and _row_keys.isdisjoint(keys))
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:

@@ -15,7 +15,10 @@ _eee_keys = {"interaction_type", "answer_attribution"}
 
 def sign_of(row: Mapping[str, Any]) -> str:
     """Return by which keys `row` is a record, or ""."""
-    if not isinstance(row.get("outputs"), list) or row.keys() >= _eee_keys:
+    outputs = row.get("outputs")
+    if not isinstance(outputs, list) or row.keys() >= _eee_keys:
+        return ""
+    if outputs and not any(isinstance(output, Mapping) for output in outputs):
         return ""
     beside = next((key for key in _other_keys if key in row), "")
     return f"`outputs` and `{beside}`" if beside else ""

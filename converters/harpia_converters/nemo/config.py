@@ -19,6 +19,12 @@ OLDER_METRICS = ("bert",)
 #: The most texts in `stop`.
 STOPS = 4
 
+#: Keys of which a task has at least one.
+_task_keys = frozenset({"dataset", "metrics"})
+#: Keys of a target of which each kind has one.
+_target_keys = frozenset("cached_outputs dataset model rag retriever rows".split())
+#: The evaluation type whose name no other tool has.
+_own_type = "similarity_metrics"
 _bodies = ("tasks", "params", "groups", "target")
 #: Keys of records; a document with any of them is no configuration.
 _record_keys = frozenset(
@@ -36,13 +42,24 @@ def sniff(document: Mapping[str, Any], *, listed: bool) -> str:
         return ""
     if results.sniff(document):
         return ""
-    if isinstance(document.get("type"), str):
-        bodies = (key for key in _bodies if key in document)
-        return next((f"`type` and `{key}`" for key in bodies), "")
-    for _, task in tasks_of(document):
-        if "dataset" in task:
-            return "`tasks` with `dataset` in it"
-    return ""
+    if not isinstance(document.get("type"), str):
+        has_dataset = any("dataset" in task for _, task in tasks_of(document))
+        return "`tasks` with `dataset` in it" if has_dataset else ""
+    body = _known_body(document)
+    if not body and document["type"] == _own_type:
+        body = next((key for key in _bodies if key in document), "")
+    return body and f"`type` and `{body}`"
+
+
+def _known_body(document: Mapping[str, Any]) -> str:
+    """Return the key of a part that only configurations have, or ""."""
+    if any(_task_keys & task.keys() for _, task in tasks_of(document)):
+        return "tasks"
+    target = document.get("target")
+    if isinstance(target, Mapping) and _target_keys & target.keys():
+        return "target"
+    groups = members_of(document, (), "groups")
+    return "groups" if any("tasks" in group for _, group in groups) else ""
 
 
 def tasks_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:

@@ -13,8 +13,6 @@ from harpia_formats.model.format import Dialect, Format, Remark
 
 #: Keys of answers; a row with any of them is no question.
 _answer_keys = frozenset({"input", "response", "actual_response", "llm_name"})
-#: Keys of the hub's records; a row with any of them is detected by ideal_response only.
-_record_keys = frozenset({"references", "gt", "header", "system"})
 #: Keys by which a question is detected, the most specific first.
 _signs = (
     ("prompt", "ideal_response"),
@@ -28,7 +26,8 @@ def sniff(row: Mapping[str, Any]) -> str:
     """Return by which keys `row` is a question, or ""."""
     if _answer_keys & row.keys():
         return ""
-    if "ideal_response" not in row and _record_keys & row.keys():
+    # Rows of many tools have these keys, and others beside them.
+    if "ideal_response" not in row and not row.keys() <= QUESTION_KEYS:
         return ""
     return next(filter(None, (sign_of(row, *keys) for keys in _signs)), "")
 

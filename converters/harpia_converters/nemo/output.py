@@ -13,6 +13,9 @@ from harpia_formats.model.format import Dialect, Format, Remark
 
 NO_MODEL_NAME = "N103"
 
+#: The least keys of an answer and its question by which it is detected: tools that
+#: have nothing to do with evaluation write `input.prompt`, and `input` and `response`.
+_fewest = 2
 _nested_keys = frozenset({"input", "response", "llm_name"})
 _flat_keys = QUESTION_KEYS | {"actual_response"}
 _reference_keys = frozenset({"input", "reference", "output"})
@@ -23,11 +26,11 @@ def sniff(row: Mapping[str, Any]) -> str:
     question = row.get("input")
     if not isinstance(question, Mapping):
         return sign_of(row, "response", "llm_name")
-    signs = [sign_of(row, "input", key) for key in ("response", "llm_name")]
-    if sign_of(row, "input"):
-        inside = (key for key in ("prompt", "ideal_response") if key in question)
-        signs += [f"`input.{key}`" for key in inside]
-    return next(filter(None, signs), "")
+    answer = [key for key in ("response", "llm_name") if key in row]
+    inside = [key for key in ("prompt", "ideal_response") if key in question]
+    if len(answer) + len(inside) < _fewest or not sign_of(row, "input"):
+        return ""
+    return f"`input` and `{answer[0]}`" if answer else f"`input.{inside[-1]}`"
 
 
 def sniff_flat(row: Mapping[str, Any]) -> str:

@@ -22,12 +22,12 @@ SHARES = frozenset(
 
 def sniff(document: Mapping[str, Any]) -> str:
     """Return by which keys `document` holds results, or ""."""
-    for place, metric in metrics_of(document):
+    metrics = list(metrics_of(document))
+    for place, metric in metrics:
         if "scores" in metric:
             return f"`{place[0]}` with `scores` in it"
-    if "job" in document and "type" not in document:
-        trees = (key for key in ("tasks", "groups") if key in document)
-        return next((f"`job` and `{key}`" for key in trees), "")
+    if metrics and "job" in document and "type" not in document:
+        return f"`job` and metrics in `{metrics[0][0][0]}`"
     return ""
 
 

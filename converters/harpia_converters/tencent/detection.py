@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from harpia_converters.tencent.rival_chats import OWN_KEYS, rival_sign
+
 VENDOR = "Tencent TI"
 #: The name of the family of tencent-messages and tencent-outputs.
 FAMILY = "tencent"
@@ -10,28 +12,42 @@ MESSAGES, OUTPUTS, MANUAL = "tencent-messages", "tencent-outputs", "tencent-manu
 
 #: Keys of other vendors' records with `messages`; a row with any is not Tencent's.
 _foreign_keys = frozenset({"interaction_type", "answer_attribution"})
-#: The key by which each kind is detected, the most specific first.
-_signs = (
-    ("model_outputs", OUTPUTS),
-    ("messages", MESSAGES),
-    ("conversation", MANUAL),
-    ("ref_answer", MESSAGES),
-)
+#: Keys of a message, and of a turn of a conversation: each has one at least.
+_message_keys = frozenset({"role", "content"})
+_turn_keys = frozenset({"prompt", "response"})
 
 
 def kind_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return the kind of `row` and what it is detected by, both "" if it has none."""
-    if not _is_foreign(row):
-        for key, kind in _signs:
-            if key in row and (key != "messages" or isinstance(row[key], list)):
-                return kind, f"`{key}`"
-    return "", ""
+    if _is_foreign(row):
+        return "", ""
+    if "model_outputs" in row:
+        is_known = isinstance(row["model_outputs"], list) or "messages" in row
+        return (OUTPUTS, "`model_outputs`") if is_known else ("", "")
+    is_chat = _has_objects_with(_message_keys, row.get("messages"))
+    if is_chat and not rival_sign(row):
+        return MESSAGES, "`messages`"
+    if _has_objects_with(_turn_keys, row.get("conversation")):
+        return MANUAL, "`conversation`"
+    return (MESSAGES, "`ref_answer`") if "ref_answer" in row else ("", "")
+
+
+def own_sign(row: Mapping[str, Any]) -> str:
+    """Return by which key `row` is Tencent's and no other tool's, or ""."""
+    return next((f"`{key}`" for key in OWN_KEYS if key in row), "")
+
+
+def _has_objects_with(keys: frozenset[str], value: Any) -> bool:
+    """Tell whether `value` is or holds an object with one of `keys`."""
+    items = value if isinstance(value, list) else (value,)
+    return any(isinstance(item, Mapping) and keys & item.keys() for item in items)
 
 
 def _is_foreign(row: Mapping[str, Any]) -> bool:
     if _foreign_keys & row.keys():
         return True
-    return "outputs" in row and "model_outputs" not in row
+    # The hub's records have both; a text called `outputs` can be any tool's.
+    return isinstance(row.get("outputs"), list) and "model_outputs" not in row
 
 
 def sign_of(row: Mapping[str, Any], kind: str) -> str:

@@ -2,7 +2,14 @@
 
 from functools import partial
 
-from harpia_converters.tencent.detection import FAMILY, MESSAGES, VENDOR, sign_of
+from harpia_converters.tencent.detection import (
+    FAMILY,
+    MESSAGES,
+    VENDOR,
+    own_sign,
+    sign_of,
+)
+from harpia_converters.tencent.rival_chats import RIVALS, unread_answer
 from harpia_converters.tencent.row_checks import message_remarks
 from harpia_formats.model.format import Dialect, Format
 
@@ -18,6 +25,9 @@ FORMAT = Format(
             partial(sign_of, kind=MESSAGES),
             strict="tencent-messages-strict",
             remarks=message_remarks,
+            own_sign=own_sign,
+            rivals=RIVALS,
+            unread_answer=unread_answer,
         ),
     ),
 )

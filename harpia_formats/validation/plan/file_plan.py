@@ -25,6 +25,7 @@ from harpia_formats.validation.plan.run_plan import RunPlan, new_key
 if TYPE_CHECKING:  # only for clusters: start-up time
     from harpia_formats.workers.same_file import FileFingerprint
 
+UNKNOWN_FORMAT = "S301"
 #: The first characters of rules that need no schema: text, JSON, whole files.
 _rules_without_schema = ("J", "S2", "S3")
 
@@ -127,6 +128,8 @@ def plan_file(
         needs_schema = any(
             not code.startswith(_rules_without_schema) for code in run.rules
         )
+        if head.text and UNKNOWN_FORMAT in run.rules and found.notes:
+            cut = Framing.NONE
         plan = FilePlan(run, name, cut, unvalidated=needs_schema)
         return plan, found.notes
     format_, dialect = found.variant.format, found.variant.dialect

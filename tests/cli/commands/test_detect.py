@@ -13,7 +13,7 @@ from harpia_formats import detect
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-QUESTION = b'{"messages":[{"role":"user","content":"Oi"}]}\n'
+QUESTION = b'{"messages":[{"role":"user","content":"Oi"}],"ref_answer":"Hi"}\n'
 ANSWERED = b'{"messages":[],"model_outputs":[]}\n'
 #: Runs `harpia-formats detect` with arguments.
 run = partial(command_runs.run, "detect")

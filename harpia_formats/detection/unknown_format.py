@@ -1,0 +1,92 @@
+"""Report what a file in no known format may be, and which formats are near."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from harpia_formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.detection.other_shape import DetectionNote
+from harpia_formats.detection.rivals import signed_rival
+from harpia_formats.detection.sample import Sample
+from harpia_formats.model.format import Format
+from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
+from harpia_formats.text.spelling import nearest
+
+#: The code of the rule that a file must be in a known format.
+CODE = "S301"
+#: Keys of a record among which misspelt ones are looked for.
+MANY_KEYS = 100
+#: Formats that are listed if none is recognized.
+NEAREST = 3
+_how = "name a format with --format or a schema with --schema"
+
+
+def unknown_text() -> DetectionNote:
+    """Return a note on a file of text that is neither JSON nor a table."""
+    message = "no known format: the file is neither JSON nor called .csv or .tsv"
+    help_ = "if it is a table, say so with --format csv or --map, or call it .csv"
+    return DetectionNote(CODE, message, f"{help_}; {_how}")
+
+
+def unknown_format(sample: Sample, formats: Sequence[Format]) -> DetectionNote:
+    """Return a note with what the file may be, or the nearest formats."""
+    row = sample.rows[0]
+    if not isinstance(row, dict):
+        return DetectionNote(CODE, "no known format: the records are not objects", _how)
+    variants = variants_of(formats, sample.layout)
+    rival = signed_rival(sample.rows, variants)
+    if rival is not None:
+        message = f"no known format: the records are {rival.title}, by {rival.sign}"
+        return DetectionNote(CODE, message, _how)
+    for variant in variants:
+        possible = variant.dialect.possible(row)
+        if possible:
+            message = f"no known format; may be {variant.name}, by {possible}"
+            settles = f"if it is, name it with --format {variant.format.id}"
+            return DetectionNote(CODE, message, f"{settles}; {_how}")
+    return _nearest_formats(row, variants)
+
+
+def _nearest_formats(
+    row: dict[str, Any], variants: Sequence[FormatVariant]
+) -> DetectionNote:
+    """Return a note with the formats that have the most keys of `row`, if any has."""
+    near: dict[str, _Distance] = {}
+    for variant in variants:
+        distance, name = _distance(row, variant), variant.name
+        if distance.known and (name not in near or distance.order < near[name].order):
+            near[name] = distance
+    names = sorted(near, key=lambda name: near[name].order)[:NEAREST]
+    if not names:
+        return DetectionNote(CODE, "no known format: none has a key of the file", _how)
+    verb = "is" if len(names) == 1 else "are"
+    message = f"no known format; the nearest {verb} {', '.join(names)}"
+    lacking = [name for name in names if near[name].missing]
+    lacks = [f"{name} lacks {', '.join(near[name].missing)}" for name in lacking]
+    return DetectionNote(CODE, message, "; ".join([*lacks, _how]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Distance:
+    """How far a row is from a variant: keys of it that the row has, and lacks."""
+
+    known: int
+    missing: tuple[str, ...]
+
+    @property
+    def order(self) -> tuple[bool, int, int]:
+        """The sort key: the nearest first, of those that lack a key at all."""
+        return (not self.missing, -self.known, len(self.missing))
+
+
+def _distance(row: dict[str, Any], variant: FormatVariant) -> _Distance:
+    dialect = variant.dialect
+    schema = (record_schema if is_whole(dialect) else document_schema)(dialect)
+    if not isinstance(schema, dict):
+        return _Distance(0, ())
+    properties = schema.get("properties", {})
+    keys = list(islice(row, MANY_KEYS))
+    near = [key for key in properties if key not in row and nearest(key, keys)]
+    missing = tuple(key for key in schema.get("required", ()) if key not in row)
+    return _Distance(len(properties.keys() & row.keys()) + len(near), missing)

@@ -1,0 +1,355 @@
+"""Which format each file is taken for, and which files are taken for none."""
+
+import gzip
+import json
+import os
+import string
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import command_runs
+from harpia_converters.table.mapping import TABLE
+from harpia_formats import Detected, detect, validate
+from harpia_formats.registry import all_formats
+from look_alikes import LOOK_ALIKES
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "fixtures"
+VALID, NAMED = sorted(FIXTURES.glob("*/valid/*")), sorted(FIXTURES.glob("*/named/*"))
+CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
+NEIGHBOURS = CORPORA / "neighbours"
+#: The claims on files of tools that are not read, where there is one: text-only chats
+#: are what Tencent documents, too.
+CLAIMED_NEIGHBOURS = {
+    "openai/toy_chat_fine_tuning.first4.jsonl": ("tencent-messages", 0.6),
+}
+#: Text-only chats among the valid fixtures are as sure as those.
+SHARED = {"tencent-messages"}
+#: Commands that read a file, with the arguments behind its name.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "validate": (),
+    "detect": (),
+    "convert": ("--to", "record"),
+    "score": ("-m", "em"),
+}
+#: Texts that begin like JSON, whose errors are reported.
+LIKE_JSON = {"toml.txt", "ini.txt", "python-dictionary.txt"}
+#: One look-alike of each kind, for what takes a process each.
+FEW = (
+    "service-error.json",
+    "no-errors.json",
+    "editor-settings.json",
+    "pandas-split.json",
+    "results-only.json",
+    "mail-thread.json",
+    "log.txt",
+    "letter.txt",
+    "picture.txt",
+)
+
+
+def name_of(path: Path) -> str:
+    """Return what a file is called in the output of the tests."""
+    return "/".join(path.parts[-3:])
+
+
+def claim_on(given: Any) -> Detected:
+    """Return the detected format of the only file behind an input."""
+    (found,) = detect(given)
+    return found
+
+
+@pytest.mark.parametrize("path", VALID, ids=name_of)
+def test_valid_fixture_is_claimed_by_its_format(path: Path) -> None:
+    """A good file is claimed by its format alone, surely but for shared shapes."""
+    found = claim_on(path)
+    format_ = path.parent.parent.name
+
+    assert found.format == format_
+    assert found.confidence == 1.0 or (format_ in SHARED and found.rival)
+
+
+def test_examples_of_the_vendors_pages_are_claimed() -> None:
+    """Each vendor's page has its examples among the fixtures that are claimed."""
+    pages = {path.parent.parent.name for path in VALID if "seed" in path.stem}
+    pages |= {path.parent.parent.name for path in VALID if "page" in path.stem}
+
+    assert pages >= {
+        *("haystack", "haystack-evaluator", "haystack-results"),
+        *("nemo-config", "nemo-input", "nemo-output", "nemo-results"),
+        *("tencent-messages", "tencent-outputs", "tencent-manual", "tencent-csv"),
+    }
+
+
+@pytest.mark.parametrize("path", NAMED, ids=name_of)
+def test_file_without_a_sign_needs_its_format_named(path: Path) -> None:
+    """A good file without any sign of its own is claimed by nothing until named."""
+    report = validate(path)
+
+    assert claim_on(path).format is None
+    assert [problem.code for problem in report.problems] == ["S301"]
+    assert report.files[0].undetermined == report.files[0].records
+    assert validate(path, format=path.parent.parent.name).ok
+
+
+def neighbours() -> list[Path]:
+    """Return the files of other tools, without notes on them."""
+    files = (path for path in NEIGHBOURS.rglob("*") if path.is_file())
+    return sorted(path for path in files if path.suffix != ".md")
+
+
+def test_files_of_other_tools_are_not_claimed() -> None:
+    """A file of a tool that is not read is claimed by nothing, but a shared shape."""
+    if not NEIGHBOURS.is_dir():
+        pytest.skip(f"no corpus in {NEIGHBOURS} (set HARPIA_CORPORA)")
+    found = {str(path.relative_to(NEIGHBOURS)): claim_on(path) for path in neighbours()}
+    claims = {
+        name: (claim.format, claim.confidence)
+        for name, claim in found.items()
+        if claim.format
+    }
+
+    assert len(found) > 50
+    assert claims == CLAIMED_NEIGHBOURS
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_look_alike_is_claimed_by_nothing(name: str, tmp_path: Path) -> None:
+    """A file of another kind gets one finding, and none of its records is valid."""
+    path = tmp_path / name
+    path.write_bytes(LOOK_ALIKES[name])
+    report = validate(path)
+    (count,) = report.files
+
+    codes = {problem.code for problem in report.problems}
+
+    assert claim_on(path).format is None
+    assert not report.ok
+    assert not count.valid
+    if name in LIKE_JSON:
+        assert codes <= {"J101", "J112"}
+    else:
+        assert codes == {"S301"}
+        assert (count.errors, count.undetermined) == (1, count.records)
+
+
+def test_there_are_many_look_alikes() -> None:
+    """The table of look-alikes is long enough to mean something."""
+    assert len(LOOK_ALIKES) >= 100
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_every_command_refuses_a_look_alike(name: str, tmp_path: Path) -> None:
+    """No command exits with 0 for a file that nothing claims, and each says why."""
+    (tmp_path / name).write_bytes(LOOK_ALIKES[name])
+    runs = {
+        command: command_runs.run(command, name, *arguments, cwd=tmp_path)
+        for command, arguments in COMMANDS.items()
+    }
+    runs["diff"] = command_runs.run("diff", name, name, cwd=tmp_path)
+
+    for command, result in runs.items():
+        assert result.returncode == 1, command
+        assert b"no known format" in result.stdout + result.stderr, command
+
+
+@pytest.mark.parametrize(
+    ("row", "near"),
+    [({"promt": "2+2?"}, True), ({"input": {}}, True), ({"zz": 1}, False), ({}, False)],
+)
+def test_only_formats_with_a_common_key_are_near(
+    row: dict[str, Any], *, near: bool
+) -> None:
+    """The nearest formats of an unknown file have one of its keys, or none is named."""
+    (problem,) = validate(lines_of(row)).problems
+
+    assert problem.code == "S301"
+    assert ("the nearest " in problem.message) == near
+    assert (" lacks " in problem.help) == near
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@cache
+def known_keys() -> frozenset[str]:
+    """Return every key by which a fixture of any format is detected, in lower case."""
+    whys = (found.why for found in detect(*VALID))
+    return frozenset(part.casefold() for why in whys for part in why.split("`")[1::2])
+
+
+#: Keys that no format is detected by.
+OTHER_KEYS = st.text(string.ascii_letters + "_.- ", max_size=12).filter(
+    lambda key: key.casefold() not in known_keys()
+)
+
+
+def is_unclaimed(value: Any) -> bool:
+    """Tell whether no dialect of any format claims an object."""
+    return not any(
+        dialect.sniff(value)
+        for format_ in all_formats().values()
+        if not format_.general
+        for dialect in format_.dialects
+    )
+
+
+@given(st.dictionaries(OTHER_KEYS, st.lists(JSON, max_size=4), max_size=5))
+def test_object_of_lists_under_other_names_is_claimed_by_nothing(
+    value: dict[str, Any],
+) -> None:
+    """Lists alone are no sign, whatever they hold and however they are called."""
+    assert is_unclaimed(value)
+
+
+@given(st.dictionaries(OTHER_KEYS, JSON, max_size=6))
+def test_object_with_other_keys_is_claimed_by_nothing(value: dict[str, Any]) -> None:
+    """An object without a known key at its root or below is claimed by nothing."""
+    assert is_unclaimed(value)
+
+
+@given(
+    st.sampled_from("messages conversation results instances metrics outputs".split()),
+    st.lists(st.dictionaries(OTHER_KEYS, st.text(max_size=5), max_size=4), max_size=4),
+)
+def test_list_of_other_objects_under_a_common_name_is_claimed_by_nothing(
+    name: str, items: list[dict[str, Any]]
+) -> None:
+    """A name that many tools use is no sign if what it holds is something else."""
+    assert is_unclaimed({name: items})
+
+
+#: Columns that tables of any format may have.
+COLUMNS = {*TABLE.columns, "answer"}
+CELL = st.text(string.ascii_letters + " .:;<>/=", min_size=1, max_size=9)
+
+
+@given(st.data(), st.integers(1, 4))
+def test_text_with_equally_many_commas_is_claimed_by_nothing(
+    data: st.DataObject, commas: int
+) -> None:
+    """How many commas its lines have is no sign of a table."""
+    line = st.lists(CELL, min_size=commas + 1, max_size=commas + 1).map(",".join)
+    lines = data.draw(st.lists(line, min_size=2, max_size=5))
+    assume(not set(lines[0].split(",")) & COLUMNS)
+    text = "".join(f"{line}\n" for line in lines).encode()
+
+    assert claim_on(text).format is None
+
+
+@pytest.mark.parametrize(
+    ("header", "claimed"),
+    [
+        ("prompt,note", "csv"),
+        ("note,response", "csv"),
+        ("system,prompt,response", "tencent-csv"),
+        ("city,country", None),
+        ("Prompt,note", None),
+        ("prompt text,note", None),
+    ],
+)
+def test_table_without_a_name_is_claimed_by_a_known_column(
+    header: str, claimed: str | None
+) -> None:
+    """Standard input and bytes are a table if the header has a column of a format."""
+    row = ",".join("x" for _ in header.split(","))
+
+    assert claim_on(f"{header}\n{row}\n".encode()).format == claimed
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".CSV", ".csv.gz", ".txt", ".log", ""])
+def test_table_is_claimed_by_its_name(suffix: str, tmp_path: Path) -> None:
+    """A file with columns of any names is a table only if it is called so."""
+    text = b"city,country\nLima,Peru\n"
+    path = tmp_path / f"table{suffix}"
+    path.write_bytes(gzip.compress(text) if suffix.endswith(".gz") else text)
+
+    assert claim_on(path).format == ("csv" if ".csv" in suffix.lower() else None)
+    assert validate(path, format="csv").ok
+
+
+def chat(**others: Any) -> dict[str, Any]:
+    """Return a row with a chat of two messages, and other keys."""
+    messages = [
+        {"role": "user", "content": "2+2?"},
+        {"role": "assistant", "content": "4"},
+    ]
+    return {"messages": messages, **others}
+
+
+def with_last(**keys: Any) -> dict[str, Any]:
+    """Return a row whose last message has other or changed keys."""
+    row = chat()
+    row["messages"][-1] |= keys
+    return row
+
+
+OPENAI = [
+    chat(tools=[]),
+    chat(functions=[]),
+    chat(parallel_tool_calls=False),
+    with_last(weight=0),
+    with_last(tool_calls=[{"id": "1"}]),
+    with_last(content=None),
+    with_last(content=[{"type": "text", "text": "4"}]),
+    with_last(role="tool", tool_call_id="1"),
+]
+NEITHER = [
+    chat(label=True),
+    with_last(loss_weight=1.0),
+    with_last(content=[{"type": "text", "value": "4"}]),
+]
+
+
+def lines_of(*rows: dict[str, Any]) -> bytes:
+    """Return rows as JSON Lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+@pytest.mark.parametrize("row", [*OPENAI, *NEITHER])
+def test_sign_of_another_tool_refutes_a_chat(row: dict[str, Any]) -> None:
+    """A sign that only another tool has, in one row, makes a file of chats its."""
+    for rows in ([row], [chat(), row], [row, chat(), chat()]):
+        (problem,) = validate(lines_of(*rows)).problems
+
+        assert claim_on(lines_of(*rows)).format is None
+        assert problem.code == "S301"
+        assert "no known format: the records are chats " in problem.message
+
+
+@pytest.mark.parametrize("key", ["ref_answer", "model_outputs"])
+@pytest.mark.parametrize("row", [*OPENAI, *NEITHER])
+def test_own_sign_decides_whatever_stands_beside_it(
+    row: dict[str, Any], key: str
+) -> None:
+    """A key that only Tencent has decides for it, beside any sign of another tool."""
+    value = "4" if key == "ref_answer" else []
+    format_ = "tencent-messages" if key == "ref_answer" else "tencent-outputs"
+    found = claim_on(lines_of(row | {key: value}))
+
+    assert (found.format, found.confidence, found.rival) == (format_, 1.0, "")
+
+
+@pytest.mark.parametrize("others", [{}, {"id": 1}, {"max_tokens": 3, "note": "x"}])
+def test_chat_of_texts_is_claimed_with_its_rival(others: dict[str, Any]) -> None:
+    """Text-only chats are read as Tencent's at 60 %, and a note names the rival."""
+    data = lines_of(chat(**others))
+    report, found = validate(data), claim_on(data)
+    (note,) = report.problems
+
+    assert (found.format, found.confidence) == ("tencent-messages", 0.6)
+    assert found.rival == "chats in OpenAI's form"
+    assert report.ok
+    assert (note.code, found.rival in note.message) == ("S205", True)
+    assert not validate(data, format="tencent-messages").problems
