@@ -24,6 +24,7 @@ FORMATS = (
     haystack.run.FORMAT,
     haystack.evaluator.FORMAT,
     hub.record.FORMAT,
+    hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
 )
 

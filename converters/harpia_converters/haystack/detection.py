@@ -125,7 +125,7 @@ def run_sign(value: Mapping[str, Any]) -> str:
 def results_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` is what an evaluator returned, or ""."""
     is_other = run_sign(value) or definition_sign(value) or dumped_sign(value)
-    if is_other or _is_foreign(value):
+    if is_other or _is_foreign(value) or _has_verdicts(value):
         return ""
     if "individual_scores" in value:
         return "`individual_scores`"
@@ -220,6 +220,13 @@ def _is_foreign(value: Mapping[str, Any]) -> bool:
     is_eee = {"interaction_type", "answer_attribution"} <= value.keys()
     is_nemo = any(isinstance(value.get(key), Mapping) for key in ("tasks", "groups"))
     return is_eee or is_nemo or bool(value.keys() & _foreign_keys)
+
+
+def _has_verdicts(value: Mapping[str, Any]) -> bool:
+    """Tell whether `value` is what our LLM judge writes, with more in `meta`."""
+    metas = value.get("meta")
+    first = metas[0] if isinstance(metas, list) and metas else None
+    return isinstance(first, Mapping) and {"attempts", "cached"} <= first.keys()
 
 
 def _is_harpia_metric(item: Mapping[str, Any]) -> bool:

@@ -1,5 +1,5 @@
-"""The format record: records as JSON Lines, without loss."""
+"""Our own formats: records without loss, and the verdicts of our judge."""
 
-from harpia_converters.hub import record
+from harpia_converters.hub import record, verdicts
 
-__all__ = ["record"]
+__all__ = ["record", "verdicts"]

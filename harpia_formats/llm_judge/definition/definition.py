@@ -1,9 +1,11 @@
 """The definition of a judge, from Python arguments or from a file."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats._version import __version__
 from harpia_formats.llm_judge.definition.checks import (
     check_examples,
     input_names,
@@ -35,6 +37,29 @@ class Definition:
     raise_on_failure: bool = True
     #: Environment variables that may hold the key; the first that is set is used.
     key_variables: tuple[str, ...] = (KEY_VARIABLE,)
+
+    @property
+    def signature(self) -> str:
+        """The judge's model, and a digest of all that its verdicts depend on."""
+        from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, too slow for --help
+
+        endpoint = self.endpoint
+        text = json.dumps(
+            [
+                self.instructions,
+                self.names,
+                [(output.name, output.value_description) for output in self.outputs],
+                self.examples,
+                endpoint.params,
+            ],
+            sort_keys=True,
+            default=str,
+        )
+        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return (
+            f"judge|impl:harpia-formats-{__version__}|model:{endpoint.model}"
+            f"|definition:{digest}"
+        )
 
     def template(self, secret: bytes = b"") -> Template:
         """Return the prompt template; raises `DefinitionError`.

@@ -87,7 +87,7 @@ class FileJob:
             if self.output == STANDARD
             else open_sink(str(self.output), overwrite=self.overwrite)
         )
-        writer = VerdictWriter(sink.write, self.shape)
+        writer = VerdictWriter(sink.write, self.shape, self.judge.signature)
         try:
             with closing(self.judge.verdicts(rows, total=total)) as verdicts:
                 for verdict in verdicts:

@@ -116,6 +116,11 @@ class LLMJudge:
         }
         return cls(**{**arguments, "api_params": api_params, **others})
 
+    @property
+    def signature(self) -> str:
+        """How verdicts are made; those with different signatures are not comparable."""
+        return f"{self.definition.signature}|guarded:{'yes' if self._guarded else 'no'}"
+
     def warm_up(self) -> None:
         """Create the client; raises `JudgeError` without a key or without openai."""
         if self._given_ask is None:

@@ -48,15 +48,19 @@ class VerdictWriter:
     a temporary file, which `drop` deletes.
     """
 
-    def __init__(self, write: Callable[[bytes], None], shape: VerdictFormat) -> None:
+    def __init__(
+        self, write: Callable[[bytes], None], shape: VerdictFormat, signature: str
+    ) -> None:
         self._write = write
+        #: How the verdicts are made, which is written with each of them.
+        self._signature = signature
         self._shape = shape
         self._metas: IO[bytes] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - closed by `drop`
 
     def add(self, verdict: Verdict) -> None:
         """Write one verdict."""
         result, is_whole = _in_json(verdict.result)
-        meta, _ = _in_json(verdict.meta)
+        meta, _ = _in_json({**verdict.meta, "signature": self._signature})
         if not is_whole:
             meta["note"] = "a number that JSON does not have is null in the result"
         if self._shape is VerdictFormat.JSONL:

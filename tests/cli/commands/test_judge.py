@@ -19,7 +19,7 @@ from unittest import mock
 import pytest
 
 from command_runs import COMMAND, Result
-from harpia_formats import validate
+from harpia_formats import LLMJudge, detect, read, validate
 from harpia_formats.cli import main
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
@@ -154,6 +154,50 @@ def test_lines_know_their_records(data: Path, server: Any) -> None:
         assert [each["model"] for each in lines] == ["m"] * 5
         assert [each["result"] for each in lines] == [{"score": 1}] * 5
     assert server.total == 10
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.jsonl"])
+def test_verdicts_are_a_format(name: str, data: Path, server: Any) -> None:
+    """What it writes is detected and valid, and each verdict says how it was made."""
+    run(data, "in.jsonl", "-o", name, server=server)
+    (file,) = detect(data / name)
+    report = validate(data / name)
+    records = list(read(data / name))
+    scores = [score for one in records for score in one.outputs[0].scores or []]
+    (signature,) = {str(score.signature) for score in scores}
+
+    assert (file.format, file.rival) == ("judge-verdicts", "")
+    assert (report.ok, report.problems, report.files[0].records) == (True, (), 5)
+    assert [score.value for score in scores] == [1] * 5
+    assert signature.startswith("judge|impl:harpia-formats-")
+    assert "|model:" in signature
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"instructions": "other"},
+        {"api_params": {"model": "other"}},
+        {"api_params": {"generation_kwargs": {"temperature": 1}}},
+        {"outputs": [{"name": "score", "type": "integer"}]},
+        {"examples": []},
+        {"guarded": True},
+    ],
+)
+def test_signature_differs_by_all_that_verdicts_depend_on(
+    change: dict[str, Any],
+) -> None:
+    """Another model, prompt, parameter or type of output is another signature."""
+    made: dict[str, Any] = {
+        "instructions": "Is it right?",
+        "inputs": [("responses", list[str])],
+        "outputs": ["score"],
+        "examples": [{"inputs": {"responses": "a"}, "outputs": {"score": 1}}],
+    }
+
+    same = {LLMJudge(**made).signature, LLMJudge(**made, concurrency=3).signature}
+    assert len(same) == 1
+    assert LLMJudge(**{**made, **change}).signature not in same
 
 
 def test_standard_input_is_read_without_a_file(data: Path, server: Any) -> None:

@@ -956,7 +956,7 @@ def test_a_bar_is_shown_on_a_terminal_that_lasts(
 def test_verdicts_are_written_as_json_has_them() -> None:
     """What JSON does not have is null or an escape, and a run of no rows is a file."""
     written: list[bytes] = []
-    writer = VerdictWriter(written.append, VerdictFormat.JSON)
+    writer = VerdictWriter(written.append, VerdictFormat.JSON, "judge|m")
     values = {"score": [1.5, float("nan"), "\ud800é"], "more": {"\ud800": 2**80}}
     writer.add(Verdict(JudgeRow({}), values))
     writer.add(Verdict(JudgeRow({}), None))
@@ -964,7 +964,7 @@ def test_verdicts_are_written_as_json_has_them() -> None:
     writer.drop()
     found = json.loads(b"".join(written))
     empty: list[bytes] = []
-    none = VerdictWriter(empty.append, VerdictFormat.JSON)
+    none = VerdictWriter(empty.append, VerdictFormat.JSON, "judge|m")
     none.close()
     none.drop()
 
