@@ -7,12 +7,18 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.comparison.round_trip_ids import RoundTripIds
 from harpia_formats.conversion.fill_scores import ScoreFiller
 from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.extras import restore_extras, split_extras
-from harpia_formats.mapping.requirements import ConversionError, check_requirements
+from harpia_formats.mapping.requirements import (
+    ConversionError,
+    RowRequirements,
+    missing_fields,
+    row_requirements,
+)
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import Unconvertible
@@ -24,13 +30,18 @@ from harpia_formats.model.record import Record, field_paths
 class BackConversion:
     """Converts records back to their format; constants fill fields that were lost."""
 
+    format: Format
     adapter: FormatAdapter
     options: ConvertOptions
     #: The values that the user gives, by the paths of the fields.
     constants: dict[str, Any]
     scorer: ScoreFiller | None
-    #: The message that rows require what the other format never has, "" if not.
+    #: What rows of the other format may lack.
+    requirements: RowRequirements
+    #: The message that all rows of the other format lack something, "" if not.
     missing: str
+    #: Collects the ids of the rows.
+    ids: RoundTripIds
     _mappers: dict[tuple[frozenset[str], bool], RecordMapper] = field(
         default_factory=dict
     )
@@ -40,8 +51,13 @@ class BackConversion:
 
         Raises `Unconvertible`.
         """
+        if self.missing:
+            first = self.requirements.fields[0]
+            raise Unconvertible(first.record_path, self.missing)
+        self.requirements.check(middle)
         mapper = self._mapper_for(before)
         rows = mapper.map(with_id(middle, mapper, number)).rows
+        self.ids.add_rows(self.format, rows, back=True)
         return merged([read_row(row, self.adapter) for row in rows])
 
     def _mapper_for(self, before: Record) -> RecordMapper:
@@ -59,11 +75,10 @@ class BackConversion:
 
     def message_for(self, error: Unconvertible) -> str:
         """Return why a record cannot be converted back, and what would help."""
-        is_missing = self.missing and "--set" in error.help
-        return f"on the way back: {self.missing if is_missing else error}"
+        return f"on the way back: {error}"
 
 
-def missing_requirements(  # noqa: PLR0913 - two formats, and what the user gives
+def requirements_back(  # noqa: PLR0913 - two formats, and what the user gives
     source: Format,
     source_adapter: FormatAdapter,
     target: Format,
@@ -71,15 +86,18 @@ def missing_requirements(  # noqa: PLR0913 - two formats, and what the user give
     constants: Mapping[str, Any],
     *,
     scored: bool,
-) -> str:
-    """Return the message that `target` requires what `source` never has, else ""."""
+) -> tuple[RowRequirements, str]:
+    """Return what rows of `source` may lack, and a message if all of them lack it."""
     try:
-        check_requirements(
+        found = row_requirements(
             source, source_adapter, target, target_adapter, constants, scored=scored
         )
     except ConversionError as error:
-        return str(error)
-    return ""
+        missing = missing_fields(
+            source_adapter, target_adapter, constants, scored=scored
+        )
+        return RowRequirements(tuple(missing)), str(error)
+    return found, ""
 
 
 def constants_of_both(

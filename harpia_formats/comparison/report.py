@@ -33,6 +33,8 @@ class DifferenceReport(NoTruthValue):
     differing: int = 0
     #: Fields of headers that differ.
     headers: int = 0
+    #: Ids that several rows of a round trip would have, which a conversion refuses.
+    repeated: int = 0
     #: Records that only one side has.
     only_left: int = 0
     only_right: int = 0
@@ -46,7 +48,7 @@ class DifferenceReport(NoTruthValue):
     def ok(self) -> bool:
         """Whether everything was read and compared, and nothing differs."""
         compared = self.records or not self.skipped
-        differs = self.differing or self.headers
+        differs = self.differing or self.headers or self.repeated
         same = not (differs or self.only_left or self.only_right)
         return self.is_read and bool(compared) and same
 

@@ -1,14 +1,14 @@
 """Convert records to another format and back, and compare them with what they were."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace as changed
 
 from harpia_formats.comparison.back_conversion import (
     BackConversion,
     constants_of_both,
     merged,
-    missing_requirements,
     read_row,
+    requirements_back,
     with_id,
 )
 from harpia_formats.comparison.differences import Difference, same
@@ -17,6 +17,7 @@ from harpia_formats.comparison.report import (
     FieldDifferences,
     refuse_quarantine,
 )
+from harpia_formats.comparison.round_trip_ids import RoundTripIds
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.detection.candidates import FormatVariant
@@ -30,8 +31,9 @@ from harpia_formats.mapping.columns import (
 from harpia_formats.mapping.mapped_format import maps_output_columns
 from harpia_formats.mapping.requirements import (
     ConversionError,
-    check_requirements,
+    RowRequirements,
     holds_answers,
+    row_requirements,
 )
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.targets import (
@@ -63,6 +65,8 @@ class RoundTrip:
         refuse_quarantine(options)
         self._options = options
         self._targets = targets_named(via)
+        #: The other format, once a file was begun.
+        self._target = self._targets[0]
         #: The names of columns in the other format, by the names that it has itself.
         self._names: dict[str, str] = {}
         inputs, columns = list(inputs), options.columns
@@ -83,15 +87,23 @@ class RoundTrip:
         self._models = ModelSelection(options.model)
         self._mapper: RecordMapper | None = None
         self._back: BackConversion | None = None
+        #: What rows of the current file may lack.
+        self._requirements = RowRequirements()
         #: The path of each file, the adapter of the other format, and its own adapter.
         self._adapters: list[tuple[str, FormatAdapter, FormatAdapter]] = []
         self._found = DifferenceReport()
+        self._ids = RoundTripIds()
         #: The id of the other format, once a file was begun.
         self.via = ""
 
     def __iter__(self) -> Generator[Problem, None, None]:
-        flow = self._reading.problems(self._receive, self._begin, lambda _: None)
-        yield from flow
+        try:
+            yield from self._run()
+        finally:
+            self._ids.close()
+
+    def _run(self) -> Iterator[Problem]:
+        yield from self._reading.problems(self._receive, self._begin, lambda _: None)
         report = self._reading.tally.report()
         if self._found.records and (report.ok or self._skips):
             self._models.check()
@@ -100,6 +112,7 @@ class RoundTrip:
         ):
             for header in headers:
                 self._compare_headers(header, *adapters)
+        self._compare_ids()
 
     def report(self) -> DifferenceReport:
         """Return the report, once the round trip was iterated to its end."""
@@ -123,14 +136,14 @@ class RoundTrip:
         target = self._targets[0]
         if depends_on_answers(self._targets):
             target = choose_target(self._targets, answered=holds_answers(source))
-        self.via = target.id
+        self._target, self.via = target, target.id
         adapter = adapter_of(target)
         if self._names_other:
             columns = self._options.columns or {}
             self._names = column_names(adapter, target.id, columns)
         constants = constants_of_both(adapter, source, self._options.constants)
         scorer, scorer_back = self._scorers(variant.format, source, target, adapter)
-        check_requirements(
+        self._requirements = row_requirements(
             variant.format,
             source,
             target,
@@ -147,7 +160,7 @@ class RoundTrip:
             keep_extra=False,
             responses=Responses.LIST if has_lists else Responses.EXPAND,
         )
-        missing = missing_requirements(
+        back_requirements, missing = requirements_back(
             target,
             adapter,
             variant.format,
@@ -155,8 +168,24 @@ class RoundTrip:
             constants,
             scored=scorer_back is not None,
         )
-        self._back = BackConversion(source, back, constants, scorer_back, missing)
+        if back_requirements.fields and self._could_keep(adapter):
+            help_ = f"--keep-extra keeps it, or {back_requirements.help}"
+            back_requirements = changed(back_requirements, help=help_)
+        self._back = BackConversion(
+            variant.format,
+            source,
+            back,
+            constants,
+            scorer_back,
+            back_requirements,
+            missing,
+            self._ids,
+        )
         self._adapters.append((count.path, adapter, source))
+
+    def _could_keep(self, adapter: FormatAdapter) -> bool:
+        """Tell whether --keep-extra is not given, and rows have room for fields."""
+        return adapter.extras_path is not None and not self._options.keep_extra
 
     def _scorers(
         self,
@@ -193,6 +222,18 @@ class RoundTrip:
                 line.count += 1
                 self._found.headers += 1
 
+    def _compare_ids(self) -> None:
+        """Add the ids that would make one of the conversions fail."""
+        if not self._adapters:
+            return
+        place = Place(self._adapters[-1][0], 1, 1, 2, 0)
+        for count, reason in self._ids.problems():
+            path = "id" + " " * (len(self._found.fields) + 1)
+            self._found.fields[path] = FieldDifferences(
+                path, count, None, place, reason
+            )
+            self._found.repeated += count
+
     def _receive(self, placed: PlacedRecord) -> None:
         assert self._mapper is not None  # noqa: S101 - begun before the first record
         assert self._back is not None  # noqa: S101 - begun before the first record
@@ -216,9 +257,14 @@ class RoundTrip:
     def _middle(self, record: Record) -> Record:
         """Return `record` as the other format has it; raises `Unconvertible`."""
         assert self._mapper is not None  # noqa: S101 - begun before the first record
+        self._requirements.check(record)
         numbered = with_id(record, self._mapper, self._found.records + 1)
-        rows = [self._in_columns(row) for row in self._mapper.map(numbered).rows]
-        return merged([read_row(row, self._mapper.target) for row in rows])
+        written = self._mapper.map(numbered).rows
+        self._ids.add_rows(self._target, written, back=False)
+        rows = [self._in_columns(row) for row in written]
+        parts = [read_row(row, self._mapper.target) for row in rows]
+        self._ids.add_record(numbered, parts)
+        return merged(parts)
 
     def _in_columns(self, row: Row) -> Row:
         """Return `row` after writing and reading it with other names of columns."""

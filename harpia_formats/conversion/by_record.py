@@ -129,6 +129,7 @@ class RecordConverter:
         if destination.outputs.is_split:
             parts = list(split_by_model(record, fates, self._options.model))
         try:
+            destination.requirements[file].check(record)
             mapped = [
                 (model, destination.mapper.map(part, self._totals.records))
                 for model, part in parts

@@ -12,7 +12,11 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.mapping.columns import column_names
 from harpia_formats.mapping.constants import constants_by_path
-from harpia_formats.mapping.requirements import ConversionError, check_requirements
+from harpia_formats.mapping.requirements import (
+    ConversionError,
+    RowRequirements,
+    row_requirements,
+)
 from harpia_formats.mapping.to_rows import RecordMapper, Scorer
 from harpia_formats.model.adapter import Cardinality, Row
 from harpia_formats.model.format import Container, Format
@@ -49,6 +53,8 @@ class Destination:
             scorer,
             WrittenRowCheck(target),
         )
+        #: What rows of each file may lack.
+        self.requirements: list[RowRequirements] = []
         columns = options.columns if maps_output else None
         names = column_names(self.adapter, target.id, columns or {})
         container = options.container
@@ -80,15 +86,17 @@ class Destination:
     def begin(self, variant: FormatVariant, *, only: bool) -> None:
         """Get ready for the rows of a file, `only` if it is the only input.
 
-        Raises `ConversionError` if rows of its format lack what the target requires.
+        Raises `ConversionError` if no row of its format has what the target requires.
         """
-        check_requirements(
-            variant.format,
-            adapter_of(variant.format),
-            self.target,
-            self.adapter,
-            self.constants,
-            scored=self.mapper.scorer is not None,
+        self.requirements.append(
+            row_requirements(
+                variant.format,
+                adapter_of(variant.format),
+                self.target,
+                self.adapter,
+                self.constants,
+                scored=self.mapper.scorer is not None,
+            )
         )
         if only and self._ids_are_numbers(variant):
             # The numbers of the records of one file are unique.

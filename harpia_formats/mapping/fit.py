@@ -91,6 +91,9 @@ def _split_outputs(
         fates.dropped("outputs", "all but the first")
         yield replace(record, outputs=outputs[:1])
         return
+    if choices.responses is Responses.EXPAND and _is_scored_list(outputs, capacity):
+        yield record
+        return
     groups = [[output] for output in outputs]
     if choices.responses is Responses.LIST:
         if capacity.outputs is not Cardinality.MANY_OF_ONE_MODEL:
@@ -104,6 +107,21 @@ def _split_outputs(
         fates.split("outputs", "one row each")
     for group in groups:
         yield replace(record, outputs=group)
+
+
+def _is_scored_list(outputs: list[Output], capacity: RowCapacity) -> bool:
+    """Tell whether a row can hold `outputs` as a list that was scored as a whole.
+
+    The answers are of one model, and only the first has a score: alone, the others
+    would need scores that nobody gave them.
+    """
+    first, *others = outputs
+    return (
+        capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
+        and capacity.scores is not Cardinality.NONE
+        and bool(first.scores)
+        and all(not other.scores and other.model == first.model for other in others)
+    )
 
 
 def _split_scores(

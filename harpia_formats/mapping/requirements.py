@@ -1,10 +1,12 @@
-"""Check before reading that a target requires nothing that the source never has."""
+"""Check that rows of a source have what a target requires."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
+from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import FIELD_TYPES
+from harpia_formats.model.record import FIELD_TYPES, Record, field_paths
 
 #: Fields that can be made from other fields.
 _sources_of = {
@@ -23,6 +25,29 @@ class ConversionError(Exception):
     """A conversion that is not possible; the message says why. Nothing is written."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowRequirements:
+    """Fields that the target requires, and that only some rows of the source have."""
+
+    fields: tuple[FieldMapping, ...] = ()
+    help: str = ""
+
+    def check(self, record: Record) -> None:
+        """Raise `Unconvertible` if `record` lacks a field that the target requires."""
+        if not self.fields:
+            return
+        paths = set(field_paths(record))
+        missing = [
+            field
+            for field in self.fields
+            if not paths.intersection(_fulfilling(field.record_path))
+        ]
+        if missing:
+            names = _listed([f"`{field.name}`" for field in missing])
+            reason = f"the record has nothing for {names}"
+            raise Unconvertible(missing[0].record_path, reason, self.help)
+
+
 def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
     source: Format,
     source_adapter: FormatAdapter,
@@ -32,20 +57,61 @@ def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
     *,
     scored: bool,
 ) -> None:
-    """Raise `ConversionError` if no row of `source` can become one of `target`.
+    """Raise `ConversionError` if rows of `source` lack what `target` requires.
 
     `constants` are the paths of fields that the user gives; `scored` tells whether
     answers without a score get one.
     """
+    missing = missing_fields(source_adapter, target_adapter, constants, scored=scored)
+    if missing:
+        names = _listed([field.name for field in missing])
+        raise ConversionError(
+            f"{target.id} needs {names}, which {source.id} does not have; "
+            f"{_help(missing, scored=scored)}"
+        )
+
+
+def row_requirements(  # noqa: PLR0913 - two formats, and what is given beside
+    source: Format,
+    source_adapter: FormatAdapter,
+    target: Format,
+    target_adapter: FormatAdapter,
+    constants: Collection[str],
+    *,
+    scored: bool,
+) -> RowRequirements:
+    """Return what has to be checked in each row, whose extra fields may hold it.
+
+    Raises `ConversionError` as `check_requirements` does if rows of `source` have no
+    extra fields.
+    """
+    if source_adapter.extras_path is None:
+        check_requirements(
+            source, source_adapter, target, target_adapter, constants, scored=scored
+        )
+        return RowRequirements()
+    missing = missing_fields(source_adapter, target_adapter, constants, scored=scored)
+    return RowRequirements(tuple(missing), _help(missing, scored=scored))
+
+
+def missing_fields(
+    source: FormatAdapter,
+    target: FormatAdapter,
+    constants: Collection[str],
+    *,
+    scored: bool,
+) -> list[FieldMapping]:
+    """Return the fields that `target` requires and `source` has no place for."""
     missing = [
         field
-        for field in target_adapter.fields
-        if _is_missing(field, source_adapter, constants, scored=scored)
+        for field in target.fields
+        if _is_missing(field, source, constants, scored=scored)
     ]
-    missing += _missing_answer(source_adapter, target_adapter, constants, missing)
-    if not missing:
-        return
-    names = [field.name for field in missing]
+    return missing + _missing_answer(source, target, constants, missing)
+
+
+def _help(missing: Sequence[FieldMapping], *, scored: bool) -> str:
+    """Return which options give the fields in `missing`."""
     remedies = [f"--set {field.name}=VALUE" for field in missing]
     if {field.record_path for field in missing} & _computed and not scored:
         remedies = [
@@ -54,10 +120,12 @@ def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
             if field.record_path not in _computed
         ]
         remedies.append("--score em or --score f1 for the score")
-    raise ConversionError(
-        f"{target.id} needs {_listed(names)}, which {source.id} does not have; "
-        f"give {_listed(remedies)}"
-    )
+    return f"give {_listed(remedies)}" if remedies else ""
+
+
+def _fulfilling(path: str) -> tuple[str, ...]:
+    """Return the paths of fields of which one is enough for the field at `path`."""
+    return (path, *_sources_of.get(path, ()))
 
 
 def _missing_answer(
@@ -94,10 +162,7 @@ def _is_missing(
         return False
     return not any(
         source.carries(path) or path in constants
-        for path in (
-            target_field.record_path,
-            *_sources_of.get(target_field.record_path, ()),
-        )
+        for path in _fulfilling(target_field.record_path)
     )
 
 

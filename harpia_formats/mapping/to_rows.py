@@ -1,6 +1,6 @@
 """Map records to rows of a format, and note what becomes of their fields."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.extras import store_extras
 from harpia_formats.mapping.fit import fit_record
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
-from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score, field_paths
 
 #: The detail of the fate of an id that is the number of its record.
@@ -89,7 +89,7 @@ class RecordMapper:
         if self.scorer is not None:
             # Each answer is scored with the references of its own row.
             parts = [self.scorer(part, fates) for part in parts]
-        rows = [self._write(part, fates) for part in parts]
+        rows = self._rows_of(parts, fates)
         self._note_dropped(paths, fates)
         no_outputs = self.target.capacity.outputs is Cardinality.NONE
         if no_outputs and record.outputs and not _has_output_field(paths):
@@ -100,6 +100,23 @@ class RecordMapper:
             for row in rows:
                 self.check(row)
         return MappedRecord(rows, paths, tuple(dict.fromkeys(fates.entries)))
+
+    def _rows_of(self, parts: Sequence[Record], fates: FieldFates) -> list[Row]:
+        """Return the row of each part; raises `Unconvertible`."""
+        rows: list[Row] = []
+        for part in parts:
+            try:
+                rows.append(self._write(part, fates))
+            except Unconvertible as error:
+                if not rows or not error.path.startswith("outputs.scores"):
+                    raise
+                reason = (
+                    f"the record does not have a score for each of its {len(parts)} "
+                    "answers, and a row holds one answer"
+                )
+                help_ = "--responses first keeps the first one, with its score"
+                raise Unconvertible(error.path, reason, help_) from error
+        return rows
 
     def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note fields without a place; remove fates of fields filled in vain."""

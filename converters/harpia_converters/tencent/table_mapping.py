@@ -19,12 +19,16 @@ COLUMNS = ("system", "prompt", "response")
 
 
 def read_cells(row: Row) -> Record:
-    """Return the record of a row; a blank system input is none."""
+    """Return the record of a row; a blank system input is none.
+
+    So is a blank cell of a column that is not Tencent's: other rows may have the key.
+    """
+    others = without(row, COLUMNS)
     return Record(
         prompt=row["prompt"],
         system=row.get("system") or UNSET,
         references=[row["response"]],
-        **as_extra(without(row, COLUMNS)),
+        **as_extra({key: text for key, text in others.items() if text}),
     )
 
 
@@ -50,6 +54,9 @@ def _texts_of(record: Record, fates: FieldFates) -> Row:
     rest = kept_of(record)
     for key in [key for key, value in rest.items() if not isinstance(value, str)]:
         fates.dropped(f"extra.{KEY}.{key}", "a cell holds text only")
+        del rest[key]
+    for key in [key for key, value in rest.items() if not value]:
+        fates.dropped(f"extra.{KEY}.{key}", "a blank cell is read as none")
         del rest[key]
     return rest
 

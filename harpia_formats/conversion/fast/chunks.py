@@ -94,7 +94,7 @@ class ChunkConverter:
         options = self._options
         if options.group is not None or options.score or options.prefix_ids:
             return None
-        if options.ids is not Ids.KEEP:
+        if options.ids is not Ids.KEEP or destination.requirements[-1].fields:
             return None
         if destination.outputs.is_split:
             return None

@@ -1,0 +1,93 @@
+"""Find ids that would make one of the two conversions of a round trip fail."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+
+from harpia_formats.conversion.grouping.external_group_by import base_id
+from harpia_formats.dedup.digests import Digests
+from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.mapping.question import question_of
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.format import Format
+from harpia_formats.model.record import Record
+
+
+@dataclass(slots=True)
+class WrittenIds:
+    """The ids of the rows of one format, which must differ."""
+
+    format: Format
+    digests: Digests = field(default_factory=Digests)
+    identity: IdentityReader | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        paths = self.format.identity_paths
+        by_text = self.format.id_by_text
+        self.identity = IdentityReader(paths, by_text=by_text) if paths else None
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Add the ids of some rows."""
+        if self.identity is not None:
+            self.digests.add(self.identity.keys_of_values(rows))
+
+
+@dataclass(slots=True)
+class RoundTripIds:
+    """Collects the ids of a round trip; to be closed."""
+
+    #: The ids in the other format, and in the first one again, by the ids of formats.
+    written: dict[tuple[str, bool], WrittenIds] = field(default_factory=dict)
+    #: The ids of records, and what their rows are joined by.
+    _records: Digests = field(default_factory=Digests)
+    _joined: Digests = field(default_factory=Digests)
+    _is_split: bool = False
+
+    def add_rows(self, format_: Format, rows: Sequence[Row], *, back: bool) -> None:
+        """Add rows as they are written in `format_`, on the way `back` or there."""
+        key = format_.id, back
+        if key not in self.written:
+            self.written[key] = WrittenIds(format_)
+        self.written[key].add(rows)
+
+    def add_record(self, record: Record, parts: Sequence[Record]) -> None:
+        """Add a record and what is read of its rows in the other format.
+
+        Raises `Unconvertible` if these are several, and have no id to join them by.
+        """
+        if len(parts) > 1:
+            self._is_split = True
+            if parts[0].id is UNSET:
+                reason = (
+                    f"the record becomes {len(parts)} rows, which have no id by which "
+                    "they could be joined again"
+                )
+                raise Unconvertible("id", reason)
+        if record.id is UNSET:
+            return
+        id_ = str(record.id)
+        base = base_id(record.id) if len(parts) == 1 else None
+        joined = id_ if base is None else base
+        self._records.add([id_])
+        self._joined.add([f"{joined}\n{question_of(parts[0])}"])
+
+    def problems(self) -> Iterator[tuple[int, str]]:
+        """Yield how many ids repeat, and why that makes a conversion fail."""
+        for written in self.written.values():
+            count = written.digests.repeated().surplus
+            if count:
+                yield count, f"several rows of {written.format.id} would have one id"
+        if self._is_split:
+            count = max(
+                digests.repeated().surplus for digests in (self._records, self._joined)
+            )
+            if count:
+                yield count, "rows of several records would be joined by one id"
+
+    def close(self) -> None:
+        """Delete the temporary files."""
+        written = (each.digests for each in self.written.values())
+        for digests in (self._records, self._joined, *written):
+            digests.close()
