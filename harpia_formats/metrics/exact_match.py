@@ -7,6 +7,7 @@ Questions for Machine Comprehension of Text, 2016).
 from collections.abc import Mapping
 from typing import Any
 
+from harpia_formats.metrics.library import OWN_LIBRARY
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
 from harpia_formats.metrics.parameters import read_parameters
@@ -28,7 +29,7 @@ def measure_of(name: str, defaults: Mapping[str, Any], given: Any) -> Measure:
     def is_match(answer: str, reference: str) -> float:
         return float(normal(answer) == normal(reference))
 
-    signature = f"{name}|norm:{chosen}|refs:{rule}"
+    signature = f"{name}|{OWN_LIBRARY}|norm:{chosen}|refs:{rule}"
     return mean_measure(name, signature, score_over_references(is_match, rule), scale)
 
 

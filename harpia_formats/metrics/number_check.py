@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from harpia_formats.metrics.library import OWN_LIBRARY
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric, UnscorableError
 from harpia_formats.metrics.parameters import Parameters, read_parameters
@@ -64,7 +65,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         mine, other = number_in(answer, "answer"), number_in(reference, "reference")
         return float(holds(mine, other))
 
-    signature = f"number-check|op:{operation.replace(' ', '-')}"
+    signature = f"number-check|{OWN_LIBRARY}|op:{operation.replace(' ', '-')}"
     if operation == DIFFERENCE:
         signature += f"|epsilon:{parameters.values['epsilon']}"
     return mean_measure(

@@ -7,6 +7,7 @@ normalisation. A record scores 1 or 0, and the metric is their mean.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from harpia_formats.metrics.library import OWN_LIBRARY
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
 from harpia_formats.metrics.parameters import read_parameters
@@ -39,7 +40,9 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     def check(answer: str, reference: str) -> float:
         return float(holds(answer, reference))
 
-    signature = f"string-check|op:{operation.replace(' ', '-')}|refs:{rule}"
+    signature = (
+        f"string-check|{OWN_LIBRARY}|op:{operation.replace(' ', '-')}|refs:{rule}"
+    )
     return mean_measure("string-check", signature, score_over_references(check, rule))
 
 

@@ -8,6 +8,7 @@ both texts have it.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from harpia_formats.metrics.library import OWN_LIBRARY
 from harpia_formats.metrics.mean import mean_measure
 from harpia_formats.metrics.metric import Measure, Metric
 from harpia_formats.metrics.parameters import read_parameters
@@ -43,7 +44,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
             return of_empty(mine == other)
         return f_score(overlap(mine, other), len(mine), len(other))
 
-    signature = f"f1|norm:{chosen}|empty:{empty}|refs:{rule}"
+    signature = f"f1|{OWN_LIBRARY}|norm:{chosen}|empty:{empty}|refs:{rule}"
     return mean_measure("f1", signature, score_over_references(score, rule), scale)
 
 

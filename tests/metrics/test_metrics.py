@@ -131,27 +131,29 @@ def test_one_string_is_not_taken_for_references(name: str) -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_a_signature_tells_definition_and_scale(name: str) -> None:
-    """Every signature begins with the definition and ends with the scale."""
+    """Every signature has the definition, the library, its version and the scale."""
     measure = measure_of(name, {})
     start = "rouge" if name.startswith("rouge") else name
 
     assert measure.signature.startswith(f"{start}|")
+    assert re.search(r"\|impl:[a-z-]+-\d+(\.\w+)+\|", measure.signature)
+    assert "|refs:" in measure.signature
     assert measure.signature.endswith(f"|scale:{measure.scale}")
 
 
 @pytest.mark.parametrize(
     ("name", "parameters", "signature"),
     [
-        ("em", {}, "em|norm:squad|refs:max|scale:0-1"),
-        ("accuracy", {}, "accuracy|norm:none|refs:max|scale:0-1"),
-        ("em", {"scale": 100}, "em|norm:squad|refs:max|scale:0-100"),
-        ("f1", {"empty": "v1"}, "f1|norm:squad|empty:v1|refs:max|scale:0-1"),
+        ("em", {}, "|norm:squad|refs:max|scale:0-1"),
+        ("accuracy", {}, "|norm:none|refs:max|scale:0-1"),
+        ("em", {"scale": 100}, "|norm:squad|refs:max|scale:0-100"),
+        ("f1", {"empty": "v1"}, "|norm:squad|empty:v1|refs:max|scale:0-1"),
         (
             "number-check",
             {"operation": "absolute difference", "epsilon": 0.5},
-            "number-check|op:absolute-difference|epsilon:0.5|refs:max|scale:0-1",
+            "|op:absolute-difference|epsilon:0.5|refs:max|scale:0-1",
         ),
-        ("string-check", {"operation": "<>"}, "string-check|op:not-equals|refs:min"),
+        ("string-check", {"operation": "<>"}, "|op:not-equals|refs:min"),
         ("bleu", {}, "case:mixed|eff:no|tok:13a|smooth:exp|refs:all|scale:0-100"),
         ("bleu", {"smoothing": "floor"}, "|smooth:floor[0.1]|"),
         ("sentence-bleu", {"scale": "0-1"}, "|eff:yes|"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
+from harpia_formats.metrics.library import OWN_LIBRARY
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import readable_formats
 from unchecked import score
@@ -103,7 +104,7 @@ def test_metrics_missing_in_haystack_use_the_default_profile(tmp_path: Path) -> 
         "the profile haystack has no f1: taken as in the profile default"
     )
     assert texts == [f"{each.name}\t{each.signature}" for each in scores.total.scores]
-    assert scores["em"].signature == "em|norm:none|refs:first|scale:0-1"
+    assert scores["em"].signature == f"em|{OWN_LIBRARY}|norm:none|refs:first|scale:0-1"
 
 
 def test_one_metric_is_a_result_and_several_are_components(tmp_path: Path) -> None:

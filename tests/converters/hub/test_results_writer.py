@@ -12,6 +12,7 @@ import pytest
 from harpia_converters.table.results_writer import RESULTS
 from harpia_formats import read, validate
 from harpia_formats.metrics import METRICS, measure_of
+from harpia_formats.metrics.library import OWN_LIBRARY
 from harpia_formats.metrics.metric import MetricError
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.registry import readable_formats
@@ -76,8 +77,14 @@ def test_new_scores_follow_the_existing_ones(tmp_path: Path) -> None:
     first, second, third = records_in(
         written(lines(*ROWS), "record", tmp_path, from_="record")
     )
-    em = {"metric": "em", "signature": "em|norm:squad|refs:max|scale:0-1"}
-    f1 = {"metric": "f1", "signature": "f1|norm:squad|empty:v2|refs:max|scale:0-1"}
+    em = {
+        "metric": "em",
+        "signature": f"em|{OWN_LIBRARY}|norm:squad|refs:max|scale:0-1",
+    }
+    f1 = {
+        "metric": "f1",
+        "signature": f"f1|{OWN_LIBRARY}|norm:squad|empty:v2|refs:max|scale:0-1",
+    }
 
     assert first == ROWS[0] | {
         "outputs": [
@@ -174,8 +181,8 @@ def test_table_has_a_line_for_each_answer(tmp_path: Path) -> None:
         ["", "", "", "", ""],
     ]
     assert signatures == (
-        "em\tem|norm:squad|refs:max|scale:0-1\n"
-        "f1\tf1|norm:squad|empty:v2|refs:max|scale:0-1\n"
+        f"em\tem|{OWN_LIBRARY}|norm:squad|refs:max|scale:0-1\n"
+        f"f1\tf1|{OWN_LIBRARY}|norm:squad|empty:v2|refs:max|scale:0-1\n"
     )
 
 
