@@ -12,6 +12,9 @@ from harpia_formats.mapping.columns import check_field_names
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
 
+#: Seconds that a row may take by default.
+ROW_TIMEOUT = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -49,6 +52,9 @@ class Options:
     cross_check: bool = False
     #: Bytes that a row may have.
     max_row_bytes: int = ROW_LIMIT
+    #: Seconds that a row may take where a user's schema may multiply its work by
+    #: references or patterns (on POSIX systems).
+    row_timeout: float = ROW_TIMEOUT
     #: Worker processes; 0 for as many as there are processors.
     jobs: int = 0
     #: Runs the work of large runs instead of our own worker processes, `jobs` units at
@@ -75,6 +81,8 @@ class Options:
             0, examples=self.examples, max_problems=self.max_problems, jobs=self.jobs
         )
         _at_least(1, max_row_bytes=self.max_row_bytes)
+        if not self.row_timeout > 0:
+            raise ValueError(f"row_timeout must be above 0, not {self.row_timeout}")
         if self.engine is not None or self.executor is not None:
             from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs have none
 

@@ -1,7 +1,7 @@
 """Validate the files of a run: from bytes to problems, and to a report."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -32,7 +32,7 @@ from harpia_formats.validation.one_file import (
 )
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel.redone import RedoneUnits
-from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.plan.run_plan import is_guarded, run_plan_of
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import FIRST_RECORD, RecordSet
 from harpia_formats.validation.unit.result import (
@@ -82,7 +82,10 @@ class Validation:
 
     def __iter__(self) -> Iterator[Problem]:
         pairs = CompanionPairs(self._options, self._tally)
-        with pairs, self._pool() as pool:
+        with ExitStack() as stack:
+            stack.callback(self._end_guard)
+            stack.enter_context(pairs)
+            pool = stack.enter_context(self._pool())
             in_workers = self._in_workers(pool)
             for source, answer in self._sources(pool):
                 if isinstance(source, SourceError):
@@ -96,6 +99,13 @@ class Validation:
                 if self._options.fail_fast and self._tally.errors:
                     return
             pairs.check_used()
+
+    def _end_guard(self) -> None:
+        """End the process in which a user's schema validates, if there is one."""
+        if self._plan.guards_rows:
+            from harpia_formats.validation.unit.guarded_rows import end_process  # noqa: PLC0415 - only for such schemas: start-up time
+
+            end_process()
 
     def report(self) -> Report:
         """Return the counts of what was read so far."""
@@ -258,17 +268,22 @@ def _check_visible(pool: "WorkerPool", source: Source) -> None:
 def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:
     """Return the user's schema with its name, None without one.
 
-    Raises `SchemaError` if it cannot be read or is no draft-07 schema.
+    Raises `SchemaError` if it cannot be read or used, or is no draft-07 schema.
     """
     if given is None:
         return None
-    from harpia_formats.schema.user_schema import check_schema, user_schema  # noqa: PLC0415 - only with a schema of the user: start-up time
+    from harpia_formats.schema.user_schema import check_schema, read_schema  # noqa: PLC0415 - only with a schema of the user: start-up time
 
-    if isinstance(given, (dict, bool)):
-        check_schema("schema", given)
-        return "schema", given
-    path = Path(given)
-    return path.name, user_schema(path)
+    is_value = isinstance(given, (dict, bool))
+    name = "schema" if is_value else str(given)
+    schema = given if is_value else read_schema(Path(given))
+    if is_guarded(schema):
+        from harpia_formats.validation.unit.guarded_rows import check_schema_in_time  # noqa: PLC0415 - only for such schemas: start-up time
+
+        check_schema_in_time(name, schema)
+    else:
+        check_schema(name, schema)
+    return name if is_value else Path(given).name, schema
 
 
 def _formats_asked(name: str | None) -> tuple[Format, ...]:

@@ -39,9 +39,14 @@ def _processors() -> int | None:
 
 def _start_method() -> str:
     """Return the start method: fork is the fastest, but not safe with threads."""
-    if sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1:  # noqa: PTH208 - a count only
+    if is_fork_safe():
         return "fork"
     return "forkserver" if os.name == "posix" else "spawn"
+
+
+def is_fork_safe() -> bool:
+    """Return whether this process may be forked: on Linux, without other threads."""
+    return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - a count only
 
 
 def _initialize() -> None:
@@ -68,10 +73,18 @@ def _end_with_parent() -> None:
         threading.Thread(
             target=_end_after, args=(parent.sentinel,), daemon=True
         ).start()
+    end_with_parent_process()
+
+
+def end_with_parent_process() -> None:
+    """Let the kernel end this process when the thread that started it ends.
+
+    It does so even while a library blocks all threads. Without effect where the system
+    is not Linux.
+    """
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - on Linux only
 
-        # The kernel ends this process even while a library blocks its threads.
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 

@@ -9,7 +9,7 @@ import pytest
 from harpia_formats import validate
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.load import SchemaError, built_in_schema
-from harpia_formats.schema.user_schema import DEPTH_LIMIT, check_schema, user_schema
+from harpia_formats.schema.user_schema import DEPTH_LIMIT, check_schema, read_schema
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 TREE = {"properties": {"kids": {"items": {"$ref": "#"}}, "name": {"type": "string"}}}
@@ -270,7 +270,7 @@ def test_broken_file_has_a_place(tmp_path: Path, text: bytes, reason: str) -> No
     path.write_bytes(text)
 
     with pytest.raises(SchemaError) as caught:
-        user_schema(path)
+        read_schema(path)
 
     assert caught.value.reason.startswith("is not a schema: not JSON: ")
     assert reason in caught.value.reason
@@ -281,9 +281,9 @@ def test_file_that_is_not_there(tmp_path: Path) -> None:
     missing = tmp_path / "none.json"
 
     with pytest.raises(SchemaError, match=r"none\.json: no such file or directory"):
-        user_schema(missing)
+        read_schema(missing)
     with pytest.raises(SchemaError, match="is a folder"):
-        user_schema(tmp_path)
+        read_schema(tmp_path)
 
 
 @pytest.mark.parametrize("schema", [True, False, TREE])
@@ -292,7 +292,7 @@ def test_file_is_read(tmp_path: Path, schema: Any) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(schema))
 
-    assert user_schema(path) == schema
+    assert read_schema(path) == schema
 
 
 def test_recursive_schema_validates_every_level() -> None:

@@ -28,6 +28,7 @@ from harpia_formats.cli.options.validation import (
     Lint,
     MaxProblems,
     OutputFormat,
+    RowTimeout,
     Schema,
     Select,
     Statistics,
@@ -43,7 +44,7 @@ from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
 from harpia_formats.reporters import reporter_named
 from harpia_formats.reporters.text import summary_lines
-from harpia_formats.validation.options import Options
+from harpia_formats.validation.options import ROW_TIMEOUT, Options
 from harpia_formats.validation.run import Validation
 
 #: The reporters that are used by default.
@@ -68,6 +69,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     limit: Limit = None,
     fail_fast: FailFast = False,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
+    row_timeout: RowTimeout = ROW_TIMEOUT,
     jobs: Jobs = 0,
     engine: Engine = None,
     output_format: OutputFormat = None,
@@ -107,6 +109,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         assert_formats=assert_formats,
         cross_check=cross_check,
         max_row_bytes=max_row_bytes,
+        row_timeout=row_timeout,
         jobs=jobs,
         engine=engine,
         progress=progress.update,

@@ -90,6 +90,17 @@ Limit = Annotated[
     int | None,
     number("Read at most N records of each file.", least=1, panel=READING),
 ]
+RowTimeout = Annotated[
+    float,
+    typer.Option(
+        min=0.001,
+        max=86_400,
+        metavar="SECONDS",
+        help="Time that each row may take with a --schema whose references or patterns "
+        "can multiply its work.",
+        rich_help_panel=VALIDATION,
+    ),
+]
 FailFast = Annotated[
     bool, flag("--fail-fast", "Stop at the first error.", panel=READING)
 ]

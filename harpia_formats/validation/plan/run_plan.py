@@ -33,6 +33,9 @@ class RunPlan(msgspec.Struct, frozen=True):
     formats: tuple[str, ...]
     #: Whether valid rows are read as records, and what is doubtful is not reported.
     for_reading: bool = False
+    #: Whether rows are validated in a process that can be killed, since the time that
+    #: the user's schema takes is not bounded by the data.
+    guards_rows: bool = False
 
     @property
     def is_pinned(self) -> bool:
@@ -73,7 +76,16 @@ def run_plan_of(
         schema,
         tuple(format_.id for format_ in formats),
         for_reading,
+        guards_rows=schema is not None and is_guarded(schema[1]),
     )
+
+
+def is_guarded(schema: Schema) -> bool:
+    """Return whether a user's schema is used only in a process that can be killed."""
+    from harpia_formats.schema.bounded import is_bounded  # noqa: PLC0415 - only with a schema of the user: start-up time
+
+    # Without POSIX there are no such processes.
+    return os.name == "posix" and not is_bounded(schema)
 
 
 def new_key() -> str:

@@ -49,7 +49,12 @@ def validate_rows(
     active = [
         finding for finding in verdict.findings if finding.code in collector.rules
     ]
-    unread = {finding.row for finding in verdict.findings if finding.is_fault}
+    # A row without a verdict is not valid, even if the rule that says so is not active.
+    unread = {
+        finding.row
+        for finding in verdict.findings
+        if finding.is_fault or finding.code in NO_VERDICT
+    }
     found = active
     if validators.options.fail_fast:
         chunk, active, stopped = _until_first_error(chunk, active, collector)

@@ -128,17 +128,34 @@ class FileValidators:
     def _validator(self, schema: Schema, **checks: Any) -> RowValidator:
         """Return a validator of rows by `schema` with these checks."""
         options = self.options
+        of_schema = any(code.startswith(_schema_rules) for code in self.plan.run.rules)
+        asks_schema = of_schema or options.cross_check
+        if self.plan.run.guards_rows:
+            # Without a format there are no other checks than these.
+            from harpia_formats.validation.unit.guarded_rows import (  # noqa: PLC0415 - only for such schemas: start-up time
+                GuardedRows,
+                RowSettings,
+            )
+
+            settings = RowSettings(
+                schema,
+                self.plan.run.key,
+                options.assert_formats,
+                "J105" in self.rules,
+                asks_schema,
+                options.cross_check,
+            )
+            return GuardedRows(settings, options.row_timeout)
         second_opinion = None
         if options.cross_check:
             from harpia_formats.validation.unit.cross_check import second_opinion_of  # noqa: PLC0415 - a tenth of a second, when asked for
 
             second_opinion = second_opinion_of(schema, formats=options.assert_formats)
-        of_schema = any(code.startswith(_schema_rules) for code in self.plan.run.rules)
         row_checks = RowChecks(
             advise=self.variant.format.advise if self.variant else no_advice,
             formats=options.assert_formats,
             repeated_keys="J105" in self.rules,
-            asks_schema=of_schema or options.cross_check,
+            asks_schema=asks_schema,
             second_opinion=second_opinion,
             **checks,
         )

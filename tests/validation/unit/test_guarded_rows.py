@@ -1,0 +1,279 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import validate
+from harpia_formats.model.report import Report
+from harpia_formats.schema.bounded import is_bounded
+from harpia_formats.schema.load import SchemaError
+from harpia_formats.validation.unit import guarded_rows
+from harpia_formats.workers import killable
+
+#: Seconds that a row may take in these tests.
+LIMIT = 0.3
+
+
+def doubled(levels: int, leaf: Any) -> dict[str, Any]:
+    """Return definitions of which the first evaluates `leaf` 2 ** `levels` times."""
+    made = {}
+    for level in range(levels):
+        following = {"$ref": f"#/definitions/d{level + 1}"}
+        made[f"d{level}"] = {"allOf": [following, following]}
+    return {**made, f"d{levels}": leaf}
+
+
+DOUBLED = {
+    "$ref": "#/definitions/d0",
+    "definitions": doubled(40, {"required": ["hard"]}),
+}
+#: Each level of a value doubles the work on what is inside.
+BRANCHING = {
+    "anyOf": [
+        {"properties": {"in": {"$ref": "#"}}},
+        {"properties": {"in": {"$ref": "#"}}, "minProperties": 1},
+    ],
+    "properties": {"leaf": {"type": "string"}},
+}
+#: Hard only for rows that have the key `hard`; `id` is required.
+SOMETIMES = {
+    "required": ["id"],
+    "if": {"required": ["hard"]},
+    "then": {"$ref": "#/definitions/d0"},
+    "definitions": doubled(40, {"required": ["id"]}),
+}
+
+
+def deep(levels: int) -> Any:
+    """Return an object with so many objects inside each other."""
+    value: Any = {"leaf": 5}
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+def lines(*rows: Any) -> bytes:
+    """Return rows as lines of JSON."""
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+HOSTILE = {
+    "doubled": (DOUBLED, {"hard": 1}),
+    "doubled and refused": (DOUBLED, {}),
+    "branching": (BRANCHING, deep(60)),
+    "conditional": (SOMETIMES, {"id": 1, "hard": 1}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("options", [{}, {"cross_check": True}], ids=["", "cross"])
+def test_row_that_takes_too_long_is_undetermined(
+    name: str, options: dict[str, Any]
+) -> None:
+    """A row on which a schema takes longer than its time gets V901 and no verdict."""
+    schema, row = HOSTILE[name]
+    begun = time.monotonic()
+
+    report = validate(lines(row), schema=schema, row_timeout=LIMIT, **options)
+
+    assert time.monotonic() - begun < 20
+    assert [problem.code for problem in report.problems] == ["V901"]
+    assert "takes longer than 0.3 s" in report.problems[0].message
+    assert (report.files[0].undetermined, report.ok) == (1, False)
+
+
+@pytest.mark.parametrize("select", [("S",), ("J",)])
+def test_undetermined_row_is_never_valid(select: tuple[str, ...]) -> None:
+    """A row without a verdict is undetermined even if V901 is not selected."""
+    report = validate(lines({}), schema=DOUBLED, row_timeout=LIMIT, select=select)
+
+    assert (report.files[0].valid, report.files[0].undetermined) == (0, 1)
+    assert not report.ok
+
+
+def codes_by_row(report: Report) -> list[tuple[int | None, str]]:
+    """Return the record and the code of each problem."""
+    return [(problem.place.record, problem.code) for problem in report.problems]
+
+
+def test_other_rows_are_still_validated() -> None:
+    """Rows before, between and after rows that take too long get their verdicts."""
+    rows: list[Any] = [{"id": number} for number in range(1_000)]
+    rows[5] |= {"hard": 1}
+    rows[6] = {}
+    rows[600] |= {"hard": 1}
+    rows[999] = {}
+
+    report = validate(lines(*rows), schema=SOMETIMES, row_timeout=LIMIT)
+
+    assert codes_by_row(report) == [
+        (6, "V901"),
+        (7, "S101"),
+        (601, "V901"),
+        (1_000, "S101"),
+    ]
+
+
+def test_guarded_rows_have_the_findings_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All findings are the same in the other process as in this one."""
+    schema = {
+        "required": ["id"],
+        "properties": {"id": {"type": "integer"}, "in": {"$ref": "#"}},
+        "additionalProperties": False,
+    }
+    data = lines({"id": 1}, {"ID": 2}, {"id": "3"}, {"id": 4, "in": {"id": None}})
+    data += b'\n{"id": 5, "id": 6}\n{"id": \n{"id": 1, "x": [], "y": {}}\n'
+    assert not is_bounded(schema)
+
+    found = validate(data, schema=schema, cross_check=True)
+    monkeypatch.setattr(
+        "harpia_formats.validation.plan.run_plan.is_guarded", lambda _: False
+    )
+    expected = validate(data, schema=schema, cross_check=True)
+
+    assert found == expected
+    assert found.errors == 7
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_large_file_with_several_processes(tmp_path: Path, jobs: int) -> None:
+    """Any number of processes reports the same of a large file."""
+    path = tmp_path / "rows.jsonl"
+    rows: list[Any] = [{"id": number, "text": "x" * 9_000} for number in range(900)]
+    rows[10] |= {"hard": 1}
+    rows[800] |= {"hard": 1}
+    del rows[850]["id"]
+    path.write_bytes(lines(*rows))
+
+    report = validate(path, schema=SOMETIMES, row_timeout=LIMIT, jobs=jobs)
+
+    assert codes_by_row(report) == [(11, "V901"), (801, "V901"), (851, "S101")]
+
+
+def test_hostile_check_of_a_schema_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schema whose check takes too long is refused, as one that cannot be used."""
+    monkeypatch.setattr(guarded_rows, "_reason_against", never_ending)
+    monkeypatch.setattr(guarded_rows, "CHECK_SECONDS", LIMIT)
+
+    with pytest.raises(SchemaError, match=r"checking it takes longer than 0\.3 s"):
+        validate(b"{}", schema=DOUBLED)
+
+
+def never_ending(*_: Any) -> Iterator[str]:
+    """Take forever."""
+    time.sleep(600)
+    yield ""
+
+
+def test_bounded_schema_needs_no_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For formats and plain schemas no process is started."""
+
+    def fail() -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(killable, "_forked", fail)
+    monkeypatch.setattr(killable, "_spawned", fail)
+    plain = {"properties": {"a": {"$ref": "#/definitions/t"}}}
+    plain |= {"definitions": {"t": {"type": "string", "pattern": "^a+$"}}}
+
+    assert validate(b'{"a": "a"}', schema=plain).ok
+    assert validate(b'{"model_output": "a", "ref_answer": "b"}').files
+
+
+def test_no_process_is_left() -> None:
+    """The process of a run ends with the run."""
+    validate(lines({}), schema=DOUBLED, row_timeout=LIMIT)
+
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_process_in_a_process_with_threads() -> None:
+    """With other threads, the process is a new interpreter and works as well."""
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    try:
+        report = validate(
+            lines({"id": 1}, {"id": 2, "hard": 1}, {}),
+            schema=SOMETIMES,
+            row_timeout=LIMIT,
+        )
+    finally:
+        end.set()
+        thread.join()
+
+    assert codes_by_row(report) == [(2, "V901"), (3, "S101")]
+
+
+def started(tmp_path: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """Start a validation by a hostile schema that takes minutes."""
+    schema, data = tmp_path / "mine.json", tmp_path / "rows.jsonl"
+    schema.write_text(json.dumps(DOUBLED))
+    data.write_bytes(lines(*[{}] * 20))
+    command = [sys.executable, "-m", "harpia_formats", "validate", str(data)]
+    command += ["--schema", str(schema), "--row-timeout", "30", *arguments]
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - nothing else runs here
+    )
+    assert until(lambda: children_of(process.pid))
+    time.sleep(0.5)
+    return process
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that a process started."""
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process runs, and is not only waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[-1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(holds: Callable[[], Any]) -> Any:
+    """Return the answer of `holds` once it is true, or after 20 seconds."""
+    for _ in range(400):
+        if answer := holds():
+            return answer
+        time.sleep(0.05)
+    return holds()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)],
+)
+def test_signal_ends_all_processes(
+    tmp_path: Path, number: int, code: int, jobs: str
+) -> None:
+    """A signal ends a run inside a hostile row: no traceback, no process left."""
+    process = started(tmp_path, "--jobs", jobs)
+    children = children_of(process.pid)
+
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+
+    assert process.returncode == code
+    assert "Traceback" not in errors
+    assert until(lambda: not any(map(is_running, children)))
