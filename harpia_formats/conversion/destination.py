@@ -74,6 +74,7 @@ class Destination:
             and not target.dialects[0].rows_at,
         )
         self.separator = self.outputs.separator
+        self._groups = options.group is not None
         #: Rows that were written.
         self.written = 0
         self._digests = digests
@@ -98,6 +99,9 @@ class Destination:
                 scored=self.mapper.scorer is not None,
             )
         )
+        owners = adapter_of(variant.format).extra_owners
+        # Merged records can be of several files.
+        self.mapper.owners = self.mapper.owners | owners if self._groups else owners
         if only and self._ids_are_numbers(variant):
             # The numbers of the records of one file are unique.
             self._identity = None

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from harpia_formats.conversion.source_names import REST, SourceNames
 from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.problem import Place
 
@@ -28,11 +29,17 @@ class FateCount:
 class FateCounts:
     """How many records had each field, and how often which fate met it."""
 
+    #: The names of fields in the rows of the file.
+    names: SourceNames = field(default_factory=SourceNames)
     #: Records that had a field, by its path.
     carried: dict[str, int] = field(default_factory=dict)
+    #: Records that had a field, and those of which it arrived unchanged, by its name;
+    #: several paths can have one name.
+    records: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
     #: How often each fate met a field, by path and detail.
     counts: dict[FieldFate, FateCount] = field(default_factory=dict)
-    #: Records of which a fate met a field, whatever the detail.
+    #: Records of which a fate met a field, by its name, whatever the detail.
     fates: Counter[tuple[Fate, str]] = field(default_factory=Counter)
     #: Records with the same paths and fates, which are not added up yet.
     _pending: dict[tuple[Any, Any], int] = field(default_factory=dict)
@@ -66,16 +73,22 @@ class FateCounts:
 
     def _add_up(self) -> None:
         for (paths, fates), times in self._pending.items():
+            had: dict[str, None] = {}
             for path in dict.fromkeys(paths):
-                name = self._counted_path(path)
-                self.carried[name] = self.carried.get(name, 0) + times
+                counted = self._counted_path(path)
+                self.carried[counted] = self.carried.get(counted, 0) + times
+                had[self.names.of(counted)] = None
             met = set()
             for field_fate in dict.fromkeys(fates):
                 count = self._count_of(field_fate, lambda: None)
                 count.count += times
-                met.add((field_fate.fate, count.field_fate.path))
-            for fate_and_path in met:
-                self.fates[fate_and_path] += times
+                met.add((field_fate.fate, self.names.of(count.field_fate.path)))
+            for fate_and_name in met:
+                self.fates[fate_and_name] += times
+            touched = {name for fate, name in met if fate is not Fate.DEFAULTED}
+            for name in had:
+                self.records[name] += times
+                self.kept[name] += 0 if name in touched else times
         self._pending.clear()
 
     def _count_of(
@@ -95,7 +108,7 @@ class FateCounts:
             return path
         if self._members >= MAX_MEMBERS:
             prefix = next(start for start in _member_prefixes if path.startswith(start))
-            return f"{prefix}*"
+            return f"{prefix}{REST}"
         self._members += 1
         self.carried[path] = 0
         return path

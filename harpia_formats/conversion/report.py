@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from harpia_formats.conversion.loss_counts import FateCounts
+from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.format import Format
@@ -16,6 +17,7 @@ from harpia_formats.model.report import (
     Report,
     ValidationFailed,
 )
+from harpia_formats.registry import adapter_of
 
 #: The fates that lose something.
 LOSSES = frozenset({Fate.DROPPED, Fate.CHANGED, Fate.MERGED})
@@ -111,7 +113,8 @@ class ConversionTotals:
 
     def begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Go on to the next file."""
-        self.files.append(FileLosses(count.path, variant.format))
+        names = SourceNames(adapter_of(variant.format))
+        self.files.append(FileLosses(count.path, variant.format, FateCounts(names)))
         self.counts.append(count)
         self.variants.append(variant)
         stem = Path(count.path).name.split(".")[0]

@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from harpia_formats.mapping.choices import Choices, Turns
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record
 
+#: The detail of the fate of a system prompt that was a message.
+SYSTEM_OF_MESSAGES = "of the messages"
 #: Messages or turns, as a record has them.
 Messages = list[dict[str, Any]]
 
@@ -60,11 +62,12 @@ def _with_system(record: Record, messages: Messages, fates: FieldFates) -> Recor
     """Return `record` with the system message that its chat begins with."""
     first = messages[0] if messages else {}
     text = first.get("content")
-    if record.system is not UNSET or first.get("role") != "system":
+    if first.get("role") != "system" or record.system == text or not text:
         return record
-    if not isinstance(text, str) or not text:
+    if record.system is not UNSET or not isinstance(text, str):
+        fates.dropped(SYSTEM_MESSAGE, "the first message")
         return record
-    fates.defaulted("system", "of the messages")
+    fates.defaulted("system", SYSTEM_OF_MESSAGES)
     return replace(record, system=text)
 
 
@@ -127,6 +130,8 @@ def _turns_to_messages(record: Record, fates: FieldFates) -> Record:
         elif record.messages != before:
             fates.changed("messages", "those of the turns")
         record = replace(record, messages=before)
+    elif answer is not None:
+        fates.changed("outputs.turns", "the answer")
     return replace(record, outputs=[_with_answer(output, answer, fates)])
 
 

@@ -94,16 +94,8 @@ class FieldTable:
                 _put_scores(row, leaf, record, fates)
                 continue
             owner = owners[leaf.level]
-            value = held = UNSET if owner is None else getattr(owner, leaf.name)
-            if value is not UNSET and leaf.field.codec is not None:
-                value = leaf.field.codec.write(value)
-            if type(value) is ChangedValue:
-                fates.changed(leaf.field.record_path, value.how)
-                value, held = value.value, UNSET
-            if value is UNSET:
-                value = _default_of(leaf.field, fates)
-                if held is not UNSET and value is UNSET:
-                    fates.changed(leaf.field.record_path, "left out")
+            held = UNSET if owner is None else getattr(owner, leaf.name)
+            value = _written_value(leaf.field, held, fates)
             if value is not UNSET:
                 _put(row, leaf.field.path, value)
         row = {**row, **self.constants} if self.constants else row
@@ -156,6 +148,31 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
         rest[key] = value
     # The typed decoder and the JSON decoder give unknown keys in different orders.
     return dict(sorted(rest.items())) if len(rest) > 1 else rest
+
+
+def _written_value(given: FieldMapping, held: Any, fates: FieldFates) -> Any:
+    """Return what is written for the value `held` of a field, and note its fate.
+
+    Raises `Unconvertible` if a row must have the field and there is no value.
+    """
+    value = held
+    if held is not UNSET and given.codec is not None:
+        value = given.codec.write(held)
+    if type(value) is ChangedValue:
+        if held is not None or value.value is not UNSET:
+            fates.changed(given.record_path, value.how)
+        value = value.value
+        noted = held is not None
+    else:
+        noted = False
+    if value is not UNSET:
+        return value
+    value = _default_of(given, fates)
+    if value is UNSET and held is None:
+        fates.null(given.record_path)
+    elif value is UNSET and held is not UNSET and not noted:
+        fates.changed(given.record_path, "left out")
+    return value
 
 
 def _put_scores(row: Row, leaf: _Leaf, record: Record, fates: FieldFates) -> None:

@@ -7,12 +7,21 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.mapping.chats import SYSTEM_OF_MESSAGES
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.extras import store_extras
 from harpia_formats.mapping.fit import fit_record
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
-from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score, field_paths
+from harpia_formats.model.record import (
+    FIELD_TYPES,
+    SYSTEM_MESSAGE,
+    Output,
+    Record,
+    Score,
+    field_paths,
+    null_paths,
+)
 
 #: The detail of the fate of an id that is the number of its record.
 ID_IS_NUMBER = "is the number of the record"
@@ -51,6 +60,9 @@ class RecordMapper:
     scorer: Scorer | None = None
     #: Raises `Unconvertible` for a row that is not valid in the format.
     check: Callable[[Row], None] | None = None
+    #: The paths in an extra of objects whose members have fates of their own
+    #: (`FormatAdapter.extra_owners` of the source).
+    owners: frozenset[str] = frozenset()
     _carried: dict[str, bool] = field(default_factory=dict)
     #: Values for fields that a record lacks and the format has a place for.
     _constants: dict[str, Any] = field(default_factory=dict)
@@ -76,7 +88,7 @@ class RecordMapper:
         Raises `Unconvertible` where the format or the choices do not allow a row.
         """
         fates = FieldFates()
-        paths = tuple(field_paths(record))
+        paths = tuple(field_paths(record, self.owners))
         if self._constants:
             turns = self.target.capacity.turns
             record = with_constants(record, self._constants, fates, turns=turns)
@@ -91,6 +103,7 @@ class RecordMapper:
             parts = [self.scorer(part, fates) for part in parts]
         rows = self._rows_of(parts, fates)
         self._note_dropped(paths, fates)
+        self._note_nulls(record, fates)
         no_outputs = self.target.capacity.outputs is Cardinality.NONE
         if no_outputs and record.outputs and not _has_output_field(paths):
             fates.dropped("outputs")
@@ -121,6 +134,9 @@ class RecordMapper:
     def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note fields without a place; remove fates of fields filled in vain."""
         lost = {Fate.DROPPED, Fate.MERGED}
+        is_system_lost = FieldFate(
+            Fate.DEFAULTED, "system", SYSTEM_OF_MESSAGES
+        ) in fates.entries and not self._carries("system")
         filled_in_vain = {
             entry.path
             for entry in fates.entries
@@ -136,8 +152,25 @@ class RecordMapper:
         ]
         noted = {entry.path for entry in fates.entries}
         for path in paths:
-            if path not in noted and not self._carries(path):
+            if path == SYSTEM_MESSAGE:
+                # What becomes of the other messages is noted for all of them.
+                if is_system_lost:
+                    fates.dropped(path, "a row has no place for it")
+            elif path not in noted and not self._carries(path):
                 fates.dropped(path)
+
+    def _note_nulls(self, record: Record, fates: FieldFates) -> None:
+        """Note fields that were dropped, and were null, as nulls that are left out."""
+        if not any(entry.fate is Fate.DROPPED for entry in fates.entries):
+            return
+        nulls = null_paths(record, self.owners)
+        if nulls:
+            fates.entries = [
+                FieldFate(Fate.NULL, entry.path, entry.how)
+                if entry.fate is Fate.DROPPED and entry.path in nulls
+                else entry
+                for entry in fates.entries
+            ]
 
     def _carries(self, path: str) -> bool:
         known = self._carried.get(path)

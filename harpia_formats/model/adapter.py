@@ -168,6 +168,33 @@ class FormatAdapter:
     nested_lists: frozenset[str] = frozenset()
     #: Paths of further fields of records that rows carry without a place of their own.
     other_paths: frozenset[str] = frozenset()
+    #: The keys of the objects in rows whose unknown keys go to the extra of outputs.
+    answer_path: tuple[str, ...] = ()
+    #: The names of what rows say beside the values of keys, by its path in a record: a
+    #: key with something in parentheses, such as its place in a list.
+    other_names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def extra_owners(self) -> frozenset[str]:
+        """The paths in a record's extra of objects that hold fields in rows.
+
+        What rows have there beside the fields is counted by its own keys.
+        """
+        found = set()
+        for mapping in self.fields:
+            is_of_answer = (
+                self.answer_path
+                and self.answer_path == mapping.path[: len(self.answer_path)]
+            )
+            start, keys = f"extra.{self.vendor}", mapping.path
+            if is_of_answer:
+                start = f"outputs.{start}"
+                keys = mapping.path[len(self.answer_path) :]
+            owners = keys if mapping.record_path == "messages" else keys[:-1]
+            found |= {
+                ".".join((start, *owners[:size])) for size in range(1, len(owners) + 1)
+            }
+        return frozenset(found)
 
     @property
     def writer(self) -> Callable[[Record, FieldFates], Row]:

@@ -5,13 +5,17 @@ from enum import StrEnum
 
 
 class Fate(StrEnum):
-    """What becomes of a field; the value is the code of the rule that reports it."""
+    """What becomes of a field; the value is the code of the rule that reports it.
+
+    A null that is left out is no loss: it says that there is no value.
+    """
 
     DROPPED = "L101"
     CHANGED = "L102"
     DEFAULTED = "L103"
     SPLIT = "L104"
     MERGED = "L105"
+    NULL = "L207"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,10 @@ class FieldFates:
     def changed(self, path: str, how: str) -> None:
         """Note that a field arrives as another value."""
         self.entries.append(FieldFate(Fate.CHANGED, path, how))
+
+    def null(self, path: str, how: str = "") -> None:
+        """Note that a null, which says that there is no value, is left out."""
+        self.entries.append(FieldFate(Fate.NULL, path, how))
 
     def defaulted(self, path: str, how: str) -> None:
         """Note that a field was absent and is not any more."""

@@ -134,6 +134,9 @@ TEXT_LISTS = frozenset({"references", "choices", "contexts"})
 #: Fields whose members have fates of their own.
 OPEN_OBJECTS = frozenset({"params", "metadata"})
 
+#: The path of the system message that a chat begins with.
+SYSTEM_MESSAGE = "messages.system"
+
 _of_record = tuple(name for name in Record.__struct_fields__ if name != "outputs")
 _of_output = tuple(name for name in Output.__struct_fields__ if name != "scores")
 _of_score = Score.__struct_fields__
@@ -181,42 +184,81 @@ def fits(path: str, value: Any) -> bool:
     return True
 
 
-def field_paths(record: Record) -> Iterator[str]:
+def field_paths(record: Record, owners: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield the path of each field that a record has, each path once.
 
-    Members of `params`, `metadata` and each `extra` have paths of their own.
+    Members of `params`, `metadata`, each `extra`, and the objects at the paths `owners`
+    in an extra have paths of their own.
+    """
+    seen: set[str] = set()
+    for path, _ in field_values(record, owners):
+        if path not in seen:
+            seen.add(path)
+            yield path
+
+
+def null_paths(record: Record, owners: frozenset[str] = frozenset()) -> set[str]:
+    """Return the paths of fields that a record has, whose values are all null."""
+    found: dict[str, bool] = {}
+    for path, value in field_values(record, owners):
+        found[path] = value is None and found.get(path, True)
+    return {path for path, is_null in found.items() if is_null}
+
+
+def field_values(record: Record, owners: frozenset[str]) -> Iterator[tuple[str, Any]]:
+    """Yield each field that a record has, by its path; outputs can have the same ones.
+
+    The paths are those of `field_paths`.
     """
     for name, value in zip(_of_record, _record_values(record), strict=True):
         if value is not UNSET:
-            yield from _with_members(name, value)
-    seen: set[str] = set()
+            yield from _with_members(name, value, owners)
     for output in record.outputs:
-        for path in _paths_of_output(output):
-            if path not in seen:
-                seen.add(path)
-                yield path
+        yield from _values_of_output(output, owners)
 
 
-def _paths_of_output(output: Output) -> Iterator[str]:
+def _values_of_output(
+    output: Output, owners: frozenset[str]
+) -> Iterator[tuple[str, Any]]:
     for name, value in zip(_of_output, _output_values(output), strict=True):
         if value is not UNSET:
-            yield from _with_members(f"outputs.{name}", value)
+            yield from _with_members(f"outputs.{name}", value, owners)
     if output.scores is UNSET:
         return
     if not output.scores:
-        yield "outputs.scores"
+        yield "outputs.scores", []
     for score in output.scores:
         for name, value in zip(_of_score, _score_values(score), strict=True):
             if value is not UNSET:
-                yield f"outputs.scores.{name}"
+                yield f"outputs.scores.{name}", value
 
 
-def _with_members(path: str, value: Any) -> Iterator[str]:
+def _with_members(
+    path: str, value: Any, owners: frozenset[str]
+) -> Iterator[tuple[str, Any]]:
     """Yield `path`, or the paths of its members if these have paths of their own."""
     if path in OPEN_OBJECTS and value:
-        yield from (f"{path}.{key}" for key in value)
+        for key, member in value.items():
+            yield f"{path}.{key}", member
     elif path.endswith("extra"):
         for vendor, members in value.items():
-            yield from (f"{path}.{vendor}.{key}" for key in members)
+            for key, member in members.items():
+                yield from _inner_members(f"{path}.{vendor}.{key}", member, owners)
     else:
-        yield path
+        yield path, value
+        if path == "messages" and value and value[0].get("role") == "system":
+            yield SYSTEM_MESSAGE, value[0]
+
+
+def _inner_members(
+    path: str, value: Any, owners: frozenset[str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield `path`, or the paths of the members of objects that hold fields in rows."""
+    if path in owners:
+        objects = value if type(value) is list else [value]
+        if any(objects) and all(type(item) is dict for item in objects):
+            for item in objects:
+                for key, member in item.items():
+                    yield from _inner_members(f"{path}.{key}", member, owners)
+            return
+    yield path, value

@@ -89,6 +89,19 @@ RULES = (
         arguments=("--to", "record", "--group", "id"),
     ),
     Rule(
+        Fate.NULL.value,
+        "null-left-out",
+        Severity.NOTE,
+        "The output format has no field for this value, which is null.",
+        "A null says that there is no value, so nothing but the key is missing in the "
+        "output, and --on-loss fail does not stop at it.",
+        _record(**_question, metadata={"grade": None}),
+        _record(**_question),
+        "record",
+        command="convert",
+        arguments=_to_input,
+    ),
+    Rule(
         UNCONVERTIBLE,
         "unconvertible",
         Severity.ERROR,

@@ -129,7 +129,7 @@ def _as_text(output: Output, version: Version, fates: FieldFates) -> Output:
         fates.changed("outputs.text", "empty text for null")
         text = ""
     if reasoning is None and version.has_lists and not version.is_closed:
-        fates.changed("outputs.reasoning", "left out for null")
+        fates.null("outputs.reasoning")
         reasoning = UNSET
     return replace(
         output, interaction_type=SINGLE, text=text, reasoning=reasoning, turns=UNSET

@@ -85,12 +85,19 @@ _closed: Mapping[str, Mapping[str, Check]] = {
 }
 
 
+#: The keys of objects that hold fields.
+_objects = frozenset({"input", "output", "evaluation"})
+
+
 def put_back(row: Row, kept: Row, version: Version, fates: FieldFates) -> None:
     """Put `kept`, extra fields of a read row, into `row`; record losses in `fates`."""
     for key, value in kept.items():
         path = f"extra.{VENDOR}.{key}"
         if key == _VERSION:
             _put_version(row, value, version, fates, path)
+        elif key in _objects and type(value) is dict and value:
+            for inner in _put_members(row.get(key), key, value, version):
+                fates.dropped(f"{path}.{inner}", "no place for it in this version")
         elif not _is_put(row, key, value, version):
             fates.dropped(path, "no place for it in this version")
     if _HASH in kept and row.get(_HASH) is not None:
@@ -113,8 +120,6 @@ def _is_put(row: Row, key: str, value: Any, version: Version) -> bool:
     if key == "output" and value is None:
         return _is_null_put(row, key, value)
     known = _closed if version.is_closed else _open
-    if key in known and key and type(value) is dict:
-        return _is_merged(row.get(key), key, value, version)
     check = known[""].get(key)
     if check is None:
         return not version.is_closed and _is_new_put(row, key, value)
@@ -144,20 +149,22 @@ def _is_new_put(row: Row, key: str, value: Any) -> bool:
     return True
 
 
-def _is_merged(owner: Any, name: str, kept: Row, version: Version) -> bool:
-    """Put the kept members of the object `name` in `owner`; return whether all fit."""
-    if type(owner) is not dict or not kept:
-        return False
+def _put_members(owner: Any, name: str, kept: Row, version: Version) -> list[str]:
+    """Put the kept members of the object `name` in `owner`; return the keys left."""
+    if type(owner) is not dict:
+        return list(kept)
     known = (_closed if version.is_closed else _open)[name]
-    is_whole = True
+    left = []
     for key, value in kept.items():
         if name == "output" and key == "reasoning_trace":
-            is_whole &= _is_trace_put(owner, value, version)
-        elif key not in owner and known.get(key, _anything)(value):
-            owner[key] = value
+            is_put = _is_trace_put(owner, value, version)
         else:
-            is_whole = False
-    return is_whole
+            is_put = key not in owner and known.get(key, _anything)(value)
+            if is_put:
+                owner[key] = value
+        if not is_put:
+            left.append(key)
+    return left
 
 
 def _anything(value: Any) -> bool:  # noqa: ARG001 - the signature of `Check`

@@ -120,6 +120,7 @@ def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
         extras_path=("metadata",),
         extras_as_text=True,
         other_paths=frozenset({"outputs.index"}) if version.has_lists else frozenset(),
+        other_names={"outputs.index": "output.raw (the place in the list)"},
     )
 
 

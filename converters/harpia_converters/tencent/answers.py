@@ -102,7 +102,7 @@ def _response(output: Output, rest: Row, fates: FieldFates) -> Row:
         fates.changed("outputs.text", "empty text for null")
     response: Row = {"content": output.text or ""}
     if output.reasoning is None:
-        fates.changed("outputs.reasoning", "left out for null")
+        fates.null("outputs.reasoning")
     elif output.reasoning is not UNSET:
         response["reasoning_content"] = output.reasoning
     if rest.keys() & _response_keys:

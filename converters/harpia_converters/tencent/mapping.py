@@ -25,7 +25,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
 )
 from harpia_formats.model.field_fates import FieldFates
-from harpia_formats.model.record import Record, fits
+from harpia_formats.model.record import SYSTEM_MESSAGE, Record, fits
 
 #: Generation settings at the root of a row, as in Tencent's examples.
 _settings = ("max_tokens", "temperature", "top_p", "top_k")
@@ -149,6 +149,7 @@ def _record_merged(row: Row, rest: Row, fates: FieldFates) -> None:
 
 #: The role of a message decides which field it is.
 _roles = frozenset({("messages", "*", "role")})
+_names_of_messages = {SYSTEM_MESSAGE: "messages (system)"}
 
 MESSAGES = FormatAdapter(
     vendor=KEY,
@@ -160,6 +161,7 @@ MESSAGES = FormatAdapter(
     ),
     extras_path=(),
     discriminators=_roles,
+    other_names=_names_of_messages,
 )
 
 OUTPUTS = FormatAdapter(
@@ -172,6 +174,11 @@ OUTPUTS = FormatAdapter(
     ),
     extras_path=(),
     other_paths=frozenset({f"outputs.extra.{KEY}"}),
+    answer_path=_entry,
+    other_names={
+        **_names_of_messages,
+        "outputs.index": "model_outputs.responses (the place in the list)",
+    },
     nested_lists=frozenset({"responses"}),
     discriminators=_roles,
 )
@@ -185,6 +192,7 @@ MANUAL = FormatAdapter(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),
     extras_path=(),
+    other_names={SYSTEM_MESSAGE: "system"},
 )
 
 TABLE = FormatAdapter(

@@ -75,7 +75,7 @@ class _LookupWriter:
             function.add("templates.append(template)")
         function.add("return templates, total")
         lookup: TemplateLookup = function.compile(
-            **self.members.names, first_indices=_first_indices
+            **self.members.names, first_indices=_first_indices, open_keys=_open_keys
         )
         return lookup
 
@@ -115,7 +115,8 @@ class _LookupWriter:
         elif record_paths & _of_objects or self._holds_fields(place):
             self._of_items(node, place, value, fixed=fixed)
         elif record_paths & OPEN_OBJECTS:
-            keys = "(tuple({0}) if type({0}) is dict else type({0}))"
+            # Whether a member is null decides on its fate.
+            keys = "(open_keys({0}) if type({0}) is dict else type({0}))"
             self._of_rest(keys, place, value)
         elif (record_paths & _of_texts or not record_paths) and _may_be_list(node):
             # A list that is no field may become one in another dialect.
@@ -230,6 +231,13 @@ class _LookupWriter:
             if mapping.record_path == "outputs.model" and tuple(owner) == place:
                 return attributes.get(key, "")
         return ""
+
+
+def _open_keys(members: Mapping[str, Any]) -> Any:
+    """Return the keys of an open object, and which of its members are null."""
+    if None in members.values():
+        return tuple((key, value is None) for key, value in members.items())
+    return tuple(members)
 
 
 def _first_indices(values: list[Any]) -> Iterable[int]:

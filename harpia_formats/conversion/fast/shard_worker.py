@@ -247,8 +247,11 @@ def _worker_for(job: ShardJob) -> _ShardWorker:
     variant = FormatVariant(source, source.dialects[job.dialect])
     validator = validator_of_rows(source, variant.dialect)
     check = WrittenRowCheck(target)
-    mapper = RecordMapper(adapter_of(target), job.choices, check=check)
-    batches = BatchConverter(variant, adapter_of(source), mapper)
+    ours = adapter_of(source)
+    mapper = RecordMapper(
+        adapter_of(target), job.choices, check=check, owners=ours.extra_owners
+    )
+    batches = BatchConverter(variant, ours, mapper)
     batches.count_members_for(validator)
     identity = None
     if job.checks_ids and target.identity_paths:

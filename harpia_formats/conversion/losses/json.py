@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from harpia_formats.conversion.loss_counts import FateCount
 from harpia_formats.conversion.report import ConversionReport, FileLosses
-from harpia_formats.model.problem import Place, Problem, pointer_of
+from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.report import Group, Report, problem_as_dict, report_as_dict
-from harpia_formats.registry import adapter_of, all_rules
+from harpia_formats.registry import all_rules
 from harpia_formats.text.json_text import json_text
 
 
@@ -44,9 +45,9 @@ def _problems_of(file: FileLosses) -> Iterator[tuple[FateCount, Problem]]:
             continue
         field_fate = loss.field_fate
         rule = rules[field_fate.fate]
-        pointer = pointer_for(file, field_fate.path)
+        pointer = file.losses.names.pointer_of(field_fate.path)
         place = loss.place or Place(file.path, 1, 1, 2, 0)
-        name = pointer.removeprefix("/").replace("/", ".") or field_fate.path
+        name = file.losses.names.of(field_fate.path)
         how = f": {field_fate.how}" if field_fate.how else ""
         yield (
             loss,
@@ -55,28 +56,14 @@ def _problems_of(file: FileLosses) -> Iterator[tuple[FateCount, Problem]]:
                 rule.name,
                 rule.severity,
                 replace(place, pointer=pointer),
-                f"{name} is {rule.name}{how}",
+                f"{name} is {_word_for(field_fate.fate, rule.name)}{how}",
             ),
         )
 
 
-def pointer_for(file: FileLosses, path: str) -> str:
-    """Return the JSON pointer in a row of `file` to the record's field at `path`.
-
-    It is the pointer in the record if the format of the file has no such field.
-    """
-    if file.source is not None:
-        adapter = adapter_of(file.source)
-        own_extra = f"extra.{adapter.vendor}."
-        if path.startswith(own_extra):
-            return pointer_of((path.removeprefix(own_extra),))
-        for mapping in adapter.fields:
-            if path in {mapping.record_path, mapping.key_record_path}:
-                return pointer_of(mapping.path)
-            if path.startswith(f"{mapping.record_path}."):
-                member = path.removeprefix(f"{mapping.record_path}.")
-                return pointer_of((*mapping.path, member))
-    return pointer_of(tuple(path.split(".")))
+def _word_for(fate: Fate, name: str) -> str:
+    """Return what a fate is called behind the name of a field."""
+    return "null, and left out" if fate is Fate.NULL else name
 
 
 def _group(problem: Problem, loss: FateCount) -> Group:

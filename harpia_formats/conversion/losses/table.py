@@ -6,14 +6,8 @@ from dataclasses import dataclass, field
 
 from harpia_formats.conversion.report import FileLosses
 from harpia_formats.model.field_fates import Fate
-from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import adapter_of
 
-#: Fields that are the position in a list, and have no name in a row.
-_positions = frozenset({"outputs.index"})
-#: Stands behind the name of a key that is a field of the record in part.
-_rest = " (rest)"
 #: What the paths of members of open objects begin with, which are no fields.
 _open_prefixes = ("metadata.", "extra.", "outputs.extra.")
 
@@ -44,77 +38,26 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
     Keys of open objects, such as `metadata`, follow the fields.
     """
     lines: dict[str, FieldLine] = {}
-
-    def line_of(name: str, path: str) -> FieldLine:
-        beside = path.startswith(_open_prefixes) or name.endswith(_rest)
-        return lines.setdefault(name, FieldLine(name, beside=beside))
-
     for file in files:
-        names = names_of(file.source)
-        for path, count in file.losses.carried.items():
-            name = name_in(names, path)
-            line_of(name, path).records += count
-        touched: Counter[str] = Counter()
-        for loss in file.losses.counts.values():
-            field_fate = loss.field_fate
-            name = name_in(names, field_fate.path)
-            line = line_of(name, field_fate.path)
+        losses = file.losses
+        fates = (fate_count.field_fate.path for fate_count in losses.counts.values())
+        for path in (*losses.carried, *fates):
+            name = losses.names.of(path)
+            beside = path.startswith(_open_prefixes)
+            lines.setdefault(name, FieldLine(name, beside=beside))
+        for name, count in losses.records.items():
+            lines[name].records += count
+            lines[name].kept += losses.kept[name]
+        for loss in losses.counts.values():
+            line = lines[losses.names.of(loss.field_fate.path)]
             line.place = line.place or loss.place
-            if field_fate.how:
-                line.hows[field_fate.how] = (
-                    line.hows.get(field_fate.how, 0) + loss.count
-                )
-        for (fate, path), count in file.losses.fates.items():
-            name = name_in(names, path)
+            how = loss.field_fate.how
+            if how:
+                line.hows[how] = line.hows.get(how, 0) + loss.count
+        for (fate, name), count in losses.fates.items():
             lines[name].fates[fate] += count
-            if fate is not Fate.DEFAULTED:
-                touched[name] = max(touched[name], count)
-        for path, count in file.losses.carried.items():
-            name = name_in(names, path)
-            lines[name].kept += max(0, count - touched[name])
     found = [line for line in lines.values() if line.records or line.fates]
     return sorted(found, key=lambda line: line.beside)
-
-
-def names_of(source: Format | None) -> dict[str, str]:
-    """Return the name of each field in the rows of `source`, by its record path.
-
-    The path of the vendor's own extra keys has an empty name.
-    """
-    if source is None:
-        return {}
-    adapter = adapter_of(source)
-    names: dict[str, str] = {}
-    for mapping in adapter.fields:
-        if mapping.record_path not in _positions:
-            names.setdefault(mapping.record_path, mapping.name)
-            if mapping.key_record_path:
-                names.setdefault(mapping.key_record_path, mapping.name)
-    shared = Counter(names.values())
-    names = {
-        path: f"{name} ({path})" if shared[name] > 1 else name
-        for path, name in names.items()
-    }
-    names[f"extra.{adapter.vendor}."] = ""
-    return names
-
-
-def name_in(names: dict[str, str], path: str) -> str:
-    """Return the name of the field at `path`, given the result of `names_of`."""
-    if path in names:
-        return names[path]
-    owner, _, member = path.rpartition(".")
-    if owner in names:
-        return f"{names[owner]}.{member}"
-    for start, name in names.items():
-        if not name and path.startswith(start):
-            key = path.removeprefix(start)
-            # A part of the key may be a field of the record.
-            fields = {
-                known.partition(".")[0].partition(" ")[0] for known in names.values()
-            }
-            return f"{key}{_rest}" if key in fields else key
-    return path
 
 
 def words_for(line: FieldLine) -> Iterator[str]:

@@ -134,7 +134,7 @@ def test_column_of_an_answer_is_kept() -> None:
     assert written(Record(outputs=[Output(text=None, extra=kept)], prompt="q")) == (
         {"questions": "q"},
         {
-            "outputs.text": "left out for null",
+            "outputs.text": "",
             "outputs.extra.haystack.column": "",
         },
     )

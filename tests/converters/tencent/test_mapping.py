@@ -369,7 +369,7 @@ def test_answers_of_a_model_go_into_one_entry() -> None:
         ("defaulted", "outputs.index"),
         ("changed", "outputs.index"),
         ("changed", "outputs.text"),
-        ("changed", "outputs.reasoning"),
+        ("null", "outputs.reasoning"),
         ("dropped", "outputs.index"),
     ]
 

@@ -1,0 +1,141 @@
+"""Losses have the names and the places of the keys in the rows of their source."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from harpia_formats import convert
+from harpia_formats.conversion.losses.json import as_report
+from harpia_formats.conversion.losses.table import field_lines
+from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.model.field_fates import Fate
+
+SAMPLE: dict[str, Any] = {
+    "schema_version": "0.2.0",
+    "evaluation_id": "e",
+    "model_id": "m",
+    "evaluation_name": "n",
+    "sample_id": "1",
+    "interaction_type": "single_turn",
+    "input": {"raw": "q", "reference": "r"},
+    "output": {"raw": "a"},
+    "answer_attribution": [],
+    "evaluation": {"score": 1, "is_correct": True},
+}
+CHAT: dict[str, Any] = {
+    "messages": [{"role": "user", "content": "q"}],
+    "ref_answer": "r",
+    "model_outputs": [{"model_name": "m", "responses": [{"content": "a"}]}],
+}
+TURNS: dict[str, Any] = {
+    "system": "s",
+    "conversation": [
+        {"prompt": "a", "response": "b"},
+        {"prompt": "c", "response": "d"},
+    ],
+}
+
+
+def report_of(*rows: Any, to: str, **options: Any) -> ConversionReport:
+    """Return the report of a conversion of rows."""
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    return convert(lines.encode(), to=to, output=io.BytesIO(), **options)
+
+
+def fates_in(report: ConversionReport) -> dict[str, set[Fate]]:
+    """Return the fates of each field but those that it lacked, by name."""
+    found = {line.name: set(line.fates) for line in field_lines(report.losses)}
+    return {name: fates - {Fate.DEFAULTED} for name, fates in found.items()}
+
+
+def pointers_in(report: ConversionReport) -> dict[str, str]:
+    """Return the code of each loss in the report in JSON, by its place."""
+    problems = as_report(report).problems
+    return {problem.place.pointer: problem.code for problem in problems}
+
+
+def test_keys_inside_an_object_have_their_path() -> None:
+    """An unknown key beside fields is lost under its own path, and its owner is not."""
+    row = SAMPLE | {"input": {**SAMPLE["input"], "lang.uage": "pt", "x": {"y": 1}}}
+    row["evaluation"] = {**SAMPLE["evaluation"], "num_turns": 1}
+    report = report_of(row, to="nemo-output")
+    fates, pointers = fates_in(report), pointers_in(report)
+
+    lost = {"input.lang.uage", "input.x", "evaluation.num_turns"}
+    assert {name for name in fates if fates[name] == {Fate.DROPPED}} >= lost
+    assert "input" not in fates
+    assert pointers["/input/lang.uage"] == "L101"
+    assert pointers["/evaluation/num_turns"] == "L101"
+    assert "/input" not in pointers
+
+
+def test_unknown_keys_of_answers_have_the_names_of_the_source() -> None:
+    """Keys of an answer and of its text are named by the keys that lead to them."""
+    response = {"content": "a", "logprob": 0.5}
+    entry = {"model_name": "m", "price": 2, "responses": [response]}
+    report = report_of(CHAT | {"model_outputs": [entry]}, to="nemo-output")
+
+    assert fates_in(report)["model_outputs.price"] == {Fate.DROPPED}
+    assert pointers_in(report)["/model_outputs/responses/logprob"] == "L101"
+
+
+@pytest.mark.parametrize("target", ["nemo-input", "harpia", "haystack"])
+def test_system_of_a_conversation_is_lost_by_name(target: str) -> None:
+    """The system input of several turns is listed where the target has no place."""
+    constants = {"outputs.text": "a"} if target == "harpia" else {}
+    report = report_of(TURNS, to=target, constants=constants)
+
+    assert fates_in(report)["system"] == {Fate.DROPPED}
+    assert pointers_in(report)["/system"] == "L101"
+
+
+def test_system_of_a_conversation_arrives_where_it_can() -> None:
+    """The system input of several turns is kept in the column of that name."""
+    assert fates_in(report_of(TURNS, to="tencent-csv"))["system"] == set()
+
+
+def test_nulls_are_counted_apart() -> None:
+    """A null without a place is a fate of its own, and no loss."""
+    row = {**CHAT, "id": None, "temperature": None, "note": None}
+    rows = [row, row | {"note": "x"}]
+    report = report_of(*rows, to="nemo-output")
+    lines = {line.name: line for line in field_lines(report.losses)}
+
+    assert lines["id"].fates == {Fate.NULL: 2}
+    assert lines["temperature"].fates == {Fate.NULL: 2}
+    assert lines["note"].fates == {Fate.NULL: 1, Fate.DROPPED: 1}
+    assert not report.lossless
+    assert report_of(row, to="nemo-output", on_loss="fail").written
+
+
+def test_null_of_metadata_is_counted_apart_in_any_batch() -> None:
+    """Rows of one shape whose member is null or not are told apart."""
+    rows = [SAMPLE | {"sample_id": f"{n}"} for n in range(300)]
+    rows = [
+        row | {"metadata": {"k": None if n % 3 else "v"}} for n, row in enumerate(rows)
+    ]
+    report = report_of(*rows, to="nemo-output")
+    (line,) = (line for line in field_lines(report.losses) if line.name == "metadata.k")
+
+    assert line.fates == {Fate.NULL: 200, Fate.DROPPED: 100}
+
+
+def test_names_are_bounded() -> None:
+    """Beyond a number of keys, the others are counted together under one name."""
+    rows = [SAMPLE | {f"key{n}": n} for n in range(300)]
+    report = report_of(*rows, to="nemo-output")
+    (rest,) = (line for line in field_lines(report.losses) if line.name == "other keys")
+
+    assert (rest.records, rest.kept) == (100, 0)
+    assert pointers_in(report)[""] == "L101"
+
+
+def test_field_and_other_value_of_one_key_share_a_line() -> None:
+    """A key whose value is no field of a record in some rows has one line for all."""
+    rows = [CHAT | {"id": "7"}, CHAT | {"id": {"own": 1}}]
+    report = report_of(*rows, to="haystack")
+    (line,) = (line for line in field_lines(report.losses) if line.name == "id")
+
+    assert (line.records, line.kept, line.fates) == (2, 1, {Fate.DROPPED: 1})

@@ -1,0 +1,175 @@
+"""What of a row does not arrive is listed by its own key, for every pair of formats."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from msgspec import UNSET
+
+import harpia_formats
+from harpia_formats.conversion.loss_counts import FateCounts
+from harpia_formats.conversion.losses.table import FieldLine, field_lines
+from harpia_formats.conversion.report import FileLosses
+from harpia_formats.conversion.source_names import SourceNames
+from harpia_formats.mapping.choices import Choices, References, Responses
+from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.format import Container
+from harpia_formats.model.record import Record
+from harpia_formats.registry import adapter_of, readable_formats, writable_formats
+from harpia_formats.schema.dialect import record_schema
+from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.testing.strategies import filled, records
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SOURCES, TARGETS = readable_formats(), writable_formats()
+CONSTANTS: dict[str, Any] = {
+    "id": "1",
+    "prompt": "q",
+    "references": ["r"],
+    "outputs.model": "org/m",
+    "outputs.text": "a",
+    "outputs.scores.value": 1,
+    "outputs.scores.is_correct": True,
+    "outputs.scores.evaluation_id": "e",
+    "outputs.scores.evaluation_name": "n",
+}
+ONE_ROW = Choices(References.FIRST, Responses.FIRST, constants=CONSTANTS)
+LOST = {Fate.DROPPED, Fate.CHANGED, Fate.MERGED, Fate.NULL}
+#: Texts that decide how other values are read, and are not made unique.
+KINDS = {"role", "interaction_type", "schema_version", "source", "column", "messages"}
+
+
+@cache
+def is_valid_in(source: str) -> Any:
+    """Return what tells whether a row is valid in a format."""
+    dialect = SOURCES[source].dialects[0]
+    validator = schema_validator_of(record_schema(dialect))
+
+    def is_valid(row: Any) -> bool:
+        is_column = dialect.container is Container.COLUMNS
+        whole = {key: [item] for key, item in row.items()} if is_column else row
+        return bool(validator.is_valid(json.loads(encode(whole))))
+
+    return is_valid
+
+
+def with_unique_texts(row: Any, source: str) -> dict[str, tuple[str, ...]]:
+    """Make each text of `row` unique where it stays valid, and add keys of its own.
+
+    Return the keys of each text, without places in lists.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    is_valid = is_valid_in(source)
+    for owner, key, keys in list(texts_in(row, ())):
+        before = owner.get(key, UNSET) if isinstance(owner, dict) else owner[key]
+        text = f"u{len(found)}u"
+        owner[key] = text
+        if is_valid(row):
+            found[text] = keys
+        elif before is UNSET:
+            del owner[key]
+        else:
+            owner[key] = before
+    return found
+
+
+def texts_in(
+    value: Any, keys: tuple[str, ...]
+) -> Iterator[tuple[Any, Any, tuple[str, ...]]]:
+    """Yield the owner, the key and all keys of each text, and of unknown keys."""
+    members: Any = ()
+    if isinstance(value, dict):
+        members = [(key, (*keys, key)) for key in value]
+        yield value, "own", (*keys, "own")
+    elif isinstance(value, list):
+        members = [(place, keys) for place in range(len(value))]
+    for key, inner in members:
+        if not isinstance(value[key], str):
+            yield from texts_in(value[key], inner)
+        elif key not in KINDS:
+            yield value, key, inner
+
+
+def lines_for(row: Any, source: str, target: str) -> tuple[str, list[FieldLine]]:
+    """Return the rows of `target` as text, and the lines of the table of losses."""
+    ours = adapter_of(SOURCES[source])
+    mapper = RecordMapper(
+        adapter_of(TARGETS[target]), ONE_ROW, owners=ours.extra_owners
+    )
+    mapped = mapper.map(ours.read(row))
+    losses = FateCounts(SourceNames(ours))
+    losses.add(mapped.paths, mapped.fates, lambda: None)
+    lines = field_lines([FileLosses("", SOURCES[source], losses.settled())])
+    return encode(mapped.rows).decode(), lines
+
+
+def speaks_of(line: FieldLine, keys: tuple[str, ...]) -> bool:
+    """Tell whether the name of a line is that of a value or of its owner."""
+    name, path = line.name.partition(" (")[0], ".".join(keys)
+    return path == name or path.startswith(f"{name}.")
+
+
+def check_pair(row: Any, source: str, target: str) -> None:
+    """Assert that exactly the values that do not arrive are listed, by their keys."""
+    texts = with_unique_texts(row, source)
+    try:
+        written, lines = lines_for(row, source, target)
+    except Unconvertible:
+        return
+    lost = [line for line in lines if LOST & line.fates.keys()]
+    for text, keys in texts.items():
+        if text not in written:
+            assert any(speaks_of(line, keys) for line in lost), (keys, row, written)
+    items = Counter(texts.values())
+    for line in lost:
+        # Of the items of a list some may arrive.
+        if set(line.fates) != {Fate.DROPPED} or line.hows or "(" in line.name:
+            continue
+        arrived = [
+            keys
+            for text, keys in texts.items()
+            if text in written and speaks_of(line, keys) and items[keys] == 1
+        ]
+        assert arrived == [], (line, row, written)
+
+
+def fixture_rows(source: str) -> Iterator[dict[str, Any]]:
+    """Yield the valid rows of the fixtures of a format, in its first dialect."""
+    adapter = adapter_of(SOURCES[source])
+    mapper = RecordMapper(adapter, ONE_ROW)
+    for path in sorted((FIXTURES / source / "valid").iterdir()):
+        for record in harpia_formats.read(path, format=source):
+            yield from mapper.map(record).rows
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_lost_key_of_a_fixture_is_listed(source: str) -> None:
+    """Every key of the fixtures that no target has is listed, and no other key."""
+    rows = [json.loads(encode(row)) for row in fixture_rows(source)]
+    for row in rows:
+        for target in TARGETS:
+            check_pair(json.loads(json.dumps(row)), source, target)
+
+    assert rows
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@settings(suppress_health_check=list(HealthCheck), max_examples=40)
+@given(record=records())
+def test_every_lost_key_is_listed(source: str, record: Record) -> None:
+    """Every key of any row that a target does not have is listed, and no other key."""
+    mapper = RecordMapper(adapter_of(SOURCES[source]), ONE_ROW)
+    try:
+        (row,) = mapper.map(filled(record)).rows
+    except Unconvertible:
+        assume(condition=False)
+    text = encode(row).decode()
+    for target in TARGETS:
+        check_pair(json.loads(text), source, target)
