@@ -42,8 +42,11 @@ class FileLosses:
 
     @property
     def lost_fields(self) -> Iterator[str]:
-        """The paths of the fields that were dropped, changed or merged."""
-        return (fate.path for fate in self.losses.counts if fate.fate in LOSSES)
+        """The names of the fields that were dropped, changed or merged."""
+        names = self.losses.names
+        return (
+            names.of(fate.path) for fate in self.losses.counts if fate.fate in LOSSES
+        )
 
 
 @dataclass(frozen=True, slots=True)

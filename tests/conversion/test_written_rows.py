@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert, validate
+from harpia_formats import ValidationFailed, convert, validate
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.mapping.requirements import ConversionError
 
@@ -29,7 +29,10 @@ METRIC_WITHOUT_ID = {
 def converted(data: bytes, **options: Any) -> tuple[bytes, ConversionReport]:
     """Return what is written, and the report."""
     output = io.BytesIO()
-    report = convert(data, output=output, **options)
+    try:
+        report = convert(data, output=output, **options)
+    except ValidationFailed as error:
+        report = error.result
     return output.getvalue(), report
 
 

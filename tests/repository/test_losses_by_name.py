@@ -22,13 +22,13 @@ from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of, readable_formats, writable_formats
+from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import filled, records
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-SOURCES, TARGETS = readable_formats(), writable_formats()
+SOURCES = TARGETS = writable_formats()
 CONSTANTS: dict[str, Any] = {
     "id": "1",
     "prompt": "q",

@@ -19,9 +19,9 @@ from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.registry import adapter_of, readable_formats, writable_formats
+from harpia_formats.registry import adapter_of, writable_formats
 
-SOURCES, TARGETS = readable_formats(), writable_formats()
+SOURCES = TARGETS = writable_formats()
 PAIRS = [(source, target) for source in SOURCES for target in TARGETS]
 #: Values for what a target needs and a source never has.
 CONSTANTS: dict[str, Any] = {
@@ -98,7 +98,7 @@ SET = (
     "outputs.token_usage outputs.scores.value outputs.scores.evaluation_id"
 ).split()
 #: What a conversion may raise for an option that it cannot meet.
-REFUSALS = (ConversionError, MapError, SinkError)
+REFUSALS = (ConversionError, MapError, SinkError, harpia_formats.ValidationFailed)
 
 
 @cache
@@ -201,8 +201,7 @@ def check_conversion(
         )
     except REFUSALS:
         return False
-    if not done.ok:
-        return False
+    assert done.ok
     report = harpia_formats.validate(output, format=target)
     problems = [
         (problem.code, problem.place.pointer, problem.message)
