@@ -138,17 +138,18 @@ def _in_one_process(options: dict[str, Any]) -> dict[str, Any]:
     return options if has_workers else {"jobs": 1} | options
 
 
-def detect(*inputs: Any) -> tuple[Detected, ...]:
+def detect(*inputs: Any, delimiter: str | None = None) -> tuple[Detected, ...]:
     """Return the format of each file in `inputs`, and the evidence for it.
 
     The inputs are those of `validate`. Only the beginning of a file is read: 1,000
-    records or 8 MB. A file that cannot be read has the reason in `reason`. Raises
-    `ValueError` if there is no input, and `TypeError` for an input of another type.
+    records or 8 MB. `delimiter` is that of tables, as in `validate`. A file that cannot
+    be read has the reason in `reason`. Raises `ValueError` if there is no input or
+    `delimiter` is none, and `TypeError` for an input of another type.
     """
     from harpia_formats.detection.detect_files import detect_files
     from harpia_formats.io.inputs import checked_inputs
 
-    return tuple(detect_files(checked_inputs(inputs)))
+    return tuple(detect_files(checked_inputs(inputs), delimiter))
 
 
 def convert(
@@ -197,7 +198,8 @@ def convert(
 def read(*inputs: Any, format: str | None = None, **options: Any) -> Iterator[Record]:  # noqa: A002 - as in `validate`
     """Yield the records of `inputs`, which may be in any record format.
 
-    The inputs are those of `validate`; the options are `columns` and `max_row_bytes`.
+    The inputs are those of `validate`; the options are `columns`,
+    `delimiter` and `max_row_bytes`.
     Raises `ValidationFailed` at the first invalid row, after all records before it.
     """
     from harpia_formats.reading.records import records_in
@@ -247,7 +249,7 @@ def diff(
 
     Records are matched by their ids, or by their prompts where one side has no ids.
     `from_` is the format of `left` and `to` that of `right`, detected if not given. The
-    other options are `columns`, `model`, `on_invalid` ("fail" or "skip"),
+    other options are `columns`, `delimiter`, `model`, `on_invalid` ("fail" or "skip"),
     `max_row_bytes` and `progress` of `convert`. The errors are those of `convert`.
     """
     from harpia_formats.comparison.diff import Comparison

@@ -172,6 +172,7 @@ class Comparison:
                 inputs,
                 format_,
                 columns=options.columns if is_mapped else None,
+                delimiter=options.delimiter,
                 fail_fast=options.on_invalid is OnInvalid.FAIL,
                 max_row_bytes=options.max_row_bytes,
                 progress=options.progress,

@@ -79,6 +79,7 @@ class RoundTrip:
             inputs,
             options.from_,
             columns=columns,
+            delimiter=options.delimiter,
             fail_fast=options.on_invalid is OnInvalid.FAIL,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,

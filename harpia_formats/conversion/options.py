@@ -11,6 +11,7 @@ from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.parsing.csv_delimiter import delimiter_named
 from harpia_formats.text.spelling import nearest
 
 if TYPE_CHECKING:  # it loads multiprocessing
@@ -74,6 +75,9 @@ class ConvertOptions:
     group: str | None = None
     #: The name of the column of each field, where a table is read or written.
     columns: Mapping[str, str] | None = None
+    #: The character between the fields of tables that are read, or its name; None for
+    #: the tab in files called .tsv and the comma in others.
+    delimiter: str | None = None
     #: None to choose by the name of the output, or by the format.
     container: ContainerKind | str | None = None
     #: Values for fields that a record lacks, by the name of the field.
@@ -115,6 +119,8 @@ class ConvertOptions:
             )
         if self.columns is not None:
             check_field_names(self.columns)
+        if self.delimiter is not None:
+            delimiter_named(self.delimiter)
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ValueError("jobs and max_row_bytes must not be negative")
         if self.engine is not None or self.executor is not None:

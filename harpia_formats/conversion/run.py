@@ -75,6 +75,7 @@ class Conversion:
             inputs,
             options.from_,
             columns=None if self._maps_output else options.columns,
+            delimiter=options.delimiter,
             fail_fast=options.on_invalid is OnInvalid.FAIL,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,

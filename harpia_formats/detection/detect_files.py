@@ -11,6 +11,7 @@ from harpia_formats.detection.candidates import (
     matches_of,
     variants_of,
 )
+from harpia_formats.detection.other_delimiter import delimiter_note
 from harpia_formats.detection.read_blocks import ReadBlocks
 from harpia_formats.detection.recognize import recognize
 from harpia_formats.detection.result import Detected
@@ -24,42 +25,53 @@ from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.report import FileCount
+from harpia_formats.parsing.csv_delimiter import delimiter_named
 from harpia_formats.registry import all_formats
 
 #: Containers whose file is one value.
 _document_containers = {Container.DOCUMENT, Container.WRAPPED, Container.COLUMNS}
 
 
-def detect_files(inputs: Iterable[Input]) -> Iterator[Detected]:
+def detect_files(
+    inputs: Iterable[Input], delimiter: str | None = None
+) -> Iterator[Detected]:
     """Yield the detected format of each file behind `inputs`, in their order.
 
-    Raises nothing for files that cannot be read: `reason` says why.
+    Raises nothing for files that cannot be read: `reason` says why. Raises `ValueError`
+    if `delimiter` is no delimiter.
     """
+    if delimiter is not None:
+        delimiter_named(delimiter)
     formats = tuple(all_formats().values())
     for source in sources_of_inputs(inputs):
         if isinstance(source, SourceError):
             yield Detected(source.path, reason=source.reason)
         else:
-            yield _detect_source(source, formats)
+            yield _detect_source(source, formats, delimiter)
 
 
-def _detect_source(source: Source, formats: Sequence[Format]) -> Detected:
+def _detect_source(
+    source: Source, formats: Sequence[Format], delimiter: str | None
+) -> Detected:
     try:
         with open_source(source) as reader:
             blocks = ReadBlocks(reader, FileCount(source.name))
-            detected = _detect_blocks(source.name, blocks, formats)
+            detected = _detect_blocks(source.name, blocks, formats, delimiter)
     except SourceError as error:
         return Detected(source.name, reason=error.reason)
     return replace(detected, reason=blocks.error.reason) if blocks.error else detected
 
 
 def _detect_blocks(
-    path: str, blocks: ReadBlocks, formats: Sequence[Format]
+    path: str, blocks: ReadBlocks, formats: Sequence[Format], delimiter: str | None
 ) -> Detected:
     """Return the format of a file by its blocks, of which only the first are read."""
     opened = open_container(blocks)
-    sampled = sample_file(opened, ROW_LIMIT, formats, path, formats)
+    sampled = sample_file(opened, ROW_LIMIT, formats, path, delimiter)
     sample = sampled.sample
+    if sample.other_delimiter:
+        note = delimiter_note(sample)
+        return Detected(path, container="a table", why=note.message, nearest=note.help)
     found = recognize(sample, formats)
     if found.choice is not None:
         return _recognized(path, sample, found.choice, formats)

@@ -5,6 +5,7 @@ from pathlib import PurePath
 from harpia_formats.detection.sample import Sample
 from harpia_formats.framing.container import Layout
 from harpia_formats.io.compression import CODECS
+from harpia_formats.parsing.csv_delimiter import COMMA, TAB, delimiter_named
 
 #: Layouts that a suffix stands for.
 _expected = {
@@ -34,6 +35,17 @@ def misleading_suffix(name: str, sample: Sample) -> tuple[str, str] | None:
     content = "a table" if layout is Layout.TEXT else layout.value
     message = f"the file is called {suffix} and holds {content}"
     return message, f"call it {_suffixes.get(layout, '.json')}"
+
+
+def delimiter_of(given: str | None, name: str) -> str:
+    """Return the delimiter of a table: the `given` one, or that of a file so called.
+
+    Fields of a file called .tsv are separated by tabs, those of others by commas.
+    Raises `ValueError` if `given` is no delimiter.
+    """
+    if given is not None:
+        return delimiter_named(given)
+    return TAB if uncompressed_lower_name(name).endswith(".tsv") else COMMA
 
 
 def has_suffix(name: str) -> bool:

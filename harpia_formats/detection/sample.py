@@ -30,6 +30,9 @@ class Sample:
     broken: bool = False
     #: Whether the file is text that is neither JSON nor a table.
     text: bool = False
+    #: The delimiter of a table, and the one that its lines have in its place, if any.
+    delimiter: str = ""
+    other_delimiter: str = ""
 
     @property
     def is_one_document(self) -> bool:

@@ -6,11 +6,10 @@ from enum import Enum, auto
 from itertools import chain, islice
 from typing import Any
 
-from harpia_formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.file_name import (
     JSON_SUFFIXES,
-    TABLE_SUFFIXES,
-    has_suffix,
+    delimiter_of,
     uncompressed_lower_name,
 )
 from harpia_formats.detection.sample import (
@@ -20,6 +19,7 @@ from harpia_formats.detection.sample import (
     decoded_value,
     parsed_rows,
 )
+from harpia_formats.detection.table_sample import is_table, table_sample
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Chunk, Frame, Frames
 from harpia_formats.framing.columns import DocumentFrames, document_frames
@@ -35,7 +35,6 @@ from harpia_formats.framing.next_value import ValueState, read_value
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing.truncated_json import parse_truncated
-from harpia_formats.registry import adapter_of
 
 #: Rows that a sample is made of if none is JSON.
 BROKEN_ROWS = 20
@@ -51,8 +50,8 @@ class Framing(Enum):
     MEMBERS = auto()
     #: Into rows of fields, below a header.
     TABLE = auto()
-    #: Not at all: what a record is of a text that is neither JSON nor a table is not
-    #: known.
+    #: Not at all: of a text that is neither JSON nor a table, and of a table with
+    #: another delimiter, it is not known what a record is.
     NONE = auto()
 
 
@@ -124,14 +123,16 @@ def sample_file(
     limit: int,
     formats: Sequence[Format],
     name: str,
-    known: Sequence[Format],
+    delimiter: str | None = None,
 ) -> SampledFile:
     """Take the sample of a file called `name` that may be in one of `formats`.
 
-    `limit` is the most bytes of one row, `known` are all registered formats.
+    `limit` is the most bytes of one row, `delimiter` is that of tables if the user
+    named one.
     """
-    if _is_table(opened, formats, name, known):
-        return SampledFile(opened, _table_sample(opened), limit)
+    if is_table(opened, formats, name, delimiter):
+        sample = table_sample(opened, delimiter_of(delimiter, name))
+        return SampledFile(opened, sample, limit)
     if opened.layout is Layout.LONG_LINE:
         opened.layout = _layout_by_first_value(opened.buffer)
     if opened.layout in _object_layouts:
@@ -207,62 +208,3 @@ def _object_sample(opened: OpenedContainer) -> Sample:
         rows = tuple(value)
     broken = whole and not is_json and not several
     return Sample(opened.layout, rows, whole=whole, several=several, broken=broken)
-
-
-def _is_table(
-    opened: OpenedContainer,
-    formats: Sequence[Format],
-    name: str,
-    known: Sequence[Format],
-) -> bool:
-    """Tell whether a file is a table: by the formats asked for, or its name.
-
-    Input without a name, such as standard input, is a table by its header.
-
-    A table is recognized even if no format of tables is asked for, to report that.
-    """
-    if not formats:
-        return False
-    if len(variants_of(formats, Layout.TEXT)) == len(variants_of(formats)):
-        return True
-    if opened.layout is not Layout.TEXT:
-        return False
-    if uncompressed_lower_name(name).endswith(TABLE_SUFFIXES):
-        return True
-    return not has_suffix(name) and _has_known_column(opened, known)
-
-
-def _has_known_column(opened: OpenedContainer, known: Sequence[Format]) -> bool:
-    """Tell whether the first line has the name of a column of a known table.
-
-    Whether lines have as many commas says nothing: those of a letter may, too.
-    """
-    header, _ = _first_rows(opened)
-    tables = {variant.format.id: variant for variant in variants_of(known, Layout.TEXT)}
-    found = [variant.format for variant in tables.values() if variant.format.adapter]
-    return any(set(header) & set(adapter_of(table).columns) for table in found)
-
-
-def _table_sample(opened: OpenedContainer) -> Sample:
-    """Return the first row below the header, its fields by their columns."""
-    header, first = _first_rows(opened)
-    return Sample(Layout.TEXT, (_record(header, first),) if header else ())
-
-
-def _record(header: Sequence[str], first: Sequence[str]) -> dict[str, str]:
-    """Return a row by its columns, with "" for fields that are missing."""
-    return dict(zip(header, [*first, *[""] * len(header)], strict=False))
-
-
-def _first_rows(opened: OpenedContainer) -> tuple[list[str], list[str]]:
-    """Return the fields of the header and of the first row below it."""
-    from harpia_formats.parsing.csv_records import TableRow, table_rows  # noqa: PLC0415 - only tables need it
-
-    opened.buffer.fill(SAMPLE_BYTES // 8)
-    copy = ByteBuffer(iter(()), opened.buffer.data)
-    pieces = table_rows(copy, opened.start, len(copy.data))
-    rows = (piece.fields for piece in pieces if isinstance(piece, TableRow))
-    texts = [[field.text for field in fields] for fields in islice(rows, 2)]
-    opened.buffer.put_back(WINDOW)
-    header, first = [*texts, [], []][:2]
-    return header, first

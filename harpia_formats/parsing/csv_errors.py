@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from harpia_formats.parsing.csv_delimiter import DELIMITERS
 from harpia_formats.parsing.csv_fields import FIELD_LIMIT
 from harpia_formats.parsing.utf8_faults import first_fault
 
@@ -55,9 +56,10 @@ def too_many_fields() -> RecordFault:
     return RecordFault("J110", 0, message, "put line ends where they belong")
 
 
-def not_doubled(at: int) -> RecordFault:
+def not_doubled(at: int, delimiter: str) -> RecordFault:
     """Return the fault that text at `at` follows the closing quote of a field."""
-    message = "something else than a comma stands behind the quote that ends a field"
+    mark = DELIMITERS.get(delimiter, f"{delimiter!r}")
+    message = f"something else than a {mark} stands behind the quote that ends a field"
     return RecordFault(
         "J301", at, message, "a quote inside of a quoted field must be doubled"
     )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
 from typing import NamedTuple
 
 #: Bytes that are cut into records at once.
@@ -16,12 +17,26 @@ STEP = 64 * 1024
 FIELD_LIMIT = STEP
 
 _QUOTED = rb'"[^"]*+(?:""[^"]*+)*+"'
-_PLAIN = rb'[^",\r\n][^,\r\n]*+'
-_field = re.compile(rb"%b|%b|" % (_QUOTED, _PLAIN))
-#: A field with what ends it, or all the rest, which keeps a search where it is.
-_fields = re.compile(rb"(%b|%b|)(,|\r?\n)|.++" % (_QUOTED, _PLAIN), re.DOTALL)
 _line_end = re.compile(rb"[\r\n]")
-_COMMA, _LINE_ENDS = 0x2C, b"\r\n"
+_LINE_ENDS = b"\r\n"
+
+
+class _Patterns(NamedTuple):
+    """How fields look that a delimiter separates."""
+
+    field: re.Pattern[bytes]
+    #: A field with what ends it, or all the rest, which keeps a search where it is.
+    fields: re.Pattern[bytes]
+
+
+@cache
+def _patterns(delimiter: bytes) -> _Patterns:
+    """Return how fields look that `delimiter`, one byte, separates."""
+    mark = re.escape(delimiter)
+    plain = rb'[^"%b\r\n][^%b\r\n]*+' % (mark, mark)
+    field = re.compile(rb"%b|%b|" % (_QUOTED, plain))
+    fields = rb"(%b|%b|)(%b|\r?\n)|.++" % (_QUOTED, plain, mark)
+    return _Patterns(field, re.compile(fields, re.DOTALL))
 
 
 class TableField(NamedTuple):
@@ -42,7 +57,7 @@ class RecordEnding(Enum):
     WHOLE = auto()
     #: It may go on behind what is held.
     OPEN = auto()
-    #: Something else than a comma or a line end is behind a closing quote.
+    #: Something else than a delimiter or a line end is behind a closing quote.
     BROKEN = auto()
     #: It has more fields than the limit.
     CROWDED = auto()
@@ -63,11 +78,14 @@ class RecordCut:
     raws: list[bytes]
 
 
-def cut_record(data: bytes, at: int, end: int, *, final: bool) -> RecordCut:
+def cut_record(
+    data: bytes, at: int, end: int, delimiter: bytes, *, final: bool
+) -> RecordCut:
     """Cut the record at `at` into fields; `final` says that the file ends at `end`."""
     begin, ending, raws = at, None, list[bytes]()
+    pattern = _patterns(delimiter).field
     while not ending:
-        stop = _end_of_field(data, at, end)
+        stop = _end_of_field(data, at, end, pattern)
         quoted = data.startswith(b'"', at, end)
         if quoted and stop == at:
             ending, stop = RecordEnding.OPEN, end
@@ -77,7 +95,7 @@ def cut_record(data: bytes, at: int, end: int, *, final: bool) -> RecordCut:
             ending = RecordEnding.WHOLE if final else RecordEnding.OPEN
         elif data[stop] in _LINE_ENDS:
             ending = RecordEnding.WHOLE
-        elif data[stop] != _COMMA:
+        elif data[stop] != delimiter[0]:
             ending = RecordEnding.BROKEN
         elif len(raws) == FIELD_LIMIT:
             ending = RecordEnding.CROWDED
@@ -86,24 +104,26 @@ def cut_record(data: bytes, at: int, end: int, *, final: bool) -> RecordCut:
     return RecordCut(ending, stop - begin, at - begin, quoted, raws)
 
 
-def _end_of_field(data: bytes, at: int, end: int) -> int:
+def _end_of_field(data: bytes, at: int, end: int, field: re.Pattern[bytes]) -> int:
     """Return where the field at `at` ends; `at` itself if its quote is not closed."""
-    found = _field.match(data, at, end)
+    found = field.match(data, at, end)
     return found.end() if found else at
 
 
-def whole_records(data: bytes, at: int) -> Iterator[tuple[list[bytes], bytes]]:
+def whole_records(
+    data: bytes, at: int, delimiter: bytes
+) -> Iterator[tuple[list[bytes], bytes]]:
     """Yield the fields and the line end of each record from `at` on.
 
     Stops before a record that is broken, that does not end within `STEP` bytes of
     `at`, or that only a carriage return ends.
     """
     raws = list[bytes]()
-    for raw, behind in _fields.findall(data, at, at + STEP):
+    for raw, behind in _patterns(delimiter).fields.findall(data, at, at + STEP):
         raws.append(raw)
         if not behind:
             return
-        if behind != b",":
+        if behind != delimiter:
             yield raws, behind
             raws = []
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.limits import WINDOW
+from harpia_formats.parsing.csv_delimiter import COMMA
 from harpia_formats.parsing.csv_errors import (
     RecordFault,
     lone_carriage_return,
@@ -82,14 +83,17 @@ class TableFault:
 TablePiece = TableRow | TableBlank | TableFault
 
 
-def table_rows(buffer: ByteBuffer, start: Cursor, limit: int) -> Iterator[TablePiece]:
+def table_rows(
+    buffer: ByteBuffer, start: Cursor, limit: int, delimiter: str = COMMA
+) -> Iterator[TablePiece]:
     """Yield the records, empty lines and faults of `buffer` in order.
 
     `start` is where `buffer.data` begins in the file, behind a byte order mark if
     there is one. The header is a record like any other. A record of more than `limit`
     bytes is skipped; at most a few times that, or a few windows, are held in memory.
+    `delimiter` is one ASCII character.
     """
-    return _TableCutter(buffer, start, limit).run()
+    return _TableCutter(buffer, start, limit, delimiter.encode()).run()
 
 
 @dataclass(slots=True)
@@ -100,6 +104,8 @@ class _TableCutter:
     #: Position of the next byte.
     start: Cursor
     limit: int
+    #: The byte that separates fields.
+    delimiter: bytes
     #: Index of the next byte in `buffer.data`.
     at: int = 0
     #: Whether all blocks were read.
@@ -139,7 +145,7 @@ class _TableCutter:
         bytes).
         """
         data, start, at = self.buffer.data, self.start, self.at
-        for raws, line_end in whole_records(data, at):
+        for raws, line_end in whole_records(data, at, self.delimiter):
             size = sum(map(len, raws)) + len(raws) - 1
             record = data[at : at + size]
             if size > self.limit or b"\0" in record:
@@ -175,7 +181,7 @@ class _TableCutter:
             data, at = self.buffer.data, self.at
             held = min(len(data) - at, self._reach)
             final = self.ended and at + held == len(data)
-            cut = cut_record(data, at, at + held, final=final)
+            cut = cut_record(data, at, at + held, self.delimiter, final=final)
             if cut.ending is not RecordEnding.OPEN or final or held == self._reach:
                 return cut
             self._hold(min(2 * held, self._reach))
@@ -202,7 +208,7 @@ class _TableCutter:
         line = self.start.line + data.count(b"\n", self.at, opening)
         spread = 0 <= line_break(data, opening) < stop
         if cut.ending is RecordEnding.BROKEN and not spread:
-            return not_doubled(cut.size)
+            return not_doubled(cut.size, self.delimiter.decode())
         if cut.ending is RecordEnding.BROKEN:
             line += data.count(b"\n", opening, stop)
             how = f"the next one, in line {line}, has text behind it"

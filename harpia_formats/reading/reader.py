@@ -77,6 +77,7 @@ class Reading:
         format_: str | None,
         *,
         columns: Mapping[str, str] | None = None,
+        delimiter: str | None = None,
         fail_fast: bool = True,
         max_row_bytes: int = ROW_LIMIT,
         progress: Callable[[ReadProgress], None] | None = None,
@@ -95,6 +96,7 @@ class Reading:
             format=format_,
             # The header of a table is validated by them.
             columns=columns if format_ == "csv" else None,
+            delimiter=delimiter,
             fail_fast=fail_fast,
             max_row_bytes=max_row_bytes,
             progress=progress,

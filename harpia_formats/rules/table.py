@@ -70,6 +70,18 @@ RULES = (
         "The fields of a CSV file must be separated by commas.",
         "A header with one column that contains semicolons, tabs or vertical bars "
         "usually means several columns with another delimiter.",
+        b"prompt;response\n2+2?\n",
+        b"prompt,response,note\n2+2?,4,\n",
+        "csv",
+    ),
+    Rule(
+        "J307",
+        "wrong-delimiter",
+        Severity.ERROR,
+        "The fields of a table must be separated by the delimiter it is read with.",
+        "The header is one column, and another delimiter cuts it and the first row "
+        "into equally many fields: spreadsheets write semicolons or tabs. No row was "
+        "read. Name it with --delimiter; files called .tsv are read with tabs.",
         b"prompt;response\n2+2?;4\n",
         b"prompt,response,note\n2+2?,4,\n",
         "csv",

@@ -60,6 +60,9 @@ class ScoreOptions:
     model: str | None = None
     #: The column of each field, for CSV and other tables.
     columns: Mapping[str, str] | None = None
+    #: The character between the fields of tables that are read, or its name; None for
+    #: the tab in files called .tsv and the comma in others.
+    delimiter: str | None = None
     #: Values for fields that records lack, for results that contain records.
     constants: Mapping[str, Any] = field(default_factory=dict)
     #: Names in results: `task`, `tree`, `job`, `run_name`.

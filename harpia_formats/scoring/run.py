@@ -128,6 +128,7 @@ class Scoring:
             self._inputs,
             options.from_,
             columns=options.columns,
+            delimiter=options.delimiter,
             fail_fast=not options.skips_invalid,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,

@@ -55,9 +55,7 @@ def read_companion_file(source: Source, options: Options) -> CompanionFile:
     limit = options.max_row_bytes
     formats = tuple(all_formats().values())
     with open_source(source) as reader:
-        beginning = sample_file(
-            open_container(reader), limit, formats, source.name, formats
-        )
+        beginning = sample_file(open_container(reader), limit, formats, source.name)
         variant = recognize(beginning.sample, formats).variant
         if variant is None:
             raise CompanionError(source.name, "is in no known format")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.detection.file_name import misleading_suffix
+from harpia_formats.detection.file_name import delimiter_of, misleading_suffix
 from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
 from harpia_formats.detection.sampled_file import (
     Framing,
@@ -21,7 +21,6 @@ from harpia_formats.framing.container import OpenedContainer, open_container
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.merge.repeated_ids import RepeatedIds
@@ -133,9 +132,9 @@ def validate_open(
 def _beginning(opening: OpenedContainer, file: OpenFile, run: RunPlan) -> SampledFile:
     """Return the beginning of a file, from which its format is recognised."""
     asked = () if run.schema is not None else run.candidates()
-    known = tuple(all_formats().values())
+    options = run.options
     return sample_file(
-        opening, run.options.max_row_bytes, asked, file.count.path, known
+        opening, options.max_row_bytes, asked, file.count.path, options.delimiter
     )
 
 
@@ -183,8 +182,10 @@ def _table(opening: OpenedContainer, plan: FilePlan) -> "Iterator[TableBatch]":
     from harpia_formats.parsing.csv_records import table_rows  # noqa: PLC0415 - only for tables: start-up time
     from harpia_formats.validation.plan.table_units import table_batches  # noqa: PLC0415 - only for tables: start-up time
 
-    limit = plan.run.options.max_row_bytes
-    return table_batches(table_rows(opening.buffer, opening.start, limit))
+    options = plan.run.options
+    delimiter = delimiter_of(options.delimiter, plan.name)
+    rows = table_rows(opening.buffer, opening.start, options.max_row_bytes, delimiter)
+    return table_batches(rows)
 
 
 def _repeated_ids(plan: FilePlan, file: OpenFile) -> RepeatedIds | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
+from harpia_formats.parsing.csv_delimiter import delimiter_named
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -28,6 +29,9 @@ class Options:
     format: str | None = None
     #: The column of each field, where files are tables of any columns.
     columns: Mapping[str, str] | None = None
+    #: The character between the fields of a table, or its name, such as `tab`; None for
+    #: the tab in files called .tsv and the comma in others.
+    delimiter: str | None = None
     #: A draft-07 schema, or the file that holds it, instead of a format.
     schema: dict[str, Any] | bool | PathLike[str] | str | None = None
     #: Codes, prefixes and names of rules.
@@ -74,6 +78,8 @@ class Options:
             check_field_names(self.columns)
             if self.schema is not None or self.format != "csv":
                 raise ValueError('columns are those of format "csv"')
+        if self.delimiter is not None:
+            delimiter_named(self.delimiter)
         for name in ("select", "ignore"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} takes several rules, such as ('J', 'S101')")

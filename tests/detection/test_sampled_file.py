@@ -29,7 +29,7 @@ EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
 def beginning_of(data: bytes, name: str = "a", *, size: int = 65_536) -> SampledFile:
     """Return the beginning of a file that may be in any format."""
     blocks: Iterator[bytes] = (data[at : at + size] for at in range(0, len(data), size))
-    return sample_file(open_container(blocks), ROW_LIMIT, FORMATS, name, FORMATS)
+    return sample_file(open_container(blocks), ROW_LIMIT, FORMATS, name)
 
 
 def chunk_of(*rows: bytes) -> Chunk:
@@ -136,7 +136,7 @@ def test_requested_table_format_reads_any_text_as_a_table() -> None:
     """If only table formats are requested, even JSON is read as a table."""
     (table,) = (each for each in FORMATS if each.id == "csv")
     beginning = sample_file(
-        open_container([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl", [table]
+        open_container([b'{"a": 1}\n']), ROW_LIMIT, [table], "a.jsonl"
     )
 
     assert beginning.sample.layout is Layout.TEXT
@@ -145,7 +145,7 @@ def test_requested_table_format_reads_any_text_as_a_table() -> None:
 def test_nothing_is_a_table_where_none_is_asked_for() -> None:
     """With a user's schema, text is lines and never a table."""
     beginning = sample_file(
-        open_container([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv", []
+        open_container([b"prompt,response\n"]), ROW_LIMIT, [], "a.csv"
     )
 
     assert beginning.sample.layout is Layout.LINES

@@ -40,21 +40,21 @@ def test_a_record_is_cut_until_it_ends(  # noqa: PLR0913 - what a cut says
     quoted: bool,
 ) -> None:
     """A record is cut into fields, with where and why that stopped."""
-    cut = cut_record(b"x" + data, 1, 1 + len(data), final=final)
+    cut = cut_record(b"x" + data, 1, 1 + len(data), b",", final=final)
 
     assert (cut.ending, cut.size, cut.last, cut.quoted) == (ending, size, last, quoted)
 
 
 def test_a_record_is_cut_up_to_an_end() -> None:
     """Bytes behind the given end are not read."""
-    assert cut_record(b"a,b\n", 0, 3, final=False).ending is RecordEnding.OPEN
-    assert cut_record(b'a,"b"\n', 0, 2, final=True).raws == [b"a", b""]
+    assert cut_record(b"a,b\n", 0, 3, b",", final=False).ending is RecordEnding.OPEN
+    assert cut_record(b'a,"b"\n', 0, 2, b",", final=True).raws == [b"a", b""]
 
 
 def test_a_record_has_only_so_many_fields() -> None:
     """A record with more fields than the limit is not cut further."""
     data = b"," * 2 * FIELD_LIMIT
-    cut = cut_record(data, 0, len(data), final=True)
+    cut = cut_record(data, 0, len(data), b",", final=True)
 
     assert cut.ending is RecordEnding.CROWDED
     assert len(cut.raws) == FIELD_LIMIT
@@ -74,14 +74,14 @@ def test_whole_records_are_found_together(
     data: bytes, records: list[tuple[list[bytes], bytes]]
 ) -> None:
     """Records are yielded in order, up to the first that is unusual or cut off."""
-    assert list(whole_records(data, 0)) == records
+    assert list(whole_records(data, 0, b",")) == records
 
 
 def test_a_step_ends_the_search() -> None:
     """A record that goes on behind a step is left for the next one."""
     data = b"a\n" + b"x" * STEP + b"\n"
 
-    assert list(whole_records(data, 0)) == [([b"a"], b"\n")]
+    assert list(whole_records(data, 0, b",")) == [([b"a"], b"\n")]
 
 
 @given(st.lists(st.text('a",\n\ré😀'), min_size=1))

@@ -91,9 +91,7 @@ def format_of(path: Path) -> str:
 
 def chosen(data: bytes, name: str = "<data>") -> FormatVariant | None:
     """Return what the contents of a file are recognised as."""
-    beginning = sample_file(
-        open_container(iter([data])), ROW_LIMIT, FORMATS, name, FORMATS
-    )
+    beginning = sample_file(open_container(iter([data])), ROW_LIMIT, FORMATS, name)
     return recognize(beginning.sample, FORMATS).variant
 
 

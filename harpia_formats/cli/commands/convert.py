@@ -6,6 +6,7 @@ from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     Columns,
     Constants,
+    Delimiter,
     Engine,
     InputFormat,
     Jobs,
@@ -60,6 +61,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     group: Group = None,
     container: Container = None,
     columns: Columns = None,
+    delimiter: Delimiter = None,
     constants: Constants = None,
     score: FillScores = None,
     ids: RecordIds = Ids.KEEP,
@@ -96,6 +98,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         model=model,
         group=group,
         columns=column_map(columns),
+        delimiter=delimiter,
         container=container,
         constants=constants_by_field(constants),
         score=score,

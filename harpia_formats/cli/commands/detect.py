@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.catalog import JSON, TEXT, ListingFormat
-from harpia_formats.cli.options.common import RequiredPaths
+from harpia_formats.cli.options.common import Delimiter, RequiredPaths
 from harpia_formats.cli.output.problems import print_failures
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
@@ -15,7 +15,12 @@ from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
 COLUMNS, NOTES_IN = ("Path", "Format", "Sure", "Why", "Container"), 3
 
 
-def detect(paths: RequiredPaths, *, output_format: ListingFormat = TEXT) -> ExitCode:
+def detect(
+    paths: RequiredPaths,
+    *,
+    delimiter: Delimiter = None,
+    output_format: ListingFormat = TEXT,
+) -> ExitCode:
     """Detect the format of files, and show how sure that is and why.
 
     Only the beginning of each file is read: 1,000 records or 8 MB.
@@ -28,7 +33,7 @@ def detect(paths: RequiredPaths, *, output_format: ListingFormat = TEXT) -> Exit
     """
     from harpia_formats import detect as detect_files  # noqa: PLC0415 - this function has its name
 
-    found = detect_files(*paths)
+    found = detect_files(*paths, delimiter=delimiter)
     if output_format == JSON:
         _write_json(found)
     else:

@@ -3,6 +3,7 @@
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.common import (
     Columns,
+    Delimiter,
     FirstInput,
     Model,
     Quiet,
@@ -29,6 +30,7 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
     from_: LeftFormat = None,
     to: RightFormat = None,
     columns: Columns = None,
+    delimiter: Delimiter = None,
     model: Model = None,
     on_invalid: OnInvalidPair = OnInvalid.FAIL,
     quiet: Quiet = False,
@@ -49,6 +51,7 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
     options = ConvertOptions(
         from_=from_,
         columns=column_map(columns),
+        delimiter=delimiter,
         model=model,
         on_invalid=on_invalid,
         progress=progress.update,

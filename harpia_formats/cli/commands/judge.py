@@ -6,6 +6,7 @@ from typing import Any
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.common import (
     Columns,
+    Delimiter,
     InputFormat,
     MaxRowBytes,
     Output,
@@ -49,6 +50,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     component: Component = None,
     from_: InputFormat = None,
     columns: Columns = None,
+    delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     judge_model: JudgeModel = None,
     endpoint: Endpoint = None,
@@ -107,6 +109,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         "reading": {
             "format_": from_,
             "columns": column_map(columns),
+            "delimiter": delimiter,
             "max_row_bytes": max_row_bytes,
         },
     }

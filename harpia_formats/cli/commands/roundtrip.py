@@ -4,6 +4,7 @@ from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.common import (
     Columns,
     Constants,
+    Delimiter,
     InputFormat,
     Model,
     Paths,
@@ -37,6 +38,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     turns: AnyTurns = Turns.LAST,
     model: Model = None,
     columns: Columns = None,
+    delimiter: Delimiter = None,
     constants: Constants = None,
     score: FillScores = None,
     keep_extra: KeepExtra = False,
@@ -61,6 +63,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
         turns=turns,
         model=model,
         columns=column_map(columns),
+        delimiter=delimiter,
         constants=constants_by_field(constants),
         score=score,
         keep_extra=keep_extra,

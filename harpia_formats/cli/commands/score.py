@@ -6,6 +6,7 @@ from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
     Constants,
     CsvColumns,
+    Delimiter,
     Engine,
     InputFormat,
     Jobs,
@@ -67,6 +68,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     constants: Constants = None,
     from_: InputFormat = None,
     columns: CsvColumns = None,
+    delimiter: Delimiter = None,
     skip_invalid: SkipInvalid = False,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     jobs: Jobs = 0,
@@ -98,6 +100,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         missing=missing,
         model=model,
         columns=column_map(columns),
+        delimiter=delimiter,
         constants=pairs_of(constants, "--set", "FIELD=VALUE"),
         names=pairs_of(names, "--name", "WHAT=NAME"),
         level=level,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
     CsvColumns,
+    Delimiter,
     Engine,
     FirstInput,
     Jobs,
@@ -60,6 +61,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     model_a: FirstModel = None,
     model_b: SecondModel = None,
     columns: CsvColumns = None,
+    delimiter: Delimiter = None,
     skip_invalid: SkipInvalid = False,
     missing: Missing = "skip",
     test: Test = None,
@@ -92,6 +94,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         profile=profile,
         parameters=parameters_of(parameters),
         columns=column_map(columns),
+        delimiter=delimiter,
         on_invalid="skip" if skip_invalid else "fail",
         missing=missing,
         level=level,

@@ -8,6 +8,7 @@ from typing import Any
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     CsvColumns,
+    Delimiter,
     Engine,
     Jobs,
     MaxRowBytes,
@@ -60,6 +61,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     schema: Schema = None,
     strict: Strict = False,
     columns: CsvColumns = None,
+    delimiter: Delimiter = None,
     companion: Companion = None,
     assert_formats: AssertFormats = False,
     select: Select = None,
@@ -97,6 +99,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         format="csv" if columns else format_,
         schema=schema,
         columns=column_map(columns),
+        delimiter=delimiter,
         companion=companion,
         select=comma_separated(select),
         ignore=comma_separated(ignore),

@@ -10,7 +10,7 @@ from harpia_formats.cli.options.declare import (
     flag,
     text,
 )
-from harpia_formats.cli.options.values import worker_count
+from harpia_formats.cli.options.values import delimiter, worker_count
 from harpia_formats.framing.limits import ROW_LIMIT
 
 #: The heading of the help page above what spreads the work.
@@ -61,6 +61,19 @@ SecondInput = Annotated[str, data_set("B", "Another file, folder or pattern.")]
 InputFormat = Annotated[str | None, input_format("the inputs")]
 CsvColumns = Annotated[list[str] | None, column_map("CSV")]
 Columns = Annotated[list[str] | None, column_map("CSV or Haystack")]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter",
+        metavar="CHAR",
+        help=(
+            "Character between the fields of tables, such as ';', or tab. If not "
+            "given: tab in files called .tsv, else a comma."
+        ),
+        parser=delimiter,
+        rich_help_panel=READING,
+    ),
+]
 Model = Annotated[
     str | None, text("NAME", "Use only the answers of this model.", panel=READING)
 ]

@@ -65,6 +65,19 @@ def column_map(values: Iterable[str] | None) -> dict[str, str] | None:
     return parse_column_map(comma_separated(values))
 
 
+def delimiter(text: str) -> str:
+    """Return the delimiter that `text` is or names, such as `;` or `tab`.
+
+    Raises `typer.BadParameter` if it is none.
+    """
+    from harpia_formats.parsing.csv_delimiter import delimiter_named  # noqa: PLC0415 - most runs read no table
+
+    try:
+        return delimiter_named(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
 def name_and_value(text: str, option: str, form: str, error: type[Exception]) -> Any:
     """Return the two parts of `NAME=VALUE`.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.other_delimiter import OTHER_DELIMITER, delimiter_note
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.recognize import (
     Recognition,
@@ -122,6 +123,8 @@ def plan_file(
         return FilePlan(
             run, name, framing_of(None, head.layout), checks_ids=checks_ids
         ), ()
+    if head.other_delimiter and OTHER_DELIMITER in run.rules:
+        return FilePlan(run, name, Framing.NONE), (delimiter_note(head),)
     found = _recognised(run, head)
     cut = framing_of(found.variant, head.layout)
     if found.variant is None:

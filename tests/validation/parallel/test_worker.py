@@ -56,7 +56,7 @@ def file_plan(data: bytes) -> FilePlan:
     run = run_plan()
     formats = run.candidates()
     opened = open_container(iter([data]))
-    sampled = sample_file(opened, 1 << 24, formats, "rows.jsonl", formats)
+    sampled = sample_file(opened, 1 << 24, formats, "rows.jsonl")
     return plan_file(run, "rows.jsonl", sampled.sample)[0]
 
 

@@ -1,0 +1,22 @@
+"""Report a table whose fields have another delimiter than the one it is read with."""
+
+from harpia_formats.detection.other_shape import DetectionNote
+from harpia_formats.detection.sample import Sample
+from harpia_formats.parsing.csv_delimiter import DELIMITERS, TAB
+
+#: The code of the rule that a table must have the delimiter that it is read with.
+OTHER_DELIMITER = "J307"
+
+
+def delimiter_note(head: Sample) -> DetectionNote:
+    """Return a note that the fields of a table have another delimiter."""
+    found, expected = (
+        DELIMITERS.get(delimiter, f"{delimiter!r}")
+        for delimiter in (head.other_delimiter, head.delimiter)
+    )
+    name = "tab" if head.other_delimiter == TAB else f"'{head.other_delimiter}'"
+    return DetectionNote(
+        OTHER_DELIMITER,
+        f"a {found} separates the fields of header and rows, and not a {expected}",
+        f"read the table with --delimiter {name}",
+    )

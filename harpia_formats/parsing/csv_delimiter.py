@@ -1,0 +1,22 @@
+"""The character that separates the fields of a table."""
+
+COMMA, TAB = ",", "\t"
+#: Characters that are usual as delimiters, and their names.
+DELIMITERS = {COMMA: "comma", ";": "semicolon", TAB: "tab", "|": "vertical bar"}
+#: Names that a delimiter can be given by, beside the character itself.
+_by_name = {"tab": TAB, "\\t": TAB, "comma": COMMA, "semicolon": ";", "bar": "|"}
+_not_allowed = '"\r\n\0'
+
+
+def delimiter_named(text: str) -> str:
+    """Return the delimiter that the user gave as a character or a name, such as `tab`.
+
+    Raises `ValueError` if it is neither a name nor one ASCII character, or if it has a
+    meaning of its own in a table.
+    """
+    found = _by_name.get(text.casefold(), text)
+    if len(found) != 1 or not found.isascii() or found in _not_allowed:
+        raise ValueError(
+            f"{text!r} is no delimiter: give one ASCII character such as ';', or tab"
+        )
+    return found

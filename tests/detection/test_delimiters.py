@@ -1,0 +1,149 @@
+"""Tables whose fields are separated by another character than a comma."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import command_runs
+from harpia_formats import convert, detect, diff, read, roundtrip, score, validate
+
+SEMICOLONS = b"id;prompt;references;response;model\n1;2+2?;4;4;m\n2;3,5?;5;5,1;m\n"
+#: Tables by the delimiter that the error names.
+OTHERS = {
+    "';'": SEMICOLONS,
+    "tab": SEMICOLONS.replace(b";", b"\t"),
+    "'|'": SEMICOLONS.replace(b";", b"|"),
+    "';' ": b'"a";"b;c"\n"1";"2;3"\n',
+    "tab ": b'a\tb\n"x\ty"\tz\n',
+}
+#: Commands that read tables, with the arguments behind the name of the file.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "validate": (),
+    "detect": (),
+    "convert": ("--to", "record"),
+    "score": ("-m", "em"),
+    "roundtrip": ("--via", "record"),
+    "diff": ("table.csv",),
+}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Return a table with semicolons, called .csv."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(SEMICOLONS)
+    return path
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_delimiter_is_one_error_that_names_it(name: str, tmp_path: Path) -> None:
+    """If header and rows hold another delimiter, it is named, and no row is valid."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(OTHERS[name])
+    report = validate(path)
+    (problem,) = report.problems
+
+    assert (problem.code, report.ok, report.files[0].valid) == ("J307", False, 0)
+    assert problem.help == f"read the table with --delimiter {name.strip()}"
+    assert detect(path)[0].format is None
+
+
+def test_named_delimiter_reads_the_table(table: Path) -> None:
+    """With the delimiter, all rows are read, with commas in their fields."""
+    report = validate(table, delimiter=";")
+
+    assert report.ok
+    assert not report.problems
+    assert report.files[0].records == report.files[0].valid == 2
+    assert [record.prompt for record in read(table, delimiter=";")] == ["2+2?", "3,5?"]
+    assert detect(table, delimiter=";")[0].format == "csv"
+
+
+def test_python_functions_take_a_delimiter(table: Path, tmp_path: Path) -> None:
+    """Each function that reads tables reads them with a delimiter."""
+    out = tmp_path / "out.jsonl"
+    convert(table, to="record", output=out, delimiter=";")
+
+    assert out.read_bytes().count(b"\n") == 2
+    assert roundtrip(table, via="record", delimiter=";").records == 2
+    assert diff(table, table, delimiter=";").records == 2
+    assert score(table, metrics=("em",), delimiter=";").report.ok
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_names_the_delimiter_and_takes_it(
+    command: str, table: Path
+) -> None:
+    """A command fails with the name of the delimiter, and succeeds if it is given."""
+    arguments = (command, table.name, *COMMANDS[command])
+    refused = command_runs.run(*arguments, cwd=table.parent)
+    taken = command_runs.run(*arguments, "--delimiter", ";", cwd=table.parent)
+
+    assert refused.returncode == 1
+    assert b"--delimiter ';'" in refused.stdout + refused.stderr
+    assert taken.returncode == 0, taken.stderr
+
+
+def test_several_processes_read_with_the_delimiter(table: Path) -> None:
+    """Files that are validated in other processes are read with the delimiter, too."""
+    for number in range(4):
+        (table.parent / f"more-{number}.csv").write_bytes(SEMICOLONS)
+    one, two = (validate(table.parent, delimiter=";", jobs=jobs) for jobs in (1, 2))
+
+    assert one.ok
+    assert one.files == two.files
+
+
+@pytest.mark.parametrize("name", ["table.tsv", "table.TSV"])
+def test_file_called_tsv_is_read_with_tabs(name: str, tmp_path: Path) -> None:
+    """A .tsv file has tabs between its fields, unless another delimiter is named."""
+    path = tmp_path / name
+    path.write_bytes(SEMICOLONS.replace(b";", b"\t"))
+    report = validate(path)
+
+    assert (report.ok, report.files[0].format) == (True, "csv")
+    path.write_bytes(SEMICOLONS)
+    assert [each.code for each in validate(path).problems] == ["J307"]
+    assert validate(path, delimiter=";").ok
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"question\nWhat is a; b?\n",
+        b"a|b\n1\n",
+        b"a;b,c\n1;2,3\n",
+        b'"a;b"\n"1;2"\n',
+    ],
+)
+def test_delimiters_inside_of_texts_are_no_error(data: bytes, tmp_path: Path) -> None:
+    """Semicolons in texts, in quotes, and without an equal number below are text."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(data)
+
+    assert validate(path).ok
+
+
+def test_delimiter_claims_a_text_as_a_table(tmp_path: Path) -> None:
+    """A text for which a delimiter is named is a table, whatever it is called."""
+    path = tmp_path / "table.txt"
+    path.write_bytes(SEMICOLONS)
+
+    assert not validate(path).ok
+    assert validate(path, delimiter=";").ok
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path: validate(path, delimiter=";;"),
+        lambda path: detect(path, delimiter=";;"),
+        lambda path: score(path, delimiter=";;"),
+        lambda path: convert(path, to="record", delimiter=";;"),
+    ],
+)
+def test_what_is_no_delimiter_is_refused(call: Any, table: Path) -> None:
+    """A text of several characters that names no delimiter is an error."""
+    with pytest.raises(ValueError, match="is no delimiter"):
+        call(table)
