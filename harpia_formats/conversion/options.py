@@ -11,7 +11,7 @@ from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import Choices, References, Responses, Turns
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.parsing.csv_delimiter import delimiter_named
+from harpia_formats.parsing.csv_delimiter import check_delimiter
 from harpia_formats.text.spelling import nearest
 
 if TYPE_CHECKING:  # it loads multiprocessing
@@ -119,8 +119,7 @@ class ConvertOptions:
             )
         if self.columns is not None:
             check_field_names(self.columns)
-        if self.delimiter is not None:
-            delimiter_named(self.delimiter)
+        check_delimiter(self.delimiter)
         if self.jobs < 0 or self.max_row_bytes < 1:
             raise ValueError("jobs and max_row_bytes must not be negative")
         if self.engine is not None or self.executor is not None:

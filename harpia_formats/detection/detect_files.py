@@ -25,7 +25,7 @@ from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.report import FileCount
-from harpia_formats.parsing.csv_delimiter import delimiter_named
+from harpia_formats.parsing.csv_delimiter import check_delimiter
 from harpia_formats.registry import all_formats
 
 #: Containers whose file is one value.
@@ -40,8 +40,7 @@ def detect_files(
     Raises nothing for files that cannot be read: `reason` says why. Raises `ValueError`
     if `delimiter` is no delimiter.
     """
-    if delimiter is not None:
-        delimiter_named(delimiter)
+    check_delimiter(delimiter)
     formats = tuple(all_formats().values())
     for source in sources_of_inputs(inputs):
         if isinstance(source, SourceError):
@@ -87,6 +86,7 @@ def _detect_blocks(
             why=found.notes[0].message,
             records=len(sample.rows),
             nearest=nearest,
+            possible=found.notes[0].possible,
         )
     return Detected(path, container=layout.value, why=_why_no_records(sampled))
 

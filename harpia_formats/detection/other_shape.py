@@ -29,6 +29,8 @@ class DetectionNote:
     code: str
     message: str
     help: str = ""
+    #: The id of a format that the file may be in if the user names it.
+    possible: str = ""
 
 
 def other_shape_note(

@@ -36,6 +36,8 @@ class Detected:
     reason: str | None = None
     #: Records that match the format.
     matching: int = 0
+    #: Of an unknown format: the id of one that the file may be in if it is named.
+    possible: str = ""
 
     @property
     def name(self) -> str:

@@ -26,7 +26,7 @@ def unknown_text() -> DetectionNote:
     """Return a note on a file of text that is neither JSON nor a table."""
     message = "no known format: the file is neither JSON nor called .csv or .tsv"
     help_ = "if it is a table, say so with --format csv or --map, or call it .csv"
-    return DetectionNote(CODE, message, f"{help_}; {_how}")
+    return DetectionNote(CODE, message, f"{help_}; {_how}", "csv")
 
 
 def unknown_format(sample: Sample, formats: Sequence[Format]) -> DetectionNote:
@@ -43,8 +43,9 @@ def unknown_format(sample: Sample, formats: Sequence[Format]) -> DetectionNote:
         possible = variant.dialect.possible(row)
         if possible:
             message = f"no known format; may be {variant.name}, by {possible}"
-            settles = f"if it is, name it with --format {variant.format.id}"
-            return DetectionNote(CODE, message, f"{settles}; {_how}")
+            id_ = variant.format.id
+            settles = f"if it is, name it with --format {id_}"
+            return DetectionNote(CODE, message, f"{settles}; {_how}", id_)
     return _nearest_formats(row, variants)
 
 

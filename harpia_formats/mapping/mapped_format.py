@@ -11,8 +11,9 @@ FREE_COLUMN_FORMATS = ("csv", "haystack")
 def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
     """Return the first format with free column names that is detected in `inputs`.
 
-    None if there is none. Only paths and bytes are looked at: a stream can be read
-    only once.
+    A map names columns, so lists and text without a sign of their own are taken for
+    such a format, too. None if there is none. Only paths and bytes are looked at: a
+    stream can be read only once.
     """
     from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
@@ -21,7 +22,9 @@ def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
         for given in inputs
         if isinstance(given, (bytes, str, PathLike)) and given != "-"
     ]
-    formats = (detected.format for detected in detect_files(detectable))
+    formats = (
+        detected.format or detected.possible for detected in detect_files(detectable)
+    )
     return next((found for found in formats if found in FREE_COLUMN_FORMATS), None)
 
 

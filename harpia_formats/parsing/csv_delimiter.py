@@ -20,3 +20,9 @@ def delimiter_named(text: str) -> str:
             f"{text!r} is no delimiter: give one ASCII character such as ';', or tab"
         )
     return found
+
+
+def check_delimiter(text: str | None) -> None:
+    """Raise `ValueError` if a delimiter is given that is none."""
+    if text is not None:
+        delimiter_named(text)

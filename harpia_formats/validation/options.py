@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
-from harpia_formats.parsing.csv_delimiter import delimiter_named
+from harpia_formats.parsing.csv_delimiter import check_delimiter
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -78,8 +78,7 @@ class Options:
             check_field_names(self.columns)
             if self.schema is not None or self.format != "csv":
                 raise ValueError('columns are those of format "csv"')
-        if self.delimiter is not None:
-            delimiter_named(self.delimiter)
+        check_delimiter(self.delimiter)
         for name in ("select", "ignore"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} takes several rules, such as ('J', 'S101')")

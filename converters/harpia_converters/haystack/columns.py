@@ -10,6 +10,7 @@ from harpia_converters.haystack.detection import (
     VENDOR,
     columns_below_sign,
     columns_sign,
+    own_columns_below_sign,
     own_columns_sign,
 )
 from harpia_converters.haystack.phrases import counted, quoted
@@ -106,6 +107,7 @@ FORMAT = Format(
             columns_below_sign,
             "component",
             Container.COLUMNS,
+            possible=own_columns_below_sign,
             depth=2,
             lengths=lengths,
             strict="haystack-component-strict",

@@ -173,6 +173,14 @@ def own_columns_sign(value: Mapping[str, Any]) -> str:
     return "a list in every member" if in_all else ""
 
 
+def own_columns_below_sign(value: Mapping[str, Any]) -> str:
+    """Return why `value` may hold such columns of components, or ""."""
+    members = [member for member in value.values() if isinstance(member, Mapping)]
+    in_all = bool(members) and len(members) == len(value)
+    sign = in_all and all(own_columns_sign(member) for member in members)
+    return "a list in every member of every member" if sign else ""
+
+
 def _is_known_column(name: str, items: Any) -> bool:
     """Tell whether `items` may be the column of Haystack's evaluators called `name`.
 
