@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-import msgspec
-
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import (
     BOM,
@@ -18,7 +16,12 @@ from harpia_formats.framing.chunk import (
 )
 from harpia_formats.framing.limits import ROW_LIMIT, WINDOW
 from harpia_formats.framing.lines import line_rows
-from harpia_formats.framing.next_value import ValueState, read_value
+from harpia_formats.framing.next_value import (
+    CUT_OFF,
+    ValueState,
+    parser_error,
+    read_value,
+)
 
 
 class Layout(StrEnum):
@@ -150,7 +153,7 @@ def _is_array_a_line(buffer: ByteBuffer) -> bool:
     """Tell whether the first line is a whole array and another value follows it."""
     buffer.fill(WINDOW)
     first, second, _ = _first_lines(buffer.data[:WINDOW])
-    return second.startswith((b"[", b"{")) and _parser_error(first) is None
+    return second.startswith((b"[", b"{")) and not parser_error(first)
 
 
 def _is_document(buffer: ByteBuffer, limit: int) -> bool:
@@ -164,14 +167,14 @@ def _is_document(buffer: ByteBuffer, limit: int) -> bool:
     while not is_whole and len(buffer.data) < limit and buffer.grow(limit):
         first, second, is_whole = _first_lines(buffer.data)
     # With its newline, a line that ends inside of a string is broken, not cut off.
-    if not second or _parser_error(first + b"\n") != "Input data was truncated":
+    if not second or parser_error(first + b"\n") != CUT_OFF:
         return False
     if not second.startswith((b"{", b"[")):
         return True
     if _is_closed_later(buffer):
         return True
     is_open = first.rstrip(JSON_SPACE).endswith((b"{", b"[", b",", b":"))
-    return is_open and _parser_error(second) is not None
+    return is_open and bool(parser_error(second))
 
 
 def _is_closed_later(buffer: ByteBuffer) -> bool:
@@ -201,14 +204,3 @@ def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
     second = data.find(b"\n", begin)
     is_whole = second >= 0
     return data[:end], data[begin : second if is_whole else None], is_whole
-
-
-def _parser_error(text: bytes) -> str | None:
-    """Return the parser's message about `text`, None if it is one JSON value."""
-    try:
-        msgspec.json.decode(text, type=msgspec.Raw)
-    except msgspec.DecodeError as error:
-        return str(error)
-    except RecursionError:
-        return "too deep"
-    return None

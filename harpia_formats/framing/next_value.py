@@ -7,7 +7,7 @@ from enum import Enum, auto
 import msgspec
 
 _parse = msgspec.json.Decoder(msgspec.Raw).decode
-_error_byte = re.compile(r"\(byte (\d+)\)$")
+_number = re.compile(r"\d+")
 
 
 class ValueState(Enum):
@@ -23,23 +23,31 @@ class ValueState(Enum):
     BROKEN = auto()
 
 
+def parser_error(text: bytes) -> str:
+    """Return the parser's message about `text`, "" if it is one JSON value."""
+    try:
+        _parse(text)
+    except msgspec.DecodeError as error:
+        return str(error)
+    except RecursionError:
+        return "too deep"
+    return ""
+
+
 def error_byte(message: str) -> int:
     """Return the byte offset that a parser's message names, `sys.maxsize` if none."""
-    found = _error_byte.search(message)
-    return int(found[1]) if found else sys.maxsize
+    found = _number.findall(message)
+    return int(found[-1]) if found else sys.maxsize
 
 
-def _reported_excess() -> int:
-    """Return how far the parser reports what follows a value behind its offset."""
-    try:
-        _parse(b"0,")
-    except msgspec.DecodeError as error:
-        return error_byte(str(error)) - 1
-    return 0
-
-
-#: Measured, since it differs between releases of msgspec.
-_EXCESS = _reported_excess()
+#: The words of the parser for a text that is cut off, and for bytes behind a value, and
+#: how far it reports those behind their offset. They differ between releases.
+CUT_OFF = parser_error(b"[")
+_trailing = _number.sub("", parser_error(b"0,"))
+_excess = error_byte(parser_error(b"0,")) - 1
+if CUT_OFF in {"", parser_error(b"[x")} or _excess not in {0, 1}:
+    # Exit code 2 with this message is better than rows that are cut at wrong places.
+    raise ImportError(f"msgspec {msgspec.__version__} does not say where JSON ends")
 
 
 def read_value(data: bytes, at: int) -> tuple[ValueState, int]:
@@ -52,8 +60,8 @@ def read_value(data: bytes, at: int) -> tuple[ValueState, int]:
     except msgspec.DecodeError as error:
         message = str(error)
         place = at + error_byte(message)
-        if "trailing characters" in message:
-            return ValueState.ENDED, place - _EXCESS
+        if _number.sub("", message) == _trailing:
+            return ValueState.ENDED, place - _excess
         is_broken = place < len(data)
         return ValueState.BROKEN if is_broken else ValueState.OPEN, len(data)
     except RecursionError:

@@ -8,9 +8,9 @@ import msgspec
 
 from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.framing.columns import DocumentFrames
+from harpia_formats.model.exact_json import NOT_JSON
 
 _decode = msgspec.json.Decoder().decode
-_not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def decoded_or_none(text: bytes) -> Any:
     """Return the value of a JSON text, None if it is not JSON."""
     try:
         return _decode(text)
-    except _not_json:
+    except NOT_JSON:
         return None
 
 

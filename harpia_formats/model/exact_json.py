@@ -19,6 +19,11 @@ class ExactFloat(float):
         return number
 
 
+#: What a decoder of msgspec raises for bytes that are not JSON. Its own errors are
+#: `ValueError`s in some releases only.
+NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
 class NumberOutOfRange(msgspec.DecodeError):
     """A number in a JSON text is too large for a 64-bit float."""
 
@@ -42,8 +47,7 @@ def as_json(value: Any) -> msgspec.Raw:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-#: Decodes a JSON text; raises `msgspec.MsgspecError`, also for a number that is out of
-#: range, and `UnicodeDecodeError`.
+#: Decodes a JSON text; raises `NOT_JSON`, also for a number that is out of range.
 decode = msgspec.json.Decoder(float_hook=_number).decode
 _encoder = msgspec.json.Encoder(enc_hook=as_json)
 #: Encodes what `decode` returns.

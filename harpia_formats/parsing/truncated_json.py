@@ -7,6 +7,7 @@ import msgspec
 
 from harpia_formats.framing.chunk import JSON_SPACE
 from harpia_formats.framing.next_value import ValueState, read_value
+from harpia_formats.model.exact_json import NOT_JSON
 
 #: Levels of arrays and objects that are cut off and still read.
 DEPTH = 8
@@ -14,7 +15,6 @@ DEPTH = 8
 ITEMS = 1_000
 
 _decode = msgspec.json.Decoder().decode
-_not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _word = re.compile(rb"[A-Za-z0-9+.-]++")
 #: No value, which differs from null.
 _NOTHING = object()
@@ -52,7 +52,7 @@ def _parse(data: bytes, at: int, depth: int) -> tuple[Any, int]:
 def _value(text: bytes) -> Any:
     try:
         return _decode(text)
-    except _not_json:
+    except NOT_JSON:
         return _NOTHING
 
 

@@ -14,7 +14,7 @@ from harpia_formats.metrics import (
     metric_names,
     plugin_metric,
 )
-from harpia_formats.model.exact_json import decode
+from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
     MetricProfile,
@@ -102,7 +102,7 @@ def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
         return decode(read_side_input(path))
     except OSError as error:
         raise ScoreError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise ScoreError(f"{path} is not JSON: {error}") from error
 
 

@@ -1,7 +1,10 @@
 import json
 import sys
+from collections.abc import Callable
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,3 +80,54 @@ def test_value_that_is_cut_off_is_open(value: Any, data: st.DataObject) -> None:
 def test_byte_that_a_message_names(message: str, byte: int) -> None:
     """A message without a byte offset yields an offset that is never reached."""
     assert error_byte(message) == byte
+
+
+def loaded_with(words: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the module, loaded with a parser whose messages are `words` of ours."""
+    usual = msgspec.json.Decoder
+
+    class Reworded:
+        """A decoder whose errors have other messages."""
+
+        def __init__(self, *arguments: Any) -> None:
+            self._decode = usual(*arguments).decode
+
+        def decode(self, data: bytes) -> Any:
+            try:
+                return self._decode(data)
+            except msgspec.DecodeError as error:
+                raise msgspec.DecodeError(words(str(error))) from None
+
+    monkeypatch.setattr(msgspec.json, "Decoder", Reworded)
+    spec = find_spec("harpia_formats.framing.next_value")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_words_of_the_parser_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release of the parser with other messages gives the same states and places."""
+
+    def other_words(message: str) -> str:
+        for old, new in (("trailing characters", "extra data"), ("(byte ", "at <")):
+            message = message.replace(old, new)
+        return message.replace(")", "> of it").replace("Input data was", "Was")
+
+    module = loaded_with(other_words, monkeypatch)
+    for data in (b'{"a": 1}  , 2', b"12", b'{"a": ', b'["x', b"tru, 1", b"1 ]"):
+        state, place = module.read_value(data, 0)
+        assert (state.name, place) == (
+            (found := read_value(data, 0))[0].name,
+            found[1],
+        )
+
+
+@pytest.mark.parametrize("words", ["", "not JSON", "not JSON (byte 40)"])
+def test_a_parser_that_names_no_places_is_not_used(
+    words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release whose messages say nothing is refused when it is imported."""
+    with pytest.raises(ImportError, match="msgspec"):
+        loaded_with(lambda _: words, monkeypatch)

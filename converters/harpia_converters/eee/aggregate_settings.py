@@ -11,7 +11,7 @@ from harpia_converters.eee.versions import Version
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.exact_json import decode
+from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import ScoreError
 
 #: Places in an aggregate that can be given, in both versions.
@@ -136,7 +136,7 @@ def _value(place: str, value: Any) -> Any:
         return value
     try:
         value = decode(value.encode())
-    except ValueError:
+    except NOT_JSON:
         # A URL without quotes is not JSON.
         return [value] if place.endswith("url") else value
     return value

@@ -13,7 +13,7 @@ from harpia_formats.cli.options.values import (
     name_and_value,
 )
 from harpia_formats.metrics import METRICS
-from harpia_formats.model.exact_json import decode
+from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import result_formats
 from harpia_formats.scoring.groups import GROUPED
@@ -186,6 +186,6 @@ def parameters_of(values: list[str] | None) -> dict[str, Any]:
     for name, value in pairs_of(values, "--param", "METRIC.NAME=VALUE").items():
         try:
             found[name] = decode(value.encode())
-        except ValueError:
+        except NOT_JSON:
             found[name] = value
     return found

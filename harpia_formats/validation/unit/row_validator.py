@@ -8,6 +8,7 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.framing.chunk import Chunk, is_blank
 from harpia_formats.framing.limits import DEPTH_LIMIT
+from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.parsing.duplicate_keys import (
     has_no_repeated_keys,
     reencodes_to_same_colons,
@@ -37,7 +38,6 @@ MISSPELT = "S103"
 PAUSE_LIMIT = 5
 
 _decode = msgspec.json.Decoder().decode
-_not_json = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def _members_of(rows: Sequence[Any], decoder: TypedDecoder) -> int:
@@ -122,7 +122,7 @@ class RowValidator:
             return True
         try:
             value = _decode(row)
-        except _not_json:
+        except NOT_JSON:
             return False
         return self.schema_validator.is_valid(value)
 
@@ -218,7 +218,7 @@ class RowValidator:
         if fault is None:
             try:
                 value = _decode(text)
-            except _not_json:
+            except NOT_JSON:
                 fault = _fault_in(number, text)
                 if fault is None:
                     raise
