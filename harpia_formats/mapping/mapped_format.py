@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
+from harpia_formats.mapping.requirements import ConversionError
+
 #: Formats whose columns can have any names.
 FREE_COLUMN_FORMATS = ("csv", "haystack")
 
@@ -17,15 +19,41 @@ def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
     """
     from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
-    detectable = [
+    formats = (
+        detected.format or detected.possible
+        for detected in detect_files(_detectable(inputs))
+    )
+    return next((found for found in formats if found in FREE_COLUMN_FORMATS), None)
+
+
+def _detectable(inputs: Iterable[Any]) -> list[Any]:
+    """Return the inputs that can be read twice: paths and bytes."""
+    return [
         given
         for given in inputs
         if isinstance(given, (bytes, str, PathLike)) and given != "-"
     ]
-    formats = (
-        detected.format or detected.possible for detected in detect_files(detectable)
-    )
-    return next((found for found in formats if found in FREE_COLUMN_FORMATS), None)
+
+
+def require_mapped_format(inputs: Iterable[Any]) -> str:
+    """Return the format whose columns are mapped in `inputs`, by default `csv`.
+
+    Raises `ConversionError` for an input in another format, or in JSON of none.
+    """
+    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
+
+    found = None
+    for detected in detect_files(_detectable(inputs)):
+        format_ = detected.format or detected.possible
+        if format_ in FREE_COLUMN_FORMATS:
+            found = found or format_
+        elif detected.format or "JSON" in detected.container:
+            what = detected.format or f"{detected.container} of no known format"
+            raise ConversionError(
+                f"{detected.path} is {what}, and --map is for csv and haystack; name "
+                "the format with --from haystack if its columns have other names"
+            )
+    return found or "csv"
 
 
 def maps_output_columns(inputs: Iterable[Any], to: str, source: str | None) -> bool:

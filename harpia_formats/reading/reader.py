@@ -22,7 +22,7 @@ from harpia_formats.mapping.columns import (
 )
 from harpia_formats.mapping.mapped_format import (
     FREE_COLUMN_FORMATS,
-    detect_mapped_format,
+    require_mapped_format,
 )
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.format import Format
@@ -85,7 +85,7 @@ class Reading:
         self.inputs = checked_inputs(inputs)
         if columns is not None:
             check_field_names(columns)
-            format_ = format_ or detect_mapped_format(self.inputs) or "csv"
+            format_ = format_ or require_mapped_format(self.inputs)
             if format_ not in FREE_COLUMN_FORMATS:
                 known = " and ".join(FREE_COLUMN_FORMATS)
                 raise ConversionError(

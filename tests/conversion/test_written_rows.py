@@ -115,10 +115,9 @@ def test_rows_of_a_repeated_column_are_left_out(target: str) -> None:
 def test_file_without_a_usable_row_writes_nothing() -> None:
     """If a header refuses all rows, skipping them does not write an empty output."""
     data, report = converted(
-        b"question\nq\n",
+        b"question,answer\nq,a\n",
         to="nemo-input",
-        from_="csv",
-        columns={"prompt": "missing"},
+        from_="tencent-csv",
         on_invalid="skip",
     )
 

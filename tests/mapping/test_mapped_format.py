@@ -20,7 +20,7 @@ from harpia_formats.mapping.columns import (
 from harpia_formats.mapping.mapped_format import detect_mapped_format
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.registry import adapter_of, all_formats
-from unchecked import convert, diff, roundtrip
+from unchecked import convert, diff, roundtrip, score
 
 HAYSTACK = adapter_of(all_formats()["haystack"])
 COLUMNS = {"prompt": "queries", "response": "answers", "references": "gold"}
@@ -227,3 +227,33 @@ def test_errors_of_convert_name_python_parameters(tmp_path: Path) -> None:
     (problem,) = report.report.problems
 
     assert problem.help == 'give it with constants={"ideal_response": VALUE}'
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (b"id,prompt\n1,q\n", MapError),
+        (b"id,prompt\n", MapError),
+        (b'{"questions": ["q"], "responses": ["a"]}', MapError),
+        (b'{"id": "1", "prompt": "q", "outputs": []}\n', ConversionError),
+        (b'{"id": "1", "input": "q"}\n', ConversionError),
+    ],
+)
+@pytest.mark.parametrize("command", [convert, diff, roundtrip, score])
+def test_missing_column_is_an_error_in_every_format(
+    command: Any, given: bytes, error: type[Exception], tmp_path: Path
+) -> None:
+    """A map to a column that no row has ends every command, and nothing is written."""
+    file = tmp_path / ("in.csv" if given.startswith(b"id") else "in.json")
+    file.write_bytes(given)
+    output = tmp_path / "out.jsonl"
+    options: dict[str, Any] = {
+        convert: {"to": "record", "output": output, "on_invalid": "skip"},
+        roundtrip: {"via": "record"},
+        score: {"metrics": ("em",)},
+    }.get(command, {})
+    inputs = [file, file] if command is diff else [file]
+    with pytest.raises(error):
+        command(*inputs, columns={"prompt": "nosuch"}, **options)
+
+    assert not output.exists()

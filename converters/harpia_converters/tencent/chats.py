@@ -6,6 +6,7 @@ from harpia_converters.tencent.extra_fields import KEY, without
 from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
+    is_from_turns,
     no_question,
     record_question_fates,
     with_text,
@@ -14,6 +15,8 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 
+#: Keys of messages that call tools or hold their results.
+_tool_keys = frozenset({"tool_calls", "tool_call_id", "function_call"})
 #: The fields of a chat by its roles, if its messages have no further keys.
 _plain = {("user",): ("prompt",), ("system", "user"): ("system", "prompt")}
 
@@ -40,7 +43,7 @@ def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
 
     Raises `Unconvertible` if the record has neither a prompt nor messages.
     """
-    chat, done = _question_chat(record)
+    chat, done = _question_chat(record, fates)
     if record.gt is not UNSET:
         answer = {"role": "assistant", "content": record.gt, **_beside_answer(rest)}
         chat.append(answer)
@@ -56,18 +59,58 @@ def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
     return chat
 
 
-def _question_chat(record: Record) -> tuple[list[Row], list[str]]:
-    """Return the chat without its answer, and the changes made to the messages."""
+def _question_chat(record: Record, fates: FieldFates) -> tuple[list[Row], list[str]]:
+    """Return the chat without its answer, and the changes made to the messages.
+
+    Raises `Unconvertible` if there is none.
+    """
     start = _system_message(record)
     if not record.messages and record.prompt is not UNSET:
         return [*start, {"role": "user", "content": record.prompt}], []
     if record.messages is UNSET:
         raise no_question()
-    chat = [with_text(message) for message in record.messages]
-    done = [EMPTIED] if chat != record.messages else []
+    from_turns = is_from_turns(fates)
+    messages, done = _documented(record.messages, from_turns=from_turns)
+    if from_turns and done:
+        fates.changed("outputs.turns", "; ".join(done))
+    chat = [with_text(message) for message in messages]
+    if chat != messages:
+        done.append(EMPTIED)
     if not start or any(message["role"] == "system" for message in chat):
         return chat, done
     return [*start, *chat], [*done, "with the system message"]
+
+
+def _documented(
+    messages: list[Row], *, from_turns: bool
+) -> tuple[list[Row], list[str]]:
+    """Return messages as Tencent documents them, and the changes made to them.
+
+    A chat of Tencent's own may have other roles and keys, which stay. Tool calls and
+    the turns of an output are of other vendors: their messages get no other key, and
+    no tool speaks.
+    """
+    has_tools = any(message.keys() & _tool_keys for message in messages)
+    if not has_tools and not from_turns:
+        return messages, []
+    done = []
+    # Where only tools speak, there is nothing else to ask.
+    spoken = [message for message in messages if not _is_of_tool(message)] or messages
+    if len(spoken) < len(messages):
+        done.append("without tool calls and their results")
+    plain = [
+        {key: value for key, value in message.items() if key in MESSAGE_KEYS}
+        for message in spoken
+    ]
+    if plain != spoken:
+        done.append("with role and content only")
+    return plain, done
+
+
+def _is_of_tool(message: Row) -> bool:
+    """Tell whether a message is the result of a tool, or only calls one."""
+    is_call = bool(message.keys() & _tool_keys) and not message.get("content")
+    return is_call or message.get("role") in {"tool", "function"}
 
 
 def _system_message(record: Record) -> list[Row]:

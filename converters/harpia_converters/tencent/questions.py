@@ -27,6 +27,12 @@ def no_question() -> Unconvertible:
     return Unconvertible("prompt", reason, "give it with --set prompt=VALUE")
 
 
+def is_from_turns(fates: FieldFates) -> bool:
+    """Tell whether the hub made the messages of the turns of an output."""
+    changed = (entry.path == "outputs.turns" for entry in fates.entries)
+    return _messages_from_turns in fates.entries or any(changed)
+
+
 def with_text(message: Row) -> Row:
     """Return `message` with a text as its content, empty if it has none.
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from harpia_formats.framing.chunk import Cursor
+from harpia_formats.mapping.columns import check_columns_exist
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
 from harpia_formats.parsing.csv_records import TableBlank, TableFault, TableRow
@@ -111,8 +112,14 @@ class _TableValidator:
     undetermined: RecordSet = field(default_factory=RecordSet)
 
     def header(self, row: TableRow) -> None:
-        """Take the names of the columns, and validate them as an empty record."""
+        """Take the names of the columns, and validate them as an empty record.
+
+        Raises `MapError` if records are read and a mapped column is missing.
+        """
         columns = self.found.columns = tuple(cell.text for cell in row.fields)
+        mapped = self.validators.options.columns
+        if mapped and self.has_consumer:
+            check_columns_exist(mapped.values(), columns, self.collector.name)
         value = dict.fromkeys(columns, "")
         verdict = self._verdict(value)
         findings = [*verdict.findings, *_of_columns(columns)]
