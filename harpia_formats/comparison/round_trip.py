@@ -264,7 +264,7 @@ class RoundTrip:
         self._ids.add_rows(self._target, written, back=False)
         rows = [self._in_columns(row) for row in written]
         parts = [read_row(row, self._mapper.target) for row in rows]
-        self._ids.add_record(numbered, parts)
+        self._ids.add_record(parts)
         return merged(parts)
 
     def _in_columns(self, row: Row) -> Row:

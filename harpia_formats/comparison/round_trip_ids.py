@@ -52,8 +52,8 @@ class RoundTripIds:
             self.written[key] = WrittenIds(format_)
         self.written[key].add(rows)
 
-    def add_record(self, record: Record, parts: Sequence[Record]) -> None:
-        """Add a record and what is read of its rows in the other format.
+    def add_record(self, parts: Sequence[Record]) -> None:
+        """Add what is read of the rows of one record in the other format.
 
         Raises `Unconvertible` if these are several, and have no id to join them by.
         """
@@ -65,13 +65,13 @@ class RoundTripIds:
                     "they could be joined again"
                 )
                 raise Unconvertible("id", reason)
-        if record.id is UNSET:
+        first = parts[0]
+        if first.id is UNSET:
             return
-        id_ = str(record.id)
-        base = base_id(record.id) if len(parts) == 1 else None
-        joined = id_ if base is None else base
-        self._records.add([id_])
-        self._joined.add([f"{joined}\n{question_of(parts[0])}"])
+        base = base_id(first.id)
+        joined = str(first.id) if base is None else base
+        self._records.add([joined if len(parts) > 1 else str(first.id)])
+        self._joined.add([f"{joined}\n{question_of(first)}"])
 
     def problems(self) -> Iterator[tuple[int, str]]:
         """Yield how many ids repeat, and why that makes a conversion fail."""

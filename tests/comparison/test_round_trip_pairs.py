@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats import ConversionError, MapError, convert, read, roundtrip
+from harpia_formats import ConversionError, MapError, read
 from harpia_formats.comparison.report import first_by_path
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.registry import adapter_of, writable_formats
+from unchecked import convert, roundtrip
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FORMATS = writable_formats()

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import ConversionError, convert, read
+from harpia_formats import ConversionError, read
 from harpia_formats.conversion.fast import shards
 from harpia_formats.mapping.question import HASH_DIGITS
 from harpia_formats.registry import adapter_of, writable_formats
+from unchecked import convert
 
 GIVEN = {
     "outputs.scores.evaluation_id": "e",

@@ -247,11 +247,12 @@ def test_missing_column_is_an_error_in_every_format(
     file = tmp_path / ("in.csv" if given.startswith(b"id") else "in.json")
     file.write_bytes(given)
     output = tmp_path / "out.jsonl"
-    options: dict[str, Any] = {
+    of_command: dict[Any, dict[str, Any]] = {
         convert: {"to": "record", "output": output, "on_invalid": "skip"},
         roundtrip: {"via": "record"},
         score: {"metrics": ("em",)},
-    }.get(command, {})
+    }
+    options = of_command.get(command, {})
     inputs = [file, file] if command is diff else [file]
     with pytest.raises(error):
         command(*inputs, columns={"prompt": "nosuch"}, **options)
