@@ -178,7 +178,9 @@ def first_match(
 
 
 def _matches(row: Any, variants: Sequence[FormatVariant]) -> Iterator[tuple[int, str]]:
-    for index, variant in enumerate(variants if isinstance(row, Mapping) else ()):
+    # An empty object has no sign of a format.
+    is_object = row and isinstance(row, Mapping)
+    for index, variant in enumerate(variants if is_object else ()):
         evidence = variant.dialect.sniff(row)
         if evidence:
             yield index, evidence

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,7 +113,7 @@ class CachedCauses:
         #: Whether each path that the engine reports can mean one path only.
         self._is_exact = not any(map(_odd_key.fullmatch, _keys_in(schema)))
 
-    def causes_of(self, record: Any, errors: Iterable[Any]) -> Sequence[Cause]:
+    def causes_of(self, record: Any, errors: Iterable[Any]) -> tuple[Cause, ...]:
         """Return the root causes behind the errors of jsonschema-rs on `record`."""
         errors = list(errors)
         key = self._cache_key(errors, record)
@@ -126,7 +126,7 @@ class CachedCauses:
             self._learn_pattern(errors, record, shared)
         return shared.causes(record, self._advise)
 
-    def causes_by_pattern(self, record: Any) -> Sequence[Cause] | None:
+    def causes_by_pattern(self, record: Any) -> tuple[Cause, ...] | None:
         """Return the root causes of `record`, None if it matches no known pattern."""
         for number, pattern in enumerate(self._patterns):
             if pattern.matches(record):
@@ -175,7 +175,7 @@ class CachedCauses:
         if matches is None:
             return None
         lacking = [error for error in errors if type(error.kind) is Kind.Required]
-        paths = tuple([tuple(error.instance_path) for error in lacking])
+        paths = tuple(dict.fromkeys(tuple(error.instance_path) for error in lacking))
         return _ErrorPattern(matches, paths)
 
     def _cache_key(self, errors: list[Any], record: Any) -> Hashable | None:

@@ -17,7 +17,7 @@ from harpia_formats.schema.references import resolve
 from harpia_formats.schema.validator import schema_validator_of
 
 #: Errors of a record for which a schema is built at most.
-MOST_ERRORS = 8
+MOST_ERRORS = 32
 #: Keywords that fail or hold whatever stands beside them. `pattern` is not among
 #: them: where the engine gives up on a pattern, its opposite would hold.
 _independent = frozenset(

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing.json_fault import Fault, FaultKind
@@ -80,6 +82,31 @@ class Finding:
     def is_refusal(self) -> bool:
         """Whether the schema refuses the row, which may be one of another format."""
         return isinstance(self.about, Cause) or self.code == OTHER_FORMAT
+
+
+class SharedFindings(msgspec.Struct, frozen=True):
+    """All findings on one row, which many rows share: made only if they are worded."""
+
+    #: Index of the row in its chunk.
+    row: int
+    #: The root causes of its schema errors, the same object for all of the rows.
+    causes: tuple[Cause, ...]
+    #: The decoded row.
+    value: Any
+
+    def findings(self) -> list[Finding]:
+        """Return the finding of each cause."""
+        row, value = self.row, self.value
+        return [Finding(cause.code, row, cause, value) for cause in self.causes]
+
+    def typed_paths(self) -> tuple[Path, ...]:
+        """Return the paths of the values that have a wrong type."""
+        firsts = (cause.errors[0] for cause in self.causes)
+        return tuple(first.path for first in firsts if first.keyword == "type")
+
+    def nulls_at(self, paths: tuple[Path, ...]) -> tuple[bool, ...]:
+        """Return which of the values at `paths` are null."""
+        return tuple([value_at(self.value, path) is None for path in paths])
 
 
 def find_json_fault(row: int, text: bytes) -> Finding | None:

@@ -33,6 +33,8 @@ from harpia_formats.validation.diagnosis.redundant_errors import without_redunda
 
 #: Unknown keys of one object among which a misspelt one is looked for.
 MANY_KEYS = 100
+#: Causes with the same errors that are remembered.
+_REMEMBERED = 64
 
 _rule_of_keyword = {
     "required": "S101",
@@ -110,16 +112,26 @@ class ConditionalCause:
     tested: tuple[Path, ...]
     #: Whether it demands keys or types, not particular values.
     is_demand: bool
+    #: The causes that were made, by what they depend on.
+    _made: dict[Any, Cause] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def cause(self, record: Any, advise: Advise) -> Cause:
         """Return the cause in `record`, with the advice of its format."""
         first = self.errors[0]
         because = tuple([path for path in self.tested if has_value(record, path)])
         advice = advise(self.pointer, first.path, record)
+        known = self._made.get((because, advice))
+        if known is not None:
+            return known
         code = "C101" if self.is_demand else _code_of(first)
         if advice is not None:
             code = advice.code
-        return Cause(code, first.path, self.errors, because=because, advice=advice)
+        cause = Cause(code, first.path, self.errors, because=because, advice=advice)
+        if len(self._made) < _REMEMBERED:
+            self._made[because, advice] = cause
+        return cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +143,29 @@ class SharedCauses:
     fallback: tuple[Cause, ...]
     #: Whether they are the same for each of the records, whatever its values.
     is_final: bool
+    #: The causes that were made, by the identity of those they were made of.
+    _made: dict[tuple[int, ...], tuple[list[Cause], tuple[Cause, ...]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
-    def causes(self, record: Any, advise: Advise) -> Sequence[Cause]:
-        """Return the causes in one of the records."""
+    def causes(self, record: Any, advise: Advise) -> tuple[Cause, ...]:
+        """Return the causes in one of the records, for most the same object."""
         if self.is_final:
             return self.found  # type: ignore[return-value]  # no conditional ones
         causes = [
             found if isinstance(found, Cause) else found.cause(record, advise)
             for found in self.found
         ]
+        key = tuple(map(id, causes))
+        known = self._made.get(key)
+        if known is not None:
+            return known[1]
         # A record that the engine refuses is never reported without a cause.
-        return _with_misspelt_once(causes) or self.fallback
+        made = tuple(_with_misspelt_once(causes)) or self.fallback
+        if len(self._made) < _REMEMBERED:
+            # The causes are held, so that no others get their identity.
+            self._made[key] = (causes, made)
+        return made
 
 
 def root_causes(

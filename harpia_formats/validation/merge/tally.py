@@ -11,8 +11,9 @@ from harpia_formats.model.problem import Path, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.rules import Rule
 from harpia_formats.validation.plan.units import Demand, GroupKey
-from harpia_formats.validation.unit.collector import GROUP_LIMIT, group_pointer
+from harpia_formats.validation.unit.collector import GROUP_LIMIT
 from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.unit.shared_groups import group_pointer
 
 #: The pointer under which the groups beyond `GROUP_LIMIT` are counted together.
 GROUP_REST = "/…"

@@ -1,7 +1,6 @@
 """Collect the problems of a unit: exact counts, and descriptions of those needed."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from harpia_formats.framing.chunk import Cursor
@@ -11,15 +10,19 @@ from harpia_formats.model.problem import (
     Place,
     Problem,
     Severity,
-    pointer_of,
 )
 from harpia_formats.rules import Rule
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.plan.units import Demand, GroupKey
 from harpia_formats.validation.unit.result import NO_FINDINGS, Findings
+from harpia_formats.validation.unit.shared_groups import (
+    KnownGroups,
+    SharedGroups,
+    group_of,
+)
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
-    from harpia_formats.validation.diagnosis.finding import Finding
+    from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
     from harpia_formats.validation.diagnosis.row_context import RowContext
 
 #: Returns the row that a finding is about.
@@ -28,18 +31,10 @@ RowOf = Callable[["Finding"], "RowContext"]
 GROUP_LIMIT = 10_000
 #: Problems that are described at most in an answer to another process.
 DESCRIBED_LIMIT = 20_000
-#: Pointers that are remembered: problems are mostly at the same few places.
-_REMEMBERED = 1024
 
 
 class TooManyFindings(Exception):  # noqa: N818 - an answer, not an error
     """There are more findings than are worth sending to another process."""
-
-
-@lru_cache(_REMEMBERED)
-def group_pointer(path: Path) -> str:
-    """Return the pointer of a group: array indices are `*`."""
-    return pointer_of(path, wildcard=True)
 
 
 class Collector:
@@ -72,6 +67,9 @@ class Collector:
         self._rows: list[tuple[tuple[GroupKey, Problem], ...]] = []
         self._described: dict[GroupKey, int] = {}
         self._size = 0
+        self._known = KnownGroups(rules)
+        #: Groups of shared findings of which none is described until the next `take`.
+        self._counted: list[SharedGroups] = []
 
     @property
     def has_problems(self) -> bool:
@@ -112,6 +110,58 @@ class Collector:
             )
             self._describe([(group, problem)])
 
+    def groups_of(self, found: "SharedFindings", prefix: Path = ()) -> SharedGroups:
+        """Return the groups of findings; `prefix` is the path of rows in records."""
+        return self._known.of(found, prefix)
+
+    def add_row_findings(
+        self,
+        findings: "Iterable[Finding | SharedFindings]",
+        row_of: RowOf,
+        schema: Schema,
+        prefix: Path = (),
+    ) -> None:
+        """Add findings as `add_findings` does, with those that many rows share.
+
+        Rules of shared findings need not be active.
+        """
+        from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
+
+        held: list[Finding] = []
+        for finding in findings:
+            if isinstance(finding, Finding):
+                held.append(finding)
+                continue
+            groups = self._known.of(finding, prefix)
+            if groups.is_counted:
+                groups.rows += 1
+                continue
+            held += [one for one in finding.findings() if one.code in self.rules]
+            self.add_findings(held, row_of, schema, prefix)
+            held = []
+            if not self._is_described(groups):
+                groups.is_counted = True
+                self._counted.append(groups)
+        self.add_findings(held, row_of, schema, prefix)
+
+    def _is_described(self, shared: SharedGroups) -> bool:
+        """Return whether the next findings of one of the groups are described."""
+        demand = self._demand = self._demand or self._ask_demand()
+        for _, group in shared.groups:
+            times = self._times.get(group, 0) + 1
+            if demand.needs(group) and not self._has_enough(demand, times):
+                return True
+        return False
+
+    def _count_shared(self) -> None:
+        """Add the findings of the rows that were only counted to the counts."""
+        for shared in self._counted:
+            for rule, group in shared.groups:
+                self._severities[rule.severity] += shared.rows
+                self._times[group] += shared.rows
+            shared.rows, shared.is_counted = 0, False
+        self._counted.clear()
+
     def add_findings(
         self,
         findings: "Iterable[Finding]",
@@ -131,8 +181,7 @@ class Collector:
                 self._describe(described)
                 described, row, number = [], None, finding.row
             rule = self.rules[finding.code]
-            path = (*prefix, *finding.path) if prefix else finding.path
-            group = (finding.code, group_pointer(path), finding.cause)
+            group = group_of(finding, prefix)
             if not self._count(rule, group):
                 continue
             row = row or row_of(finding)
@@ -143,6 +192,7 @@ class Collector:
 
     def take(self) -> Findings:
         """Return what was added since the last call, and forget it."""
+        self._count_shared()
         if not self._times:
             return NO_FINDINGS
         counts, described = self._severities, self._described
@@ -174,10 +224,14 @@ class Collector:
         demand = self._demand = self._demand or self._ask_demand()
         if not demand.needs(group):
             return False
+        return not self._has_enough(demand, times)
+
+    def _has_enough(self, demand: Demand, times: int) -> bool:
+        """Return whether finding number `times` of a group is no example any more."""
         # The first of a group is always described: it has the place of the group.
         if times == 1:
-            return True
-        return not (demand.firsts_only or (self._examples and times > self._examples))
+            return False
+        return demand.firsts_only or bool(self._examples and times > self._examples)
 
     def _describe(self, row: list[tuple[GroupKey, Problem]]) -> None:
         """Keep the described problems of a row. Raises `TooManyFindings`."""

@@ -10,7 +10,7 @@ from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.schema.load import Schema
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
-    from harpia_formats.validation.diagnosis.finding import Finding
+    from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
 
 _decode = msgspec.json.Decoder().decode
 
@@ -50,6 +50,8 @@ class Verdict(msgspec.Struct):
     #: Indices of blank rows.
     blank: list[int] = msgspec.field(default_factory=list)
     findings: "list[Finding]" = msgspec.field(default_factory=list)
+    #: Findings on rows that have no others, if the caller takes them so.
+    shared: "list[SharedFindings] | None" = None
     #: The ids of the records that have one, as texts.
     keys: list[str] = msgspec.field(default_factory=list)
     #: All rows decoded, if the typed decoder accepted them at once.

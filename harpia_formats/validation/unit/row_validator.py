@@ -99,12 +99,16 @@ class RowValidator:
         if other.decoder_schema == self.decoder_schema:
             self.training = other.training
 
-    def validate(self, chunk: Chunk) -> Verdict:
+    def validate(self, chunk: Chunk, *, shares: bool = False) -> Verdict:
         """Return what is wrong with the rows of `chunk`, in order.
+
+        With `shares`, findings that many rows share are returned as such.
 
         Raises `Disagreement` if the reference engine is asked and differs.
         """
         verdict = Verdict()
+        if shares and self._checks.second_opinion is None:
+            verdict.shared = []
         values = self.accepted(chunk)
         if values is None:
             self._validate_rows(chunk.rows, verdict)
@@ -245,12 +249,13 @@ class RowValidator:
             cached = self._cached_causes
             causes = cached and cached.causes_by_pattern(value)
             if causes:
-                verdict.findings += self._findings_of(number, value, causes)
+                self._add_causes(number, value, causes, verdict)
                 return
             # For a valid record this takes no longer than asking only whether it is.
             errors = list(self.schema_validator.iter_errors(value))
             if errors:
-                verdict.findings += self._causes_of(number, value, errors)
+                causes = self._causes_of(value, errors)
+                self._add_causes(number, value, causes, verdict)
                 return
         remarks = list(self._checks.remarks(value)) if self._checks.remarks else []
         if not remarks:
@@ -273,8 +278,8 @@ class RowValidator:
             if not opinion(value, valid):
                 raise Disagreement(row, schema_validator=valid)
 
-    def _causes_of(self, number: int, value: Any, errors: list[Any]) -> "list[Finding]":
-        """Return the findings on a row with these errors of the schema validator."""
+    def _causes_of(self, value: Any, errors: list[Any]) -> "tuple[Cause, ...]":
+        """Return the root causes of these errors of the schema validator on a row."""
         if self._cached_causes is None:
             from harpia_formats.validation.diagnosis.cached_causes import CachedCauses  # noqa: PLC0415 - imported only where a row has a problem
 
@@ -282,20 +287,30 @@ class RowValidator:
             self._cached_causes = CachedCauses(
                 self._schema, checks.advise, formats=checks.formats
             )
-        causes = self._cached_causes.causes_of(value, errors)
-        return self._findings_of(number, value, causes)
+        return self._cached_causes.causes_of(value, errors)
 
-    def _findings_of(
-        self, number: int, value: Any, causes: "Sequence[Cause]"
-    ) -> "list[Finding]":
-        """Return the causes as findings, or that it is a record of another format."""
-        from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
+    def _add_causes(
+        self, number: int, value: Any, causes: "tuple[Cause, ...]", verdict: Verdict
+    ) -> None:
+        """Add the causes as findings, or that it is a record of another format."""
+        from harpia_formats.validation.diagnosis.finding import (  # noqa: PLC0415 - imported only where a row has a problem
+            Finding,
+            SharedFindings,
+        )
 
         # A misspelt key is the cause, even if the row looks like one of another format.
         misspelt = any(cause.code == MISSPELT for cause in causes)
         other = None
         if self._checks.find_other_format is not None and not misspelt:
             other = self._checks.find_other_format(value)
+        findings, shared = verdict.findings, verdict.shared
         if other:
-            return [Finding(other.code, number, other, value)]
-        return [Finding(cause.code, number, cause, value) for cause in causes]
+            findings.append(Finding(other.code, number, other, value))
+            return
+        found = SharedFindings(number, causes, value)
+        # A row with a repeated key has a finding already.
+        is_first = not (findings and findings[-1].row == number)
+        if shared is not None and is_first:
+            shared.append(found)
+        else:
+            findings += found.findings()

@@ -2,6 +2,7 @@
 
 from array import array
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,13 +14,12 @@ from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
 from harpia_formats.validation.unit.result import UnitResult, internal_fault
 from harpia_formats.validation.unit.row_checks import Disagreement, Verdict
+from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from harpia_formats.validation.unit.validators import FileValidators, RowPart
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
-    from harpia_formats.validation.diagnosis.finding import Finding
+    from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
 
-#: The rules on records that got no verdict, which are neither valid nor invalid.
-NO_VERDICT = frozenset({"V901", "V902"})
 INTERNAL_ERROR = "V902"
 #: Never added to: a result is not changed.
 NO_DIGESTS = array("Q")
@@ -43,8 +43,11 @@ def validate_rows(
 ) -> ValidatedRows:
     """Return what was found in the rows of a unit; its problems go to `collector`."""
     part, chunk, stopped = validators.part(unit.path), unit.chunk, False
-    verdict = _verdict(chunk, part, validators)
-    if not verdict.findings and not validators.plan.unvalidated:
+    # The first error is looked for among single findings.
+    shares = not validators.options.fail_fast
+    verdict = _verdict(chunk, part, validators, shares=shares)
+    shared = verdict.shared or []
+    if not (verdict.findings or shared or validators.plan.unvalidated):
         return _without_findings(unit, part, verdict)
     active = [
         finding for finding in verdict.findings if finding.code in collector.rules
@@ -67,14 +70,15 @@ def validate_rows(
         unread = set(range(len(chunk))) - set(verdict.blank)
     numbers = RecordNumbers(unit.before, verdict.blank)
     open_rows = {row for row in unread if row < len(chunk)}
-    invalid = set()
-    for finding in active:
-        if finding.code in NO_VERDICT:
-            open_rows.add(finding.row)
-        elif collector.is_error(finding.code):
-            invalid.add(finding.row)
-    if active:
-        _collect(active, collector, chunk, numbers, part, validators)
+    invalid = _refused(active, open_rows, collector)
+    for some in shared:
+        groups = collector.groups_of(some, part.path)
+        if groups.is_undetermined:
+            open_rows.add(some.row)
+        if groups.is_error:
+            invalid.add(some.row)
+    if active or shared:
+        _collect(_by_row(active, shared), collector, chunk, numbers, part, validators)
     result = _result(
         chunk,
         verdict,
@@ -82,14 +86,26 @@ def validate_rows(
         _bits(open_rows, numbers, unit.before),
         stopped=stopped,
     )
-    wrong = {
-        finding.row
-        for finding in found
-        if finding.code in NO_VERDICT or collector.is_error(finding.code)
-    }
+    wrong: set[int] = set()
+    wrong |= _refused(found, wrong, collector)
+    if shared:
+        wrong |= invalid | open_rows
     return ValidatedRows(
         part, chunk, numbers, verdict, result, frozenset(wrong | unread)
     )
+
+
+def _refused(
+    findings: "list[Finding]", open_rows: set[int], collector: Collector
+) -> set[int]:
+    """Return the rows that findings make invalid; add those without a verdict."""
+    invalid = set()
+    for finding in findings:
+        if finding.code in NO_VERDICT:
+            open_rows.add(finding.row)
+        elif collector.is_error(finding.code):
+            invalid.add(finding.row)
+    return invalid
 
 
 def _without_findings(unit: CutRows, part: RowPart, verdict: Verdict) -> ValidatedRows:
@@ -142,7 +158,7 @@ def _until_first_error(
 
 
 def _collect(  # noqa: PLR0913, PLR0917 - a finding is placed by all of these
-    findings: "list[Finding]",
+    findings: "list[Finding | SharedFindings]",
     collector: Collector,
     chunk: Chunk,
     numbers: RecordNumbers,
@@ -163,13 +179,28 @@ def _collect(  # noqa: PLR0913, PLR0917 - a finding is placed by all of these
             prefix=part.path,
         )
 
-    collector.add_findings(findings, row_of, part.schema, part.path)
+    collector.add_row_findings(findings, row_of, part.schema, part.path)
 
 
-def _verdict(chunk: Chunk, part: RowPart, validators: FileValidators) -> Verdict:
+def _by_row(
+    findings: "list[Finding]", shared: "list[SharedFindings]"
+) -> "list[Finding | SharedFindings]":
+    """Return findings in order of their rows; both lists are in that order."""
+    if not (findings and shared):
+        return [*findings, *shared]
+    return sorted([*findings, *shared], key=attrgetter("row"))
+
+
+def _verdict(
+    chunk: Chunk,
+    part: RowPart,
+    validators: FileValidators,
+    *,
+    shares: bool,
+) -> Verdict:
     """Return the verdict on a chunk; an internal error is a finding on its row."""
     try:
-        return part.validator.validate(chunk)
+        return part.validator.validate(chunk, shares=shares)
     except Exception:  # noqa: BLE001 - an error of ours, which is found and reported row by row
         # What the validator learned may be incomplete.
         validators.forget(part.path)

@@ -209,7 +209,8 @@ class FileValidators:
     def _other_format(self, value: Any) -> Remark | None:
         """Return a remark on a record that looks like one of another format."""
         own = self.variant
-        if own is None or own.dialect.container is not Container.ROWS:
+        # An empty object has no sign of a format.
+        if not value or own is None or own.dialect.container is not Container.ROWS:
             return None
         if isinstance(value, dict) and own.dialect.sniff(value):
             return None
