@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.dedup.digests import Digests, digest_of
+from harpia_formats.dedup.digests import Digests, digest_of, digests_of
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.dedup.repeated_digests import (
     Occurrence,
@@ -16,9 +16,9 @@ from harpia_formats.dedup.repeated_digests import (
     repeated_digest_batches,
 )
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.framing.columns import DocumentFrames
-from harpia_formats.framing.numbered import NumberedRecord, numbered_records
+from harpia_formats.framing.numbered import NumberedRecord, decoded_or_none
 from harpia_formats.model.format import Container, Remark
 from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.text.describe import short_json
@@ -32,10 +32,21 @@ class DuplicateId:
     """A record whose id is that of a record before it."""
 
     record: NumberedRecord
-    value: Any
     #: Number and place of the first record with the same id, if they are known.
     first: int = 0
     first_start: Cursor | None = None
+
+    @property
+    def value(self) -> Any:
+        """The decoded record."""
+        return self.record.value()
+
+
+#: Returns whether the next records, after so many and so many of them, were all
+#: accepted: these are JSON for sure.
+AreAccepted = Callable[[int, int], bool]
+#: A record with a key: its number, its chunk and its row in it, the key, the digest.
+_KeyedRecord = tuple[int, Chunk, int, str, int]
 
 
 class DuplicateIdFinder:
@@ -65,32 +76,66 @@ class DuplicateIdFinder:
         """Delete the keys."""
         self._digests.close()
 
-    def repeats(self, until: int) -> Iterator[DuplicateId]:
+    def repeats(
+        self, until: int, are_accepted: AreAccepted | None = None
+    ) -> Iterator[DuplicateId]:
         """Yield the records up to number `until` whose id a record before them has.
 
         They are in order, unless so many ids repeat that the file is read several
-        times. Raises `SourceError` if the temporary file fails.
+        times. `are_accepted` tells which records need not be parsed again. Raises
+        `SourceError` if the temporary file fails.
         """
+        accepted = are_accepted or (lambda _before, _count: False)
         for batch in repeated_digest_batches(self._digests):
-            yield from self._find(batch, until)
+            yield from self._find(batch, until, accepted)
 
-    def _find(self, repeated: RepeatedDigests, until: int) -> Iterator[DuplicateId]:
+    def _find(
+        self, repeated: RepeatedDigests, until: int, are_accepted: AreAccepted
+    ) -> Iterator[DuplicateId]:
         """Read the file again; the first `NAMED` ids are compared as texts."""
         firsts: dict[str, tuple[int, Cursor]] = {}
-        for record in numbered_records(self._again()):
-            if record.number > until:
+        for number, chunk, row, key, digest in self._keyed(are_accepted):
+            if number > until:
                 return
-            value = record.value()
-            for key in self.identity.keys_of_value(value):
-                occurrence = repeated.record(digest_of(key))
-                if occurrence is Occurrence.ONLY:
-                    continue
-                if key in firsts:
-                    yield DuplicateId(record, value, *firsts[key])
-                elif len(firsts) < NAMED:
-                    firsts[key] = (record.number, record.start)
-                elif occurrence is Occurrence.AGAIN:
-                    yield DuplicateId(record, value)
+            occurrence = repeated.record(digest)
+            if occurrence is Occurrence.ONLY:
+                continue
+            if key in firsts:
+                record = NumberedRecord(number, chunk, row)
+                yield DuplicateId(record, *firsts[key])
+            elif len(firsts) < NAMED:
+                firsts[key] = (number, chunk.start_of(row))
+            elif occurrence is Occurrence.AGAIN:
+                yield DuplicateId(NumberedRecord(number, chunk, row))
+
+    def _keyed(self, are_accepted: AreAccepted) -> Iterator[_KeyedRecord]:
+        """Yield each record with a key: its number, chunk, row, key and digest."""
+        number = 0
+        for frame in self._again():
+            if isinstance(frame, FramingFault):
+                number += frame.record
+                continue
+            if not isinstance(frame, Chunk):
+                continue
+            keys = None
+            if frame.is_plain() and are_accepted(number, len(frame)):
+                keys = self.identity.keys_of_lines(frame.data, len(frame))
+            if keys is None:
+                yield from self._keyed_rows(frame, number)
+                number += sum(not is_blank(text) for text in frame.rows)
+                continue
+            for row, digest in enumerate(digests_of(keys)):
+                yield number + row + 1, frame, row, keys[row], digest
+            number += len(keys)
+
+    def _keyed_rows(self, chunk: Chunk, number: int) -> Iterator[_KeyedRecord]:
+        """Yield the records of a chunk with a key, parsed one by one."""
+        for row, text in enumerate(chunk.rows):
+            if is_blank(text):
+                continue
+            number += 1
+            for key in self.identity.keys_of_value(decoded_or_none(text)):
+                yield number, chunk, row, key, digest_of(key)
 
 
 def duplicate_id_finder(

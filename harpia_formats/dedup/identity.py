@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+import msgspec
+
 from harpia_formats.dedup.key_text import ABSENT, key_text
 from harpia_formats.model.problem import Path
+from harpia_formats.schema.decoder_types import can_be_field
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
 #: Returns the value of one member for each of some rows.
@@ -29,6 +32,8 @@ class IdentityReader:
         self._by_text = by_text
         self._decoder: TypedDecoder | None = None
         self._readers: list[MemberReader] = []
+        #: Decodes nothing of a row but its identity.
+        self._key_decoder: TypedDecoder | None = None
 
     def keys_of_rows(self, rows: Sequence[Any], decoder: TypedDecoder) -> list[str]:
         """Return the keys of rows of `decoder`; rows without an id have none."""
@@ -37,6 +42,22 @@ class IdentityReader:
             self._readers = [_member_reader(path, decoder) for path in self._paths]
         columns = [read(rows) for read in self._readers]
         return _plain_keys(columns) or self._keys(zip(*columns, strict=True))
+
+    def keys_of_lines(self, data: bytes, lines: int) -> list[str] | None:
+        """Return the keys of so many rows, each a line of JSON from `{` to `}`.
+
+        None if a row has none. What is beside the identity is not looked at.
+        """
+        if not all(can_be_field(str(path[0])) for path in self._paths):
+            return None
+        if self._key_decoder is None:
+            self._key_decoder = _key_decoder_of(self._paths)
+        try:
+            rows = self._key_decoder.decode_lines(data)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return None
+        keys = self.keys_of_rows(rows, self._key_decoder)
+        return keys if len(rows) == len(keys) == lines else None
 
     def keys_of_value(self, value: Any) -> list[str]:
         """Return the key of a record in a list, an empty list if it has no id."""
@@ -68,6 +89,22 @@ class IdentityReader:
             for parts in plain
             if isinstance(parts[0], (str, int)) and _are_scalars(parts[1:])
         ]
+
+
+def _key_decoder_of(paths: tuple[Path, ...]) -> TypedDecoder:
+    """Return a decoder of rows that knows only the members that `paths` begin with."""
+    keys = list(dict.fromkeys(str(path[0]) for path in paths))
+    names = {key: f"f{number}" for number, key in enumerate(keys)}
+    row = msgspec.defstruct(
+        "Identity",
+        [(name, Any, ABSENT) for name in names.values()],
+        rename={name: key for key, name in names.items()},
+        gc=False,
+    )
+    decoder = msgspec.json.Decoder(row)
+    return TypedDecoder(
+        decoder.decode, decoder.decode_lines, (), {(): names}, {(): row}, lambda _: 0
+    )
 
 
 def _plain_keys(columns: Sequence[list[Any]]) -> list[str]:

@@ -8,6 +8,7 @@ with the number of tokens and the stack does not grow.
 import math
 import re
 import sys
+from functools import cache
 
 from harpia_formats.framing.limits import DEPTH_LIMIT
 from harpia_formats.parsing.json_fault import Fault
@@ -57,6 +58,41 @@ _IN_ARRAY = re.compile(
 _IN_OBJECT = re.compile(
     _WS + rb"(\})|(?:(?<=\{)" + _WS + rb"|(?<!\{)" + _NEXT + rb")" + _NAME + _PLAIN
 )
+# Behind an entry: further entries, of which each is plain, or an array or object of at
+# most two levels that has only plain values in it. They are passed over at once.
+_PassedOver = tuple[re.Pattern[bytes], re.Pattern[bytes]]
+#: Bytes of a text that is long enough for it.
+_LONG = 1000
+_SURE = _STRING + (
+    rb"|(?:true|false|null"
+    rb"|-?(?:0|[1-9][0-9]{0,199}+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]{1,2}+)?"
+    rb")(?=[ \t\n\r,\]}])"
+)
+
+
+def _container_of(values: bytes) -> bytes:
+    """Return the expression for a value, an array or an object of `values`."""
+    members = rb"(?:%b%b(?:,%b(?=\")|(?=\})))" % (_NAME + values, _WS, _WS)
+    items = rb"(?:%b%b(?:,%b(?!\])|(?=\])))" % (values, _WS, _WS)
+    object_ = rb"\{%b%b{0,50}+\}" % (_WS, members)
+    array = rb"\[%b%b{0,50}+\]" % (_WS, items)
+    return rb"(?>%b|%b|%b)" % (_SURE, object_, array)
+
+
+_LEVELS = 2
+
+
+@cache
+def _passed_over() -> _PassedOver:
+    """Return the expressions for further members of an object, and items of an array.
+
+    They are compiled late: it takes some milliseconds.
+    """
+    shallow = _container_of(_container_of(rb"(?>" + _SURE + rb")"))
+    members = re.compile(rb"(?:" + _NEXT + _NAME + shallow + rb"){1,50}+")
+    return members, re.compile(rb"(?:" + _NEXT + shallow + rb"){1,50}+")
+
+
 _CHARACTERS_OF_STRING = re.compile(_CHARACTERS)
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
 _MORE_NUMBER = re.compile(rb"[-+.\w]")
@@ -75,6 +111,8 @@ def find_fault(text: bytes, *, depth_limit: int = DEPTH_LIMIT) -> Fault | None:
 def _grammar_fault(text: bytes, depth_limit: int) -> Fault | None:
     """Return the first fault of `text` that is not one of its encoding."""
     opened: list[int] = []
+    runs = _passed_over() if len(text) >= _LONG else None
+    most = depth_limit - _LEVELS
     at: int | Fault = skip_space(text, 0)
     while not isinstance(at, Fault):
         if text[at : at + 1] in (b"{", b"["):
@@ -85,20 +123,25 @@ def _grammar_fault(text: bytes, depth_limit: int) -> Fault | None:
         else:
             at = _end_of_scalar(text, at, opened[-1] if opened else None)
         if not isinstance(at, Fault):
-            at = _next_value(text, at, opened)
+            at = _next_value(text, at, opened, runs if len(opened) <= most else None)
         if not opened and not isinstance(at, Fault):
             return rest_fault(text, at) if at < len(text) else None
     return at
 
 
-def _next_value(text: bytes, at: int, opened: list[int]) -> int | Fault:
+def _next_value(
+    text: bytes, at: int, opened: list[int], runs: _PassedOver | None
+) -> int | Fault:
     """Return where the next value begins that is not plain, and close containers.
 
     Behind the outermost value `opened` is empty, and the offset of the rest of the
-    text is returned.
+    text is returned. `runs` pass over several entries at once, if that is allowed.
     """
     while opened:
         in_object = text[opened[-1]] == _BRACE
+        if runs is not None and at != opened[-1] + 1:
+            more = runs[0 if in_object else 1].match(text, at)
+            at = more.end() if more else at
         step = (_IN_OBJECT if in_object else _IN_ARRAY).match(text, at)
         if step is None:
             return _next_entry(text, at, opened[-1])

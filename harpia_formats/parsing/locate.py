@@ -5,9 +5,11 @@ bytes are left to regular expressions, and nesting to a list, so that the work g
 with the number of tokens and the stack does not grow.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -176,6 +178,49 @@ def duplicates(text: bytes) -> Iterator[Duplicate]:
         at = _end_of_token(text, ahead, opened)
         if text[ahead : ahead + 1] == b'"' and _COLON.match(text, at):
             yield from _repeated(text, ahead, at, opened)
+
+
+def repeated_paths(text: bytes) -> list[Path]:
+    """Return the path of every repeated member name that `duplicates` yields.
+
+    They are in the same order, and found several times as fast, without their places.
+    """
+    try:
+        value = _decode_pairs(text.decode())
+    except (ValueError, RecursionError):  # an integer of very many digits
+        return [duplicate.path for duplicate in duplicates(text)]
+    found: list[Path] = []
+    if type(value) in _containers:
+        _add_repeated(value, (), found)
+    return found
+
+
+class _Repeating(list[tuple[str, Any]]):
+    """The members of an object that has a name more than once."""
+
+
+def _object_of(members: list[tuple[str, Any]]) -> Any:
+    found = dict(members)
+    return found if len(found) == len(members) else _Repeating(members)
+
+
+_decode_pairs = json.JSONDecoder(object_pairs_hook=_object_of).decode
+_containers = frozenset({dict, list, _Repeating})
+
+
+def _add_repeated(value: Any, path: Path, found: list[Path]) -> None:
+    """Add the paths of repeated names in a container at `path` to `found`."""
+    entries = enumerate(value) if type(value) is list else iter(value)
+    if type(value) is dict:
+        entries = iter(value.items())
+    names: set[Any] | None = set() if type(value) is _Repeating else None
+    for step, entry in entries:
+        if names is not None:
+            if step in names:
+                found.append((*path, step))
+            names.add(step)
+        if type(entry) in _containers:
+            _add_repeated(entry, (*path, step), found)
 
 
 def _end_of_token(text: bytes, at: int, opened: list[_Container]) -> int:

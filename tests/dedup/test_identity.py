@@ -96,6 +96,26 @@ def test_texts_are_their_own_keys_unless_in_doubt(ids: list[str]) -> None:
     assert identity.keys_of_values(records) == expected
 
 
+@given(
+    st.lists(RECORDS, min_size=1, max_size=4),
+    st.booleans(),
+    st.sampled_from([PATHS, PATHS[:1], PATHS[:2], PATHS[2:]]),
+)
+def test_keys_of_lines_are_those_of_their_values(
+    records: list[dict[str, Any]], by_text: bool, paths: tuple[Path, ...]
+) -> None:
+    """Lines have the keys of their values, if all of them have one."""
+    identity = IdentityReader(paths, by_text=by_text)
+    lines = [json.dumps(record) for record in records]
+    # The last one of a repeated key counts, as it does for every decoder.
+    lines[0] = lines[0].replace("{", '{"id": "first", ', 1)
+    values = map(msgspec.json.decode, lines)
+    expected = [key for value in values for key in identity.keys_of_value(value)]
+    found = identity.keys_of_lines("\n".join(lines).encode(), len(lines))
+
+    assert found == (expected if len(expected) == len(lines) else None)
+
+
 VARIANTS = [
     each
     for each in variants_of(all_formats().values())

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.framing.limits import DEPTH_LIMIT
+from harpia_formats.parsing import json_syntax
 from harpia_formats.parsing.json_fault import Fault, FaultKind
 from harpia_formats.parsing.json_syntax import find_fault
 
@@ -353,3 +354,29 @@ def test_long_tokens_cost_little(text: bytes) -> None:
     find_fault(text)
 
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("depth", [3, 5, DEPTH_LIMIT])
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=3),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner),
+    ),
+    st.integers(0, 2**32),
+)
+def test_fault_of_a_long_text_is_that_of_single_steps(
+    depth: int, value: object, seed: int
+) -> None:
+    """Passing over several entries at once finds the same fault as one at a time."""
+    chance = random.Random(seed)  # noqa: S311 - for tests
+    text = json.dumps([value, {"a": value, "b": [value]}, value], indent=seed % 3)
+    data = text.encode()
+    for _ in range(seed % 4):
+        at, end = sorted(chance.choices(range(len(data) + 1), k=2))
+        data = data[:at] + chance.choice(_PIECES) + data[min(end, at + seed % 2) :]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_syntax, "_LONG", 0)
+        fast = find_fault(data, depth_limit=depth)
+        patch.setattr(json_syntax, "_LONG", sys.maxsize)
+
+        assert fast == find_fault(data, depth_limit=depth)

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing.json_syntax import find_fault
-from harpia_formats.parsing.locate import Duplicate, Span, duplicates, locate
+from harpia_formats.parsing.locate import (
+    Duplicate,
+    Span,
+    duplicates,
+    locate,
+    repeated_paths,
+)
 
 _SCALARS = (
     st.none()
@@ -238,6 +244,21 @@ def test_duplicates_gives_exact_places() -> None:
         Duplicate(path, first=14, start=34, end=42),
         Duplicate(path, first=14, start=46, end=49),
     ]
+
+
+@given(_REPEATING, _SEEDS)
+def test_repeated_paths_are_those_of_the_duplicates(value: Any, seed: int) -> None:
+    """The paths that are found without their places are the same, in the same order."""
+    text = _text(value, seed)
+
+    assert repeated_paths(text) == [found.path for found in duplicates(text)]
+
+
+def test_repeated_path_is_found_beside_a_long_integer() -> None:
+    """An integer that Python does not convert changes nothing."""
+    text = b'{"a": ' + b"1" * 4400 + b', "b": {"c": 1, "c": 2}}'
+
+    assert repeated_paths(text) == [("b", "c")]
 
 
 @given(_REPEATING, _SEEDS)

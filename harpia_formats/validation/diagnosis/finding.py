@@ -11,7 +11,7 @@ from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
 from harpia_formats.parsing.json_fault import Fault, FaultKind
 from harpia_formats.parsing.json_syntax import find_fault
-from harpia_formats.parsing.locate import Duplicate, duplicates
+from harpia_formats.parsing.locate import repeated_paths
 from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.root_causes import Cause
 
@@ -33,6 +33,14 @@ _rule_of_fault = {
 }
 
 
+class RepeatedKey(msgspec.Struct, frozen=True):
+    """A key that an object of a row has again; its place is found if it is worded."""
+
+    path: Path
+    #: How many repeated keys are before it in the row.
+    before: int
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing wrong with one row of a chunk."""
@@ -42,7 +50,7 @@ class Finding:
     row: int
     #: The JSON syntax error, the repeated key, the root cause of schema errors, or
     #: the remark of the format.
-    about: Fault | Duplicate | Cause | Remark
+    about: Fault | RepeatedKey | Cause | Remark
     #: The decoded row, where it parses.
     value: Any = None
 
@@ -120,5 +128,5 @@ def find_repeated_keys(row: int, text: bytes, value: Any) -> Iterator[Finding]:
 
     `value` is the decoded row.
     """
-    for duplicate in duplicates(text):
-        yield Finding("J105", row, duplicate, value)
+    for before, path in enumerate(repeated_paths(text)):
+        yield Finding("J105", row, RepeatedKey(path, before), value)

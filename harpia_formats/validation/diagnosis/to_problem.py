@@ -1,16 +1,17 @@
 """Turn a finding on a row into a problem with a place, a message and a fix."""
 
 import json
+from itertools import islice
 from typing import Any
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Because, Path, Problem, pointer_of
 from harpia_formats.parsing.json_fault import Fault
-from harpia_formats.parsing.locate import Duplicate
+from harpia_formats.parsing.locate import Duplicate, duplicates
 from harpia_formats.rules import Rule
 from harpia_formats.text.describe import path_text, short_json
 from harpia_formats.validation.diagnosis.exact_paths import value_at
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.finding import Finding, RepeatedKey
 from harpia_formats.validation.diagnosis.keyword_messages import ProblemText
 from harpia_formats.validation.diagnosis.messages import text_of_cause
 from harpia_formats.validation.diagnosis.root_causes import Cause
@@ -24,9 +25,10 @@ def problem_of(finding: Finding, rule: Rule, row: RowContext, schema: Any) -> Pr
     if isinstance(about, Fault):
         start, end = about.start, about.end
         text = ProblemText(about.message, about.help)
-    elif isinstance(about, Duplicate):
-        start, end, path = about.start, about.end, about.path
-        text = _repeated_key(about, row)
+    elif isinstance(about, RepeatedKey):
+        duplicate = next(islice(duplicates(row.text), about.before, None))
+        start, end, path = duplicate.start, duplicate.end, about.path
+        text = _repeated_key(duplicate, row)
     else:
         start, end = row.bytes_of(about.path, at_key=about.at_key)
         path = about.path
@@ -87,6 +89,6 @@ def _member_at(text: bytes, start: int) -> Any:
     return decoder.raw_decode(rest, begin)[0]
 
 
-def _schema_pointer(about: Fault | Duplicate | Cause | Remark) -> str:
+def _schema_pointer(about: Fault | RepeatedKey | Cause | Remark) -> str:
     """Return where in the schema the failed keyword is, "" without one."""
     return pointer_of(about.errors[0].schema_path) if isinstance(about, Cause) else ""

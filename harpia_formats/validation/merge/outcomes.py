@@ -33,6 +33,14 @@ class Outcomes(msgspec.Struct):
         now_invalid = self._shifted(self.invalid, before, size)
         self.count.undetermined += (found & ~now_invalid).bit_count()
 
+    def are_valid(self, before: int, count: int) -> bool:
+        """Return whether the `count` records after the first `before` are valid."""
+        size = (count + 7) // 8 + 1
+        refused = self._shifted(self.invalid, before + 1, size) | self._shifted(
+            self.undetermined, before + 1, size
+        )
+        return not refused >> (before + 1 & 7) & (1 << count) - 1
+
     def add_invalid(self, number: int) -> None:
         """Count a record as invalid."""
         if number in self.invalid:

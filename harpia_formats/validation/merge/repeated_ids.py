@@ -33,9 +33,11 @@ class RepeatedIds(msgspec.Struct, frozen=True):
         self, merge: FileMerge, collector: Collector, id_key: str
     ) -> Iterator[None]:
         """Report the records with repeated ids to `collector`; yield after each one."""
-        for repeat in self.ids.repeats(merge.records):
-            merge.outcomes.add_invalid(repeat.record.number)
-            _collect(repeat, collector, id_key)
+        outcomes = merge.outcomes
+        for repeat in self.ids.repeats(merge.records, outcomes.are_valid):
+            outcomes.add_invalid(repeat.record.number)
+            if not collector.count_only(REPEATED_ID, (id_key,)):
+                _collect(repeat, collector, id_key)
             yield
 
 

@@ -19,6 +19,7 @@ from harpia_formats.validation.unit.shared_groups import (
     KnownGroups,
     SharedGroups,
     group_of,
+    group_pointer,
 )
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
@@ -189,6 +190,19 @@ class Collector:
 
             described.append((group, problem_of(finding, rule, row, schema)))
         self._describe(described)
+
+    def count_only(self, code: str, path: Path) -> bool:
+        """Count a finding at `path` if it is not described; return whether it is not.
+
+        Its rule is active, and findings on it differ in nothing but their path.
+        """
+        rule, group = self.rules[code], (code, group_pointer(path), "")
+        demand = self._demand = self._demand or self._ask_demand()
+        times = self._times.get(group, 0) + 1
+        if demand.needs(group) and not self._has_enough(demand, times):
+            return False
+        self._count(rule, group)
+        return True
 
     def take(self) -> Findings:
         """Return what was added since the last call, and forget it."""

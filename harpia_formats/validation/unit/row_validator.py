@@ -238,10 +238,18 @@ class RowValidator:
             from harpia_formats.validation.diagnosis.finding import find_repeated_keys  # noqa: PLC0415 - imported only where a row has a problem
 
             verdict.findings += find_repeated_keys(number, text, value)
+            # The decoder may know its keys, and would refuse the row again.
+            self.validate_decoded(number, value, verdict, learns=False)
+            return
         self.validate_decoded(number, value, verdict)
 
-    def validate_decoded(self, number: int, value: Any, verdict: Verdict) -> None:
-        """Add the ids of a decoded record, and what is wrong with it, to `verdict`."""
+    def validate_decoded(
+        self, number: int, value: Any, verdict: Verdict, *, learns: bool = True
+    ) -> None:
+        """Add the ids of a decoded record, and what is wrong with it, to `verdict`.
+
+        Nothing is learned from a valid one unless `learns`.
+        """
         if self._identity is not None:
             verdict.keys += self._identity.keys_of_value(value)
         asks_schema = self._checks.asks_schema or self._checks.remarks is None
@@ -259,8 +267,9 @@ class RowValidator:
                 return
         remarks = list(self._checks.remarks(value)) if self._checks.remarks else []
         if not remarks:
-            self._skips_decoder = False
-            self.training.learn(value)
+            if learns:
+                self._skips_decoder = False
+                self.training.learn(value)
             return
         from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
 

@@ -55,3 +55,19 @@ def test_results_of_units_add_up(
     assert units.count.undetermined == len(unknown - invalid)
     assert {each for each in range(200) if each in units.invalid} == invalid
     assert {each for each in range(200) if each in units.undetermined} == unknown
+
+
+@given(st.sets(st.integers(1, 40)), st.sets(st.integers(1, 40)), st.data())
+def test_accepted_records_are_known(
+    invalid: set[int], undetermined: set[int], data: st.DataObject
+) -> None:
+    """Records are valid if none of them is invalid or without a verdict."""
+    outcomes = Outcomes(FileCount("a"))
+    for number in invalid:
+        outcomes.invalid.add(number)
+    for number in undetermined:
+        outcomes.undetermined.add(number)
+    before, count = data.draw(st.integers(0, 45)), data.draw(st.integers(0, 45))
+    asked = set(range(before + 1, before + count + 1))
+
+    assert outcomes.are_valid(before, count) == asked.isdisjoint(invalid | undetermined)

@@ -1,0 +1,163 @@
+"""Files of wrong rows: what is only counted is what would be described."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.model.format import Container
+from harpia_formats.model.report import Report
+from harpia_formats.registry import all_formats
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+from harpia_formats.validation.unit.collector import Collector
+
+ROOT = Path(__file__).parents[2]
+Row = dict[str, Any]
+
+
+def rows_of(format_: str) -> list[Row]:
+    """Return valid rows of a format, from its fixtures."""
+    return [
+        json.loads(line)
+        for path in sorted(ROOT.glob(f"fixtures/{format_}/valid/*.jsonl"))
+        for line in path.read_bytes().splitlines()
+        if line.strip().startswith(b"{")
+    ]
+
+
+#: Valid rows of each format of rows.
+ROWS = {
+    format_.id: rows
+    for format_ in all_formats().values()
+    if format_.dialects[0].container is Container.ROWS and (rows := rows_of(format_.id))
+}
+
+
+def lacks(row: Row, at: int) -> Row:
+    """Return a row without one of its keys."""
+    gone = list(row)[at % len(row)]
+    return {key: row[key] for key in row if key != gone}
+
+
+def misspells(row: Row, at: int) -> Row:
+    """Return a row with a key of which the last letter is there twice."""
+    wrong = list(row)[at % len(row)]
+    return {key + key[-1:] if key == wrong else key: row[key] for key in row}
+
+
+def is_of_wrong_type(row: Row, at: int) -> Row:
+    """Return a row with another value at one of its keys."""
+    values: list[Any] = [None, 7, "x", [], {}, [[]], True, {"a": None}]
+    return row | {list(row)[at % len(row)]: values[at % len(values)]}
+
+
+def has_unknown_key(row: Row, at: int) -> Row:
+    """Return a row with a key more, inside of one of its objects if it has one."""
+    inner = [key for key in row if isinstance(row[key], dict)]
+    if not inner:
+        return row | {"unknown": at}
+    key = inner[at % len(inner)]
+    return row | {key: row[key] | {"unknown": at}}
+
+
+def has_another_text(row: Row, at: int) -> Row:
+    """Return a row with another text at one of its keys, which may list its values."""
+    texts = [key for key in row if isinstance(row[key], str)]
+    return row | ({texts[at % len(texts)]: "other"} if texts else {})
+
+
+FAULTS: Mapping[str, Callable[[Row, int], Row]] = {
+    "lacks": lacks,
+    "misspells": misspells,
+    "is_of_wrong_type": is_of_wrong_type,
+    "has_unknown_key": has_unknown_key,
+    "has_another_text": has_another_text,
+    "is_empty": lambda _row, _at: {},
+}
+#: What is wrong with the text of a row.
+TEXTS: Mapping[str, Callable[[str], str]] = {
+    "": str,
+    "broken": lambda text: text[:-1],
+    "comma": lambda text: text[:-1] + ",}",
+    "again": lambda text: text[:-1] + ', "id": 1, "id": [{"a": 1, "a": 2}]}',
+}
+
+
+def report_of(data: bytes, **options: Any) -> Report:
+    """Return the counts of a file of rows."""
+    validation = Validation([data], Options(jobs=1, **options))
+    list(validation)
+    return validation.report()
+
+
+def counts_in(report: Report) -> tuple[Any, ...]:
+    """Return what a report counts, without the examples."""
+    (file,) = report.files
+    groups = Counter(
+        (group.code, group.pointer, group.cause, group.line, group.column, group.record)
+        for group in report.groups
+        for _ in range(group.count)
+    )
+    return groups, file.records, file.invalid, file.undetermined, file.errors
+
+
+@pytest.mark.parametrize("format_", ROWS)
+@settings(deadline=None, max_examples=15)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(sorted(FAULTS)),
+            st.sampled_from(sorted(TEXTS)),
+            st.integers(0, 20),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(1, 30),
+    st.booleans(),
+)
+def test_findings_that_are_counted_are_those_that_would_be_described(
+    format_: str, faults: list[tuple[str, str, int]], times: int, is_named: bool
+) -> None:
+    """Groups, places and counts do not depend on how many findings are described."""
+    lines = []
+    for number in range(times * len(faults)):
+        fault, wrong, at = faults[number % len(faults)]
+        row = ROWS[format_][number % len(ROWS[format_])]
+        lines.append(TEXTS[wrong](json.dumps(FAULTS[fault](row, at))))
+    data = "\n".join(lines).encode()
+    named = {"format": format_} if is_named else {}
+    described = counts_in(report_of(data, examples=0, max_problems=0, **named))
+
+    assert counts_in(report_of(data, examples=1, **named)) == described
+    assert counts_in(report_of(data, examples=5, max_problems=3, **named)) == described
+
+
+@pytest.mark.parametrize("format_", ROWS)
+def test_no_format_is_recognised_in_an_empty_object(format_: str) -> None:
+    """No format has a sign in an empty object, which is not looked for."""
+    for dialect in all_formats()[format_].dialects:
+        assert not dialect.sniff({})
+
+
+def test_wrong_rows_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many rows with the same faults, those beyond the examples are only counted."""
+    looked_at = 0
+    count = Collector._count  # noqa: SLF001 - every finding that is made is added there
+
+    def noted(self: Collector, *given: Any) -> bool:
+        nonlocal looked_at
+        looked_at += 1
+        return count(self, *given)
+
+    monkeypatch.setattr(Collector, "_count", noted)
+    report = report_of(b"{}\n" * 50_000, format="eee")
+
+    assert [group.count for group in report.groups] == [50_000] * 9
+    assert looked_at < 1000
