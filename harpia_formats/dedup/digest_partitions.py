@@ -15,6 +15,8 @@ _PIECE = 16 * 1024
 #: Bytes of a digest.
 _WIDTH = 8
 _PARTITIONS = 256
+#: Digests that are not parted.
+_FEW = 4096
 #: Bits of a digest's second byte, by which a partition is parted further.
 _BITS = 8
 
@@ -43,12 +45,14 @@ class Share:
 class Partitions:
     """Digests by their low byte, in memory, and beyond `held` of them in a file."""
 
-    __slots__ = ("_appends", "_count", "_file", "_held", "_parts", "_runs")
+    __slots__ = ("_appends", "_count", "_few", "_file", "_held", "_parts", "_runs")
 
     def __init__(self, held: int) -> None:
         self._held = held
         self._count = 0
-        #: Empty until the first digest is added: most files are small and many.
+        #: The first digests, not parted yet: most files are small and many.
+        self._few: array[int] = array("Q")
+        #: Empty until there are more.
         self._parts: list[array[int]] = []
         self._appends: list[Callable[[int], None]] = []
         #: Offset and size in bytes of each piece in the file, in turn.
@@ -60,16 +64,35 @@ class Partitions:
 
         Raises `SourceError` if the temporary file cannot be written.
         """
-        if count and not self._parts:
-            self._parts = [array("Q") for _ in range(_PARTITIONS)]
-            self._appends = [part.append for part in self._parts]
-            self._runs = [array("Q") for _ in range(_PARTITIONS)]
+        if not self._parts and len(self._few) + count < min(_FEW, self._held):
+            self._few.extend(digests)
+            return
+        self._part_few()
+        self._part(digests, count)
+
+    def _part(self, digests: Iterable[int], count: int) -> None:
+        """Put digests into their partitions."""
         appends = self._appends
         for digest in digests:
             appends[digest & 0xFF](digest)
         self._count += count
         if self._count >= self._held:
             self._write_held()
+
+    def _part_few(self) -> None:
+        """Put the first digests into their partitions, if that was not done."""
+        if self._parts:
+            return
+        self._parts = [array("Q") for _ in range(_PARTITIONS)]
+        self._appends = [part.append for part in self._parts]
+        self._runs = [array("Q") for _ in range(_PARTITIONS)]
+        few, self._few = self._few, array("Q")
+        self._part(few, len(few))
+
+    @property
+    def are_distinct(self) -> bool:
+        """Whether the digests are certainly distinct: few were added."""
+        return not self._parts and len(set(self._few)) == len(self._few)
 
     def settle(self) -> None:
         """Free the memory of the digests if some are in the file already."""
@@ -83,8 +106,9 @@ class Partitions:
         agree in two bytes. Raises `SourceError` if the temporary file fails.
         """
         self.settle()
+        self._part_few()
         for partition in range(_PARTITIONS):
-            if self._parts and (self._parts[partition] or self._runs[partition]):
+            if self._parts[partition] or self._runs[partition]:
                 yield from self._parted(Share(partition), whole)
             else:
                 yield Share(partition), set(), 0
@@ -118,8 +142,7 @@ class Partitions:
 
     def _data(self, partition: int) -> Iterator[bytes]:
         """Yield the bytes of a partition, first those in the file."""
-        if not self._parts:
-            return
+        self._part_few()
         runs, held = self._runs[partition], self._parts[partition]
         for offset, size in zip(runs[::2], runs[1::2], strict=True):
             for start in range(0, size, _PIECE * _WIDTH):

@@ -116,6 +116,8 @@ class Digests:
         Yields that byte and the digests. Raises `SourceError` if the temporary file
         fails.
         """
+        if self.partitions.are_distinct:
+            return
         for share, distinct, count in self.partitions.shares(self._whole):
             if count > len(distinct):
                 pieces = self.partitions.pieces(share)

@@ -61,11 +61,13 @@ def repeated_digest_batches(
 
     Raises `SourceError` if a temporary file fails.
     """
-    batch = RepeatedDigests()
+    batch = None
     for partition, repeated in digests.repeated_by_partition():
+        if batch is None:
+            batch = RepeatedDigests()
         batch.add(partition, repeated)
         if len(batch) >= held:
             yield batch
-            batch = RepeatedDigests()
-    if len(batch):
+            batch = None
+    if batch is not None:
         yield batch

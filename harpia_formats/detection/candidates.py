@@ -67,36 +67,35 @@ _readable = {
     Layout.TEXT: {Container.TABLE},
 }
 _of_object = set(Container) - {Container.TABLE}
-#: Formats and layouts whose variants are remembered, at most.
-_REMEMBERED = 1024
-_known: dict[tuple[int, Layout | None], tuple[Format, tuple[FormatVariant, ...]]] = {}
+#: Variants that are remembered, by the identity of their formats and the layout: many
+#: small files ask for the same ones.
+_REMEMBERED = 256
+_known: dict[
+    tuple[tuple[int, ...], Layout | None],
+    tuple[tuple[Format, ...], list[FormatVariant]],
+] = {}
 
 
 def variants_of(
     formats: Iterable[Format], layout: Layout | None = None
 ) -> list[FormatVariant]:
     """Return every dialect of `formats` that a file of `layout` may be in."""
-    return [variant for format_ in formats for variant in _variants_in(format_, layout)]
-
-
-def _variants_in(format_: Format, layout: Layout | None) -> tuple[FormatVariant, ...]:
-    """Return the dialects of a format that a file of `layout` may be in.
-
-    They are remembered: many small files ask for the same ones.
-    """
-    known = _known.get((id(format_), layout))
-    if known is not None and known[0] is format_:
-        return known[1]
-    wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
-    found = tuple(
-        FormatVariant(format_, dialect)
-        for dialect in format_.dialects
-        if dialect.container in wanted
-    )
-    if len(_known) >= _REMEMBERED:
-        _known.clear()
-    _known[id(format_), layout] = (format_, found)
-    return found
+    asked = tuple(formats)
+    key = (tuple(map(id, asked)), layout)
+    known = _known.get(key)
+    if known is None:
+        wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
+        found = [
+            FormatVariant(format_, dialect)
+            for format_ in asked
+            for dialect in format_.dialects
+            if dialect.container in wanted
+        ]
+        if len(_known) >= _REMEMBERED:
+            _known.clear()
+        # The formats are held, so that no others get their identity.
+        known = _known[key] = (asked, found)
+    return list(known[1])
 
 
 def choose_variant(

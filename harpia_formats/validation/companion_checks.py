@@ -8,10 +8,11 @@ from typing import Any
 
 from harpia_formats.dedup.digests import Digests, digest_of
 from harpia_formats.dedup.key_text import key_text
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.recognize import recognize
 from harpia_formats.detection.sampled_file import Framing, framing_of, sample_file
 from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.framing.columns import DocumentHeader
+from harpia_formats.framing.columns import DocumentFrames, DocumentHeader
 from harpia_formats.framing.container import open_container
 from harpia_formats.framing.numbered import (
     NumberedRecord,
@@ -60,29 +61,46 @@ def read_companion_file(source: Source, options: Options) -> CompanionFile:
         if variant is None:
             raise CompanionError(source.name, "is in no known format")
         cut = framing_of(variant, beginning.sample.layout)
-        ids, key = Digests(), variant.format.id_key
-        header = None
-        for frame in beginning.frames(cut, variant):
-            if isinstance(frame, DocumentHeader):
-                header = frame
-            elif isinstance(frame, Chunk):
-                if cut is Framing.VALUES:
-                    header = header or _whole(frame)
-                ids.add(
-                    [
-                        text
-                        for row in frame.rows
-                        for text in _id_of(decoded_or_none(row), key)
-                    ]
-                )
+        return _companion_file(
+            source.name, beginning.frames(cut, variant), cut, variant
+        )
+
+
+def read_validated_companion(validated: ValidatedFile) -> CompanionFile:
+    """Read a file that was validated, and that other files are checked against.
+
+    Raises `CompanionError` if it is not valid JSON.
+    """
+    name, cut = validated.source.name, validated.plan.cut
+    return _companion_file(name, validated.frames(), cut, validated.variant)
+
+
+def _companion_file(
+    name: str, frames: DocumentFrames, cut: Framing, variant: FormatVariant
+) -> CompanionFile:
+    """Return the companion file called `name` of these frames.
+
+    Raises `CompanionError` if it is not valid JSON.
+    """
+    ids, key = Digests(), variant.format.id_key
+    header = None
+    for frame in frames:
+        if isinstance(frame, DocumentHeader):
+            header = frame
+        elif isinstance(frame, Chunk):
+            if cut is Framing.VALUES:
+                header = header or _whole(frame)
+            if key:
+                values = map(decoded_or_none, frame.rows)
+                ids.add([text for value in values for text in _id_of(value, key)])
     document = decoded_or_none(header.text) if header else None
     if header is None or document is None:
-        raise CompanionError(source.name, "is not valid JSON: validate it first")
+        raise CompanionError(name, "is not valid JSON: validate it first")
     if cut is Framing.VALUES and variant.dialect.container is Container.ROWS:
         document = None  # there is nothing around the records
     if not isinstance(document, dict):
         document = {}
-    return CompanionFile(source.name, variant.format.id, header, document, ids)
+    return CompanionFile(name, variant.format.id, header, document, ids)
 
 
 def _whole(chunk: Chunk) -> DocumentHeader:

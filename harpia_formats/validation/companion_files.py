@@ -117,9 +117,11 @@ class CompanionPairs:
 
     def _pair(self, place: PurePath, other: "ValidatedFile") -> Iterator[Problem]:
         """Yield the problems of the file at `place` that disagrees with `other`."""
+        from harpia_formats.validation.companion_checks import read_validated_companion  # noqa: PLC0415 - only for pairs
+
         validated = self._waiting.pop(place)
         try:
-            read = _read(other.source, self._options)
+            read = read_validated_companion(other)
         except CompanionError:  # it has problems of its own, which were reported
             return
         try:

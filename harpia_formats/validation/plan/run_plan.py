@@ -14,7 +14,8 @@ from harpia_formats.rules import Rule
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.options import Options
 
-#: Selections of rules that are remembered: each file of a run asks for its own.
+#: Selections of rules and formats that are remembered: each file of a run asks for
+#: its own.
 _REMEMBERED = 16
 
 
@@ -52,12 +53,17 @@ class RunPlan(msgspec.Struct, frozen=True):
 
     def candidates(self) -> tuple[Format, ...]:
         """Return the formats that a file may be in."""
-        return tuple(map(format_of, self.formats))
+        return _formats_of(self.formats)
 
 
 @lru_cache(_REMEMBERED)
 def _rules_with_internal_error(codes: tuple[str, ...]) -> Mapping[str, Rule]:
     return rules_of({*codes, INTERNAL_ERROR})
+
+
+@lru_cache(_REMEMBERED)
+def _formats_of(ids: tuple[str, ...]) -> tuple[Format, ...]:
+    return tuple(map(format_of, ids))
 
 
 def run_plan_of(
