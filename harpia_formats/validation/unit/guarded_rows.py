@@ -126,7 +126,12 @@ class GuardedRows(RowValidator):
         #: Rows to come that are sent alone.
         self._alone = 0
 
-    def validate(self, chunk: Chunk) -> Verdict:
+    def validate(
+        self,
+        chunk: Chunk,
+        *,
+        shares: bool = False,  # noqa: ARG002 - other processes share nothing
+    ) -> Verdict:
         """Return what is wrong with the rows of `chunk`, in order.
 
         A row that takes too long is a finding of its own. Raises `Disagreement` if the
