@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
+from typing import Self
 
-from harpia_formats.metrics import Measure
-from harpia_formats.metrics.metric import Statistics
-from harpia_formats.scoring.bootstrap import PoissonBootstrap
 from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.intervals import (
     LEAST,
@@ -16,6 +14,12 @@ from harpia_formats.scoring.intervals import (
     remark_of,
     wilson_interval,
 )
+from harpia_formats.scoring.resampled import (
+    GroupAnswer,
+    Interval,
+    Outcome,
+    ResampledMetrics,
+)
 from harpia_formats.scoring.scores import (
     ComputedMetric,
     Group,
@@ -23,30 +27,7 @@ from harpia_formats.scoring.scores import (
     ScoreDistribution,
 )
 
-#: The statistics and the scores of one answer by one metric, or why it has none.
-Outcome = tuple[Statistics, tuple[float | None, ...]] | str
-Interval = tuple[float, float] | None
-
-#: A text that every metric can score.
-_ANY = "1 2 3 4 5 6"
 _WILSON = "wilson|number:effective|quantile:t|unit:question"
-_BOOTSTRAP = "bootstrap|limits:percentiles|unit:question"
-
-
-def statistics_width(measure: Measure) -> int:
-    """Return the number of statistics of a metric."""
-    return len(measure.statistics(_ANY, [_ANY]))
-
-
-@dataclass(frozen=True, slots=True)
-class GroupAnswer:
-    """One answer of a group, with its outcome by each metric."""
-
-    #: The number of its record in the run.
-    record_number: int
-    #: The digest of its question.
-    question: bytes
-    outcomes: tuple[Outcome, ...]
 
 
 @dataclass(slots=True)
@@ -72,6 +53,18 @@ class _Distribution:
         whole = [round(value * QUANTA) for value in values]
         self.quanta += sum(whole)
         self.squares += sum([value * value for value in whole])
+
+    def merge(self, other: Self) -> None:
+        """Add the scores of `other`."""
+        for value in (other.minimum, other.maximum):
+            if value is not None:
+                ends = (value, self.minimum, self.maximum)
+                self.minimum = min(end for end in ends if end is not None)
+                self.maximum = max(end for end in ends if end is not None)
+        self.count += other.count
+        self.total.merge(other.total)
+        self.quanta += other.quanta
+        self.squares += other.squares
 
     def distribution(self) -> ScoreDistribution:
         """Return the distribution so far."""
@@ -116,67 +109,23 @@ class _MetricTotals:
         for distribution, values in zip(self.distributions, own, strict=True):
             distribution.add([value for value in values if value is not None])
 
+    def merge(self, other: Self) -> None:
+        """Add the answers of `other`."""
+        self.count += other.count
+        self.unscored += other.unscored
+        if other.sums:
+            self.sums = self.sums or [ExactSum() for _ in other.sums]
+            for total, more in zip(self.sums, other.sums, strict=True):
+                total.merge(more)
+        both = zip(self.distributions, other.distributions, strict=True)
+        for distribution, more_scores in both:
+            distribution.merge(more_scores)
+
     def values(self) -> tuple[float | None, ...]:
         """Return the scores of all answers so far."""
         if not self.sums:
             return (None,) * len(self.metric.names)
         return self.metric.measure.scores([total.value for total in self.sums])
-
-
-@dataclass(slots=True)
-class ResampledMetrics:
-    """The bootstrap of the metrics that have no interval by a formula."""
-
-    metrics: tuple[ComputedMetric, ...]
-    bootstrap: PoissonBootstrap
-    _places: list[int] = field(default_factory=list)
-    _widths: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._places = [
-            at
-            for at, metric in enumerate(self.metrics)
-            if not metric.measure.is_bounded_mean
-        ]
-        self._widths = [
-            statistics_width(self.metrics[at].measure) for at in self._places
-        ]
-
-    def add(self, answers: Sequence[GroupAnswer]) -> None:
-        """Add answers, with zeros where a metric has no score."""
-        if not self._places:
-            return
-        keys = [answer.question for answer in answers]
-        self.bootstrap.add(keys, [list(self._row(answer)) for answer in answers])
-
-    def _row(self, answer: GroupAnswer) -> Iterable[float]:
-        for at, width in zip(self._places, self._widths, strict=True):
-            outcome = answer.outcomes[at]
-            yield from (0.0,) * width if isinstance(outcome, str) else outcome[0]
-
-    def intervals(self, level: float) -> dict[int, list[Interval]]:
-        """Return the intervals of each resampled metric by its place."""
-        found = iter(self.bootstrap.intervals(self._scores, level))
-        return {
-            at: [next(found, None) for _ in self.metrics[at].names]
-            for at in self._places
-        }
-
-    def _scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
-        """Return the scores of all metrics, whose statistics are concatenated."""
-        found: list[float | None] = []
-        start = 0
-        for at, width in zip(self._places, self._widths, strict=True):
-            found += self.metrics[at].measure.scores(sums[start : start + width])
-            start += width
-        return tuple(found)
-
-    def method(self, level: float) -> str:
-        """Return the method and parameters of the intervals."""
-        return (
-            f"{_BOOTSTRAP}|level:{level!r}|replicates:{self.bootstrap.replicates}"
-            f"|seed:{self.bootstrap.seed}"
-        )
 
 
 @dataclass(slots=True)
@@ -187,8 +136,8 @@ class GroupTotals:
     metrics: tuple[ComputedMetric, ...]
     #: None if intervals are not requested.
     resampled: ResampledMetrics | None
-    #: The number of the group in the run.
-    number: int = 0
+    #: The numbers in the store of questions under which its answers are.
+    numbers: set[int] = field(default_factory=set)
     records: int = 0
     answers: int = 0
     _totals: list[_MetricTotals] = field(default_factory=list)
@@ -208,6 +157,16 @@ class GroupTotals:
         columns = zip(*(answer.outcomes for answer in answers), strict=True)
         for totals, outcomes in zip(self._totals, columns, strict=True):
             totals.add(outcomes)
+
+    def merge(self, other: Self) -> None:
+        """Add the answers of `other`, which has the same metrics."""
+        self.numbers |= other.numbers
+        self.records += other.records
+        self.answers += other.answers
+        if self.resampled is not None and other.resampled is not None:
+            self.resampled.bootstrap.merge(other.resampled.bootstrap)
+        for totals, more in zip(self._totals, other._totals, strict=True):
+            totals.merge(more)
 
     def group(self, level: float, moments: Sequence[QuestionMoments]) -> Group:
         """Return the scores of the group, with intervals at `level` (0 to 1).

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.fill_scores import answer_text
@@ -16,15 +15,7 @@ from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
 from harpia_formats.rules.scoring import NO_ANSWER, NO_REFERENCE, UNSCORABLE
-from harpia_formats.scoring.accumulate import (
-    GroupAnswer,
-    GroupTotals,
-    Outcome,
-    ResampledMetrics,
-)
-from harpia_formats.scoring.bootstrap import PoissonBootstrap
 from harpia_formats.scoring.groups import AnswerGrouping
-from harpia_formats.scoring.intervals import QuestionMoments
 from harpia_formats.scoring.measure import (
     BATCH,
     BatchQueue,
@@ -32,10 +23,11 @@ from harpia_formats.scoring.measure import (
     zero_outcome,
 )
 from harpia_formats.scoring.options import Missing, ScoreOptions
-from harpia_formats.scoring.question_store import QuestionStore
 from harpia_formats.scoring.questions import question_key
+from harpia_formats.scoring.resampled import GroupAnswer, Outcome
 from harpia_formats.scoring.results.format import ResultWriter
-from harpia_formats.scoring.scores import ComputedMetric, Group, ScoredAnswer
+from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
+from harpia_formats.scoring.systems import SystemTotals
 from harpia_formats.validation.merge.tally import Tally
 
 _Outcomes = tuple[Outcome, ...]
@@ -71,28 +63,26 @@ class AnswerScorer:
     count: FileCount = field(default_factory=lambda: FileCount(""))
     #: Problems that `pop_problems` has not yielded yet.
     pending: list[Problem] = field(default_factory=list)
-    groups: dict[tuple[str, ...], GroupTotals] = field(default_factory=dict)
+    #: The id of a result format that holds the scores of one model, "" for others.
+    one_model_format: str = ""
+    totals: SystemTotals = field(init=False)
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
-    seen_models: dict[str, None] = field(default_factory=dict)
     #: The number of answers, and of missing ones among them that count as 0.
     number: int = 0
     zeros: int = 0
-    total: GroupTotals = field(init=False)
     #: Whether a record may hold answers of several models.
     holds_models: bool = False
     #: Characters of the waiting answers and references.
     _size: int = 0
     _records: int = 0
-    _store: QuestionStore = field(init=False)
-    #: The sums over questions of each group by its number, None for all answers.
-    _moments: dict[int | None, list[QuestionMoments]] = field(default_factory=dict)
     _waiting: list[_Answer] = field(default_factory=list)
     _rules: dict[str, Rule] = field(default_factory=all_rules)
 
     def __post_init__(self) -> None:
-        self._store = QuestionStore([len(metric.names) for metric in self.measured])
-        self.total = self._totals({}, 0)
+        self.totals = SystemTotals(
+            self.measured, self.options, self.grouping, self.one_model_format
+        )
         self.seconds = [0.0] * len(self.measured)
 
     def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
@@ -103,8 +93,6 @@ class AnswerScorer:
             record = replace(record, outputs=[Output()])
         self._size += sum(map(len, record.references or [])) * len(record.outputs)
         for output in record.outputs:
-            if output.model is not UNSET:
-                self.seen_models[output.model] = None
             text = answer_text(output)
             self._size += len(text or "")
             self._waiting.append(
@@ -135,7 +123,7 @@ class AnswerScorer:
             self._checked_outcomes(answer, measured_outcomes) for answer in answers
         ]
         scored = list(zip(answers, outcomes, strict=True))
-        self._add_to_groups(scored)
+        self._add_to_totals(scored)
         writer = self.writer()
         for answer, answer_outcomes in scored:
             self.number += 1
@@ -185,62 +173,16 @@ class AnswerScorer:
             ),
         )
 
-    def _add_to_groups(self, scored: list[tuple[_Answer, _Outcomes]]) -> None:
-        every = []
-        parts: dict[tuple[str, ...], list[GroupAnswer]] = {}
+    def _add_to_totals(self, scored: list[tuple[_Answer, _Outcomes]]) -> None:
         last, question = 0, b""
+        found = []
         for answer, outcomes in scored:
             if answer.record_number != last:
                 last = answer.record_number
                 question = question_key(answer.record, last)
-            found = GroupAnswer(last, question, outcomes)
-            every.append(found)
-            if self.options.by:
-                key = self.grouping.key_of(answer.record, answer.output)
-                parts.setdefault(key, []).append(found)
-        self.total.add(every)
-        if not self.options.by:
-            self._store.add_answers(every, self.total.number)
-        for key, part in parts.items():
-            totals = self.groups.get(key)
-            if totals is None:
-                self.grouping.check(len(self.groups) + 1)
-                names = dict(zip(self.options.by, key, strict=True))
-                totals = self.groups[key] = self._totals(names, len(self.groups))
-            totals.add(part)
-            self._store.add_answers(part, totals.number)
-
-    def _totals(self, key: dict[str, str], number: int) -> GroupTotals:
-        options = self.options
-        resampled = None
-        if options.replicates:
-            bootstrap = PoissonBootstrap(options.replicates, options.seed)
-            resampled = ResampledMetrics(self.measured, bootstrap)
-        return GroupTotals(key, self.measured, resampled, number)
-
-    def add_up_questions(self) -> None:
-        """Add up the answers of each question, after the last answer.
-
-        Raises `SourceError` if the temporary file of the questions fails.
-        """
-        self._moments = self._store.moments()
-
-    def all_scores(self) -> Group:
-        """Return the scores of all answers."""
-        return self._group(self.total, None)
-
-    def group_scores(self) -> tuple[Group, ...]:
-        """Return the scores of each group."""
-        return tuple(
-            self._group(totals, totals.number) for totals in self.groups.values()
-        )
-
-    def _group(self, totals: GroupTotals, number: int | None) -> Group:
-        return totals.group(self.options.level, self._moments.get(number, []))
-
-    def close(self) -> None:
-        """Remove temporary files."""
-        self._store.close()
+            mine = GroupAnswer(last, question, outcomes)
+            found.append((mine, answer.record, answer.output))
+        self.totals.add(found)
 
     def _report(self, code: str, answer: _Answer, message: str) -> None:
         """Report an answer without a score; raises `ScoreError` if it is refused."""

@@ -14,7 +14,7 @@ from harpia_formats.io.inputs import Input
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import NoTruthValue
-from harpia_formats.scoring.accumulate import statistics_width
+from harpia_formats.scoring.checks import metric_identities
 from harpia_formats.scoring.compared import (
     DIFFERENT_MODELS,
     ComparedScore,
@@ -27,8 +27,9 @@ from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import PairedTest
 from harpia_formats.scoring.paired import compare_paired
 from harpia_formats.scoring.paired_answers import PairedAnswers, summed
+from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.run import Scoring, metric_identities
+from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
 
@@ -144,7 +145,9 @@ class ScoreComparison:
         self._runs = tuple(
             Scoring(
                 inputs,
-                ResultFormat("compared", "default", _writer_of(side)),
+                ResultFormat(
+                    "compared", "default", _writer_of(side), holds_models=True
+                ),
                 None,
                 replace(without, model=model or options.model),
             )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Self
 
 
 @dataclass(slots=True)
@@ -21,6 +22,10 @@ class ExactSum:
             parts.append(rounded)
             left.append(-rounded)
         self._parts = parts
+
+    def merge(self, other: Self) -> None:
+        """Add the values of `other`."""
+        self.add(other._parts)
 
     @property
     def value(self) -> float:

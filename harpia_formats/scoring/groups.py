@@ -10,7 +10,8 @@ from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.text.spelling import nearest
 
 #: Fields that answers can be grouped by, beside `metadata.NAME`.
-GROUPED = ("category", "source", "model", "evaluation_name")
+MODEL = "model"
+GROUPED = ("category", "source", MODEL, "evaluation_name")
 #: The most groups of one run; each of them takes memory.
 MOST = 1_000
 #: The value of a field that an answer does not have.
@@ -35,9 +36,27 @@ class AnswerGrouping:
                     f"scores cannot be grouped by {name!r}{hint} (known: {known})"
                 )
 
+    @property
+    def within_system(self) -> tuple[str, ...]:
+        """The fields but the model, by which the answers of one system are grouped."""
+        return tuple(name for name in self.by if name != MODEL)
+
     def key_of(self, record: Record, output: Output) -> tuple[str, ...]:
-        """Return the value of each field as text, which identifies the group."""
-        return tuple(_value_of(name, record, output) for name in self.by)
+        """Return the value of each field but the model as text."""
+        return tuple(_value_of(name, record, output) for name in self.within_system)
+
+    def names_of(self, key: tuple[str, ...], *, is_split: bool) -> dict[str, str]:
+        """Return the fields of a group: those of a key that begins with the system.
+
+        The system is left out if the scores are not split by it.
+        """
+        system, *values = key
+        found = dict(zip(self.within_system, values, strict=False))
+        if not is_split:
+            return found
+        order = self.by if MODEL in self.by else (MODEL, *self.by)
+        found[MODEL] = system
+        return {name: found[name] for name in order if name in found}
 
     def check(self, groups: int) -> None:
         """Raise `ScoreError` if the number of groups is above `MOST`."""
@@ -68,8 +87,6 @@ def score_in(record: Record, output: Output) -> Score:
 
 
 def _found(name: str, record: Record, output: Output) -> object:
-    if name == "model":
-        return output.model
     if name == "evaluation_name":
         return score_in(record, output).evaluation_name
     if name.startswith(_metadata):

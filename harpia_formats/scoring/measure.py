@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.metrics import Measure, measure_of
 from harpia_formats.metrics.metric import Pair, Statistics, UnscorableError
-from harpia_formats.scoring.accumulate import Outcome
+from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 
 if TYPE_CHECKING:  # only large runs import the pool

@@ -6,7 +6,7 @@ megabytes in a temporary file. The entries of a question are added up at the end
 part after the other, with integers: their order does not change the result.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, groupby
 from math import fsum
@@ -15,9 +15,9 @@ from struct import Struct
 from typing import IO
 
 from harpia_formats.io.reader import SourceError, error_reason
-from harpia_formats.scoring.accumulate import GroupAnswer, Outcome
 from harpia_formats.scoring.intervals import QUANTA, QuestionMoments
 from harpia_formats.scoring.questions import WIDTH
+from harpia_formats.scoring.resampled import GroupAnswer, Outcome
 
 #: Bytes of entries that are held in memory before they are written to a file.
 HELD = 2 * 1024 * 1024
@@ -76,22 +76,21 @@ class QuestionStore:
         for outcome, names in zip(outcomes, self._names, strict=True):
             yield from (None,) * names if isinstance(outcome, str) else outcome[1]
 
-    def moments(self) -> dict[int | None, list[QuestionMoments]]:
-        """Return the sums over questions for each score, by group; None is all answers.
+    def moments(self, wholes: Sequence[Collection[int]]) -> list[list[QuestionMoments]]:
+        """Return the sums over questions for each score, for each of some wholes.
 
-        A question counts for a score if it has an answer with that score. Raises
-        `SourceError` if the temporary file fails.
+        A whole is one group or several. A question counts for a score if it has an
+        answer with that score. Raises `SourceError` if the temporary file fails.
         """
-        found: dict[int | None, list[QuestionMoments]] = {None: self._empty()}
+        found = [self._empty() for _ in wholes]
         for part in range(_PARTS):
             by_group: dict[int, dict[bytes, _Row]] = {}
             for key, group, *numbers in self._entries(part):
                 _add_to(by_group.setdefault(group, {}), key, self._row(numbers))
-            for group, questions in by_group.items():
-                if group not in found:
-                    found[group] = self._empty()
-                _add_moments(found[group], questions)
-            _add_moments(found[None], _together(by_group))
+            for moments, groups in zip(found, wholes, strict=True):
+                mine = [by_group[group] for group in groups if group in by_group]
+                if mine:
+                    _add_moments(moments, _together(mine))
         return found
 
     def _empty(self) -> list[QuestionMoments]:
@@ -149,9 +148,8 @@ def _add_to(questions: dict[bytes, _Row], key: bytes, row: _Row) -> None:
         mine[:] = map(int.__add__, mine, more)
 
 
-def _together(by_group: dict[int, dict[bytes, _Row]]) -> dict[bytes, _Row]:
+def _together(groups: Sequence[dict[bytes, _Row]]) -> dict[bytes, _Row]:
     """Return the questions of all groups, each with its answers in any of them."""
-    groups = list(by_group.values())
     if len(groups) == 1:
         return groups[0]
     found: dict[bytes, _Row] = {}

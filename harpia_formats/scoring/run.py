@@ -20,14 +20,20 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.reader import Reading
 from harpia_formats.registry import adapter_of, result_format_named
 from harpia_formats.scoring.answer_stream import AnswerScorer
+from harpia_formats.scoring.checks import (
+    check_names,
+    check_unused,
+    first_problem,
+    metric_identities,
+)
 from harpia_formats.scoring.draws import unavailable_reason
-from harpia_formats.scoring.groups import AnswerGrouping
+from harpia_formats.scoring.groups import NONE, AnswerGrouping
 from harpia_formats.scoring.measure import BatchQueue
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT, profile_named
 from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import ResultFormat, ResultRun, ResultWriter
-from harpia_formats.scoring.scores import ComputedMetric, Scores
+from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.select_metrics import MetricSelection, SelectedMetrics
 from harpia_formats.workers.pool import open_pool
 
@@ -50,10 +56,10 @@ class Scoring:
         self._inputs = list(inputs)
         self._target: ResultFormat | None = None
         if to is None:
-            _check_unused(output, self._options)
+            check_unused(output, self._options)
         else:
             self._target = result_format_named(to) if isinstance(to, str) else to
-            _check_names(self._options.names, self._target)
+            check_names(self._options.names, self._target)
         self._files = ResultFiles(output, overwrite=self._options.overwrite)
         if to is not None:
             self._files.check()
@@ -83,7 +89,14 @@ class Scoring:
             self._grouping,
             self._reading.tally,
             self._opened_writer,
+            one_model_format=self._one_model_format,
         )
+
+    @property
+    def _one_model_format(self) -> str:
+        """The id of the result format if it holds the scores of one model only."""
+        target = self._target
+        return "" if target is None or target.holds_models else target.id
 
     def _select_metrics_by_input(self) -> bool:
         """Select the metrics by the headers of the inputs; return False if unreadable.
@@ -146,7 +159,7 @@ class Scoring:
                 self._writer.drop()
             raise
         finally:
-            self._answers.close()
+            self._answers.totals.close()
 
     def _run(self) -> Generator[Problem, None, None]:
         if self._metrics is None and not self._select_metrics_by_input():
@@ -168,7 +181,7 @@ class Scoring:
             batches.finish()
         yield from answers.pop_problems()
         self._models.check()
-        answers.add_up_questions()
+        answers.totals.finish()
         self._finish()
 
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
@@ -194,7 +207,7 @@ class Scoring:
         run = ResultRun(
             self._answers.measured,
             self._profile.id,
-            _first_problem,
+            first_problem,
             source=self._source,
             source_adapter=None if self._source is None else adapter_of(self._source),
             header=self._header,
@@ -232,12 +245,12 @@ class Scoring:
             profile=self._profile.id,
             measured=answers.measured,
             unknown=() if self._metrics is None else self._metrics.unknown,
-            total=answers.all_scores(),
-            groups=answers.group_scores(),
+            systems=answers.totals.system_scores(),
+            groups=answers.totals.group_scores(),
             seconds=tuple(answers.seconds),
             report=replace(self._reading.tally.report(), problems=problems),
             is_broken=not self._is_readable,
-            models=tuple(answers.seen_models),
+            models=tuple(name for name in answers.totals.systems if name != NONE),
             problems=problems,
             outputs=self._names,
             said=self._notes(),
@@ -255,47 +268,5 @@ class Scoring:
         zeros = self._answers.zeros
         counted = f"{zeros:,} missing answers count as 0" if zeros else ""
         found = (note for note in (left, counted, missing) if note)
-        return (*chosen, *found, *self._files.notes)
-
-
-def _first_problem(document: bytes, format_id: str) -> Problem | None:
-    """Return the first problem of `document` in a format, None if it is valid."""
-    from harpia_formats.validation.options import Options  # noqa: PLC0415 - only some result formats need it
-    from harpia_formats.validation.run import Validation  # noqa: PLC0415 - only some result formats need it
-
-    run = Validation([document], Options(format=format_id, jobs=1))
-    problems = list(run)
-    return None if run.report().ok else problems[0]
-
-
-def _check_unused(output: OutputPlace, options: ScoreOptions) -> None:
-    """Raise `ScoreError` for options of result files if no results are written.
-
-    Otherwise a script would continue without the file that it expects.
-    """
-    given = {
-        "--output": output not in (None, "-"),
-        "--name": bool(options.names),
-        "--set": bool(options.constants),
-    }
-    unused = next((option for option, is_given in given.items() if is_given), "")
-    if unused:
-        raise ScoreError(f"{unused} needs a result format; name one with --to")
-
-
-def metric_identities(
-    measured: Iterable[ComputedMetric],
-) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return the name, the score names and the signature of each metric."""
-    return [
-        (metric.request.label, metric.names, metric.measure.signature)
-        for metric in measured
-    ]
-
-
-def _check_names(names: Iterable[str], target: ResultFormat) -> None:
-    """Raise `ScoreError` for a name that the result format does not hold."""
-    for name in names:
-        if name not in target.names:
-            known = ", ".join(target.names) or "none"
-            raise ScoreError(f"{target.id} has no place for {name} (it has: {known})")
+        models = self._answers.totals.notes()
+        return (*chosen, *models, *found, *self._files.notes)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.metric import Statistics
@@ -114,6 +115,13 @@ class Group:
     answers: int
     scores: tuple[MetricScore, ...]
 
+    def __getitem__(self, name: str) -> MetricScore:
+        """Return the score with this name, or `METRIC.SCORE`; raises `KeyError`."""
+        for score in self.scores:
+            if name in {score.name, f"{score.metric}.{score.name}"}:
+                return score
+        raise KeyError(name)
+
 
 @dataclass(frozen=True, slots=True)
 class Scores(NoTruthValue):
@@ -124,9 +132,9 @@ class Scores(NoTruthValue):
     measured: tuple[ComputedMetric, ...]
     #: Names of requested metrics that cannot be computed.
     unknown: tuple[str, ...]
-    #: All answers together.
-    total: Group
-    #: The groups of answers, in the order of their first one.
+    #: The answers of each model, which are several systems if there are several.
+    systems: tuple[Group, ...]
+    #: The groups of the answers of each model, in the order of their first one.
     groups: tuple[Group, ...]
     #: Seconds that each metric took over all answers.
     seconds: tuple[float, ...]
@@ -143,20 +151,29 @@ class Scores(NoTruthValue):
     #: Notes on the run, for people.
     said: tuple[str, ...] = field(default=())
 
-    def __getitem__(self, name: str) -> MetricScore:
-        """Return the score over all answers with this name; raises `KeyError`.
+    @property
+    def total(self) -> Group:
+        """All answers, if they are of one model; raises `ScoreError` for several."""
+        if len(self.systems) > 1:
+            models = ", ".join(system.key["model"] for system in self.systems)
+            raise ScoreError(
+                f"the answers are of several models ({models}), which have no common "
+                "score: `systems` has the scores of each, and `model` chooses one"
+            )
+        return self.systems[0] if self.systems else Group({}, 0, 0, ())
 
-        The name is that of the score, or `METRIC.SCORE`.
+    def __getitem__(self, name: str) -> MetricScore:
+        """Return the score over all answers with this name.
+
+        The name is that of the score, or `METRIC.SCORE`. Raises `KeyError`, and
+        `ScoreError` if the answers are of several models.
         """
-        for score in self.total.scores:
-            if name in {score.name, f"{score.metric}.{score.name}"}:
-                return score
-        raise KeyError(name)
+        return self.total[name]
 
     @property
     def is_whole(self) -> bool:
         """Whether the whole input was read, so that the scores cover all answers."""
-        return self.total.answers > 0 and not self.is_broken
+        return bool(self.systems) and not self.is_broken
 
     @property
     def skipped(self) -> int:
@@ -171,7 +188,7 @@ class Scores(NoTruthValue):
         """
         if not self.is_whole:
             raise ValidationFailed(self.report, self)
-        for score in self.total.scores:
+        for score in chain.from_iterable(system.scores for system in self.systems):
             if score.value is None:
                 raise ScoreError(
                     f"{score.metric}.{score.name} has no score: none of "
@@ -182,5 +199,7 @@ class Scores(NoTruthValue):
     def ok(self) -> bool:
         """Whether the input is valid and each metric has a score."""
         return self.report.ok and all(
-            score.value is not None for score in self.total.scores
+            score.value is not None
+            for system in self.systems
+            for score in system.scores
         )

@@ -173,7 +173,7 @@ def _metric(
             "metric_id": column.label,
             "metric_name": column.label,
             "metric_parameters": {
-                "signature": column.signature,
+                "signature": score.signature,
                 "scale": column.scale,
             },
         }
@@ -201,7 +201,7 @@ def _bounds(column: ScoreColumn, score: MetricScore) -> tuple[float, float]:
 def _details(column: ScoreColumn, score: MetricScore, scores: Scores) -> dict[str, Any]:
     assert score.value is not None  # noqa: S101 - the caller left out what has none
     details = {
-        "signature": column.signature,
+        "signature": score.signature,
         "profile": scores.profile,
         "eval_library": f"{_library['name']} {_library['version']}",
         "unscored": str(score.unscored),

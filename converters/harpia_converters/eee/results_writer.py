@@ -213,6 +213,8 @@ def _results(sample_format: _SampleFormat) -> ResultFormat:
         sample_format.format.id,
         "default",
         partial(_writer, sample_format=sample_format),
+        # Its rows have one model, which `--set` may name.
+        holds_models=True,
     )
 
 

@@ -21,7 +21,13 @@ from harpia_converters.harpia.profile import HARPIA, enabled_in
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.model.record import Record
-from harpia_formats.scoring.results.columns import columns_of, write_signatures
+from harpia_formats.scoring.results.columns import (
+    WriteSignatures,
+    columns_of,
+    row_signatures,
+    signature_writer,
+    total_signatures,
+)
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
@@ -118,6 +124,8 @@ class _Output:
 
     files: Files
     run: ResultRun
+    #: None if no metric is computed.
+    write_signatures: WriteSignatures | None
 
     def add(self, scored: ScoredAnswer) -> None:
         """Ignore an answer: only scores over all answers are written."""
@@ -126,6 +134,9 @@ class _Output:
         """Write the array."""
         items = [self._item(entry, scores) for entry in entries_of(self.run)]
         self.files.write(msgspec.json.format(encode(items), indent=2) + b"\n")
+        if self.write_signatures is not None:
+            columns = columns_of(self.run.measured)
+            self.write_signatures(total_signatures(columns, scores))
 
     def drop(self) -> None:
         """Do nothing: no file is held."""
@@ -195,19 +206,13 @@ def _id_of(record: Record, number: int) -> Any:
     return kept if is_whole(kept) else str(number)
 
 
-def _write_signatures(files: Files, run: ResultRun, *, of_rows: bool) -> None:
-    """Write the signatures to a file beside the results, if a metric is computed."""
-    if run.measured:
-        write_signatures(files, columns_of(run.measured), of_rows=of_rows)
-
-
 def _output(files: Files, run: ResultRun) -> _Output:
-    _write_signatures(files, run, of_rows=False)
-    return _Output(files, run)
+    return _Output(files, run, signature_writer(files) if run.measured else None)
 
 
 def _log(files: Files, run: ResultRun) -> _Log:
-    _write_signatures(files, run, of_rows=True)
+    if run.measured:
+        signature_writer(files)(row_signatures(columns_of(run.measured)))
     return _Log(files, run, tuple(entry for entry in entries_of(run) if entry.indices))
 
 

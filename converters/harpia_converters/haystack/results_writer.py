@@ -25,9 +25,11 @@ from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.results.columns import (
     ScoreColumn,
+    WriteSignatures,
     columns_of,
+    signature_writer,
+    total_signatures,
     values_of,
-    write_signatures,
 )
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
 from harpia_formats.scoring.scores import ScoredAnswer, Scores
@@ -67,6 +69,7 @@ class _Results:
 
     files: Files
     individual: tuple[_Individual, ...]
+    write_signatures: WriteSignatures
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the scores of an answer."""
@@ -80,6 +83,12 @@ class _Results:
         else:
             self.write_all(scores, lambda name: name)
         self.files.write(b"\n")
+        self.close_signatures(scores)
+
+    def close_signatures(self, scores: Scores) -> None:
+        """Write the signature of each score."""
+        columns = [individual.column for individual in self.individual]
+        self.write_signatures(total_signatures(columns, scores))
 
     def write_all(self, scores: Scores, name_of: Callable[[str], str]) -> None:
         """Write an object with the result of each metric at `name_of` its label."""
@@ -132,6 +141,7 @@ class _Run:
         write(b',"results": ')
         self.results.write_all(scores, self._free)
         write(b"}\n")
+        self.results.close_signatures(scores)
 
     def _free(self, name: str) -> str:
         """Return `name`, with a suffix if an input has it."""
@@ -155,8 +165,7 @@ def _default_name(scores: Scores) -> str:
 
 def _results(files: Files, run: ResultRun) -> _Results:
     columns = columns_of(run.measured)
-    write_signatures(files, columns, of_rows=False)
-    return _Results(files, tuple(map(_Individual, columns)))
+    return _Results(files, tuple(map(_Individual, columns)), signature_writer(files))
 
 
 def _results_alone(files: Files, run: ResultRun) -> _Results:

@@ -44,18 +44,23 @@ def document_of(scores: Scores, names: Mapping[str, str]) -> dict[str, Any]:
     """Return `scores` as a results document; `names` may have `job`, `task` and `tree`.
 
     A score without a value is left out, since NVIDIA's types require a number, and
-    listed in `notes`. Groups of scores become groups of the document.
+    listed in `notes`. Groups of scores become groups of the document, and so do several
+    models, which have no common scores.
     """
-    groups = _groups_of(scores.groups)
-    whole = _metrics_of(scores.total)
+    is_split = len(scores.systems) > 1
+    systems = (system for system in scores.systems if system.key)
+    groups = _groups_of((*systems, *scores.groups))
+    whole = {} if is_split else _metrics_of(scores.total)
     task = names.get("task") or TASK
     document: dict[str, Any] = {"job": names["job"]} if names.get("job") else {}
-    if names.get("tree") == "groups":
+    if is_split or names.get("tree") == "groups":
         document["groups"] = {task: {**whole, **groups}}
     else:
         document |= {"tasks": {task: whole}, **groups}
     signatures = {
-        f"{score.metric}.{score.name}": score.signature for score in scores.total.scores
+        f"{score.metric}.{score.name}": score.signature
+        for system in scores.systems
+        for score in system.scores
     }
     ours: dict[str, Any] = {"signatures": signatures}
     notes = [*scores.said, *_left_out(scores)]
@@ -112,9 +117,14 @@ def _groups_of(groups: Iterable[Group]) -> dict[str, Any]:
 
 
 def _left_out(scores: Scores) -> Iterable[str]:
-    for score in scores.total.scores:
-        if score.value is None:
-            yield f"{score.metric}.{score.name} has no value: no answer could be scored"
+    for system in scores.systems:
+        whose = f" of {system.key['model']}" if "model" in system.key else ""
+        for score in system.scores:
+            if score.value is None:
+                yield (
+                    f"{score.metric}.{score.name}{whose} has no value: no answer could "
+                    "be scored"
+                )
 
 
 def _writer(files: Files, run: ResultRun) -> _Writer:
@@ -136,6 +146,7 @@ RESULTS = ResultFormat(
     id="nemo-results",
     profile="nemo",
     writer=_writer,
+    holds_models=True,
     names={
         "task": "the name of the task or group of the scores",
         "tree": "where the scores are put: tasks or groups",

@@ -21,8 +21,9 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.results.columns import (
     ScoreColumn,
     columns_of,
+    row_signatures,
+    signature_writer,
     values_of,
-    write_signatures,
 )
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.scores import ScoredAnswer, Scores
@@ -53,7 +54,7 @@ class _Rows:
         }
         for column, score in zip(self.columns, values_of(scored), strict=True):
             if score is not None:
-                row[column.label] = json_of(score)
+                row[column.row_label] = json_of(score)
         self.table.block([encode(row)])
 
     def close(self, scores: Scores) -> None:  # noqa: ARG002 - a table has no totals
@@ -67,18 +68,19 @@ class _Rows:
 
 def _writer(files: Files, run: ResultRun) -> _Rows:
     columns = columns_of(run.measured)
-    names = (*_id_columns, *(column.label for column in columns))
+    names = (*_id_columns, *(column.row_label for column in columns))
     for column in columns:
-        if names.count(column.label) > 1:
+        if names.count(column.row_label) > 1:
             raise ScoreError(
-                f"a score is called {column.label!r}, as is another column of the table"
+                f"a score is called {column.row_label!r}, as is another column of the "
+                "table"
             )
     try:
         constants = constants_by_path(TABLE, run.constants)
     except ConversionError as error:
         raise ScoreError(str(error)) from error
-    write_signatures(files, columns, of_rows=True)
+    signature_writer(files)(row_signatures(columns))
     return _Rows(CsvWriter(files.write, names, names), columns, constants)
 
 
-RESULTS = ResultFormat("csv", "default", _writer)
+RESULTS = ResultFormat("csv", "default", _writer, holds_models=True)

@@ -27,22 +27,31 @@ _LEAST_P = 1e-4
 
 def score_lines(scores: Scores) -> Iterator[str]:
     """Yield the table of scores, and below it their signatures and methods."""
-    fields = list(scores.groups[0].key) if scores.groups else []
+    fields = list((scores.groups or scores.systems)[0].key)
     names = [*fields, "metric", "score"]
     names += ["interval"] if _has_intervals(scores) else []
     names += ["answers", *(["left out"] if _is_left_out(scores) else [])]
     table = _table(names, _NUMBERS)
-    groups = (*scores.groups, scores.total)
+    groups = list(_with_systems(scores))
     for group in groups:
         for score in group.scores:
             _add_row(table, _score_cells(fields, group, score, scores))
     yield from _lines(table)
     yield ""
-    yield from _signature_lines(score.signature for score in scores.total.scores)
     every = [score for group in groups for score in group.scores]
+    yield from _signature_lines(score.signature for score in every)
     yield from _method_lines(every)
     if any(score.interval and score.remark for score in every):
         yield f"{_APPROXIMATE} few failures or successes: the interval is approximate"
+
+
+def _with_systems(scores: Scores) -> Iterator[Group]:
+    """Yield the groups of each system, and then the system."""
+    for system in scores.systems:
+        for group in scores.groups:
+            if system.key.items() <= group.key.items():
+                yield group
+        yield system
 
 
 def _score_cells(
@@ -62,11 +71,15 @@ def _score_cells(
 
 def _has_intervals(scores: Scores) -> bool:
     """Tell whether intervals were requested and any score has one or says why not."""
-    return any(score.method or score.remark for score in scores.total.scores)
+    return any(
+        score.method or score.remark
+        for system in scores.systems
+        for score in system.scores
+    )
 
 
 def _is_left_out(scores: Scores) -> bool:
-    return any(score.unscored for score in scores.total.scores)
+    return any(score.unscored for system in scores.systems for score in system.scores)
 
 
 def _interval(score: MetricScore) -> str:

@@ -1,14 +1,14 @@
 """The scores of a run as a flat list of columns, for writers of results."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from harpia_formats.metrics.metric import BEST
 from harpia_formats.scoring.results.format import Files
-from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
+from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 from harpia_formats.text.sanitize import escaped
 
 #: Metrics whose score of one answer means right or wrong.
@@ -38,6 +38,11 @@ class ScoreColumn:
     def best(self) -> float:
         """The best score on its scale."""
         return BEST[self.scale]
+
+    @property
+    def row_label(self) -> str:
+        """The name of the score of a single answer, which has another signature."""
+        return f"{self.label}.row" if self.is_pooled else self.label
 
     @property
     def row_signature(self) -> str:
@@ -87,26 +92,45 @@ def values_of(scored: ScoredAnswer) -> tuple[float | None, ...]:
     return tuple(chain.from_iterable(scored.values))
 
 
-def write_signatures(
-    files: Files, columns: Iterable[ScoreColumn], *, of_rows: bool
-) -> None:
-    """Write the signature of each score to a text file beside the result file.
+#: Writes the names of scores and their signatures.
+WriteSignatures = Callable[[Iterable[tuple[str, str]]], None]
 
-    With `of_rows` it is that of the scores of single answers.
+
+def signature_writer(files: Files) -> WriteSignatures:
+    """Return a function that writes signatures to a text file beside the result file.
 
     This is for result formats that have no field for signatures. The file is text with
     one score in each line, since a `.json` file would be read as data. Without a named
-    result file nothing is written. Raises `SinkError`.
+    result file nothing is written. Raises `SinkError` if the file already exists.
     """
     if files.name is None:
-        return
+        return _write_nothing
     path = Path(files.name)
     if path.exists() and not path.is_file():
         # For a pipe or /dev/null there is no folder for another file.
-        return
-    lines = [
-        f"{escaped(column.label)}\t"
-        f"{escaped(column.row_signature if of_rows else column.signature)}\n"
-        for column in columns
-    ]
-    files.beside(f"{path.name}.signatures.txt")("".join(lines).encode())
+        return _write_nothing
+    write = files.beside(f"{path.name}.signatures.txt")
+
+    def write_lines(signatures: Iterable[tuple[str, str]]) -> None:
+        lines = (f"{escaped(name)}\t{escaped(text)}\n" for name, text in signatures)
+        write("".join(lines).encode())
+
+    return write_lines
+
+
+def _write_nothing(_: Iterable[tuple[str, str]]) -> None:
+    """Write nothing, where there is no place for a file."""
+
+
+def row_signatures(columns: Iterable[ScoreColumn]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the signature of each score of a single answer."""
+    for column in columns:
+        yield column.row_label, column.row_signature
+
+
+def total_signatures(
+    columns: Iterable[ScoreColumn], scores: Scores
+) -> Iterator[tuple[str, str]]:
+    """Yield the name and the signature of each score of all answers."""
+    for column, score in zip(columns, scores.total.scores, strict=True):
+        yield column.label, score.signature

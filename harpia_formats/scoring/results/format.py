@@ -77,3 +77,5 @@ class ResultFormat:
     writer: Callable[[Files, ResultRun], ResultWriter]
     #: The keys of `ResultRun.names` that it writes, each with a description.
     names: Mapping[str, str] = field(default_factory=dict)
+    #: Whether it tells the scores of several models apart, or refuses several itself.
+    holds_models: bool = False

@@ -151,7 +151,8 @@ def test_aggregate_says_how_sure_each_score_is(shape: str, tmp_path: Path) -> No
     uncertainty = details["uncertainty"]
 
     assert details["score"] == pytest.approx(mean)
-    assert details["details"]["signature"] == rows[1]["metadata"]["score_signature"]
+    definition = rows[1]["metadata"]["score_signature"]
+    assert details["details"]["signature"] == f"{definition}|nrefs:var"
     assert uncertainty["standard_deviation"] == pytest.approx(deviation)
     assert uncertainty["standard_error"]["value"] == pytest.approx(
         deviation / math.sqrt(2)

@@ -104,7 +104,8 @@ def test_metrics_missing_in_haystack_use_the_default_profile(tmp_path: Path) -> 
         "the profile haystack has no f1: taken as in the profile default"
     )
     assert texts == [f"{each.name}\t{each.signature}" for each in scores.total.scores]
-    assert scores["em"].signature == f"em|{OWN_LIBRARY}|norm:none|refs:first|scale:0-1"
+    definition = f"em|{OWN_LIBRARY}|norm:none|refs:first|scale:0-1"
+    assert scores["em"].signature == f"{definition}|nrefs:var"
 
 
 def test_one_metric_is_a_result_and_several_are_components(tmp_path: Path) -> None:
@@ -195,7 +196,7 @@ def test_metric_does_not_overwrite_an_input(tmp_path: Path) -> None:
 def test_name_of_a_run(tmp_path: Path) -> None:
     """A run is called as the user says, else as its only model, else as its input."""
     path = tmp_path / "respostas.v2.jsonl"
-    two = ROWS[0] | {"outputs": [{"model": "a", "text": "x"}, {"model": "b"}]}
+    two = ROWS[0] | {"outputs": [{"text": "x"}, {"text": None}]}
     path.write_bytes(lines(two))
     name = {"run_name": 'execução "1"'}
 
@@ -228,9 +229,7 @@ def test_missing_score_is_null(to: str, tmp_path: Path) -> None:
 
 def test_several_answers_are_rows_of_their_own(tmp_path: Path) -> None:
     """Each answer of a record has a place in the inputs and in the results."""
-    row = ROWS[0] | {
-        "outputs": [{"model": each, "text": each} for each in ("a", "b", "Brasília")]
-    }
+    row = ROWS[0] | {"outputs": [{"text": each} for each in ("a", "b", "Brasília")]}
     run = written(lines(row), "haystack-run", tmp_path, from_="record")
     check_run(run)
 

@@ -1,0 +1,53 @@
+"""Checks of the options and the results of a scoring run."""
+
+from collections.abc import Iterable
+
+from harpia_formats.conversion.options import Output as OutputPlace
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.results.format import ResultFormat
+from harpia_formats.scoring.scores import ComputedMetric
+
+
+def first_problem(document: bytes, format_id: str) -> Problem | None:
+    """Return the first problem of `document` in a format, None if it is valid."""
+    from harpia_formats.validation.options import Options  # noqa: PLC0415 - only some result formats need it
+    from harpia_formats.validation.run import Validation  # noqa: PLC0415 - only some result formats need it
+
+    run = Validation([document], Options(format=format_id, jobs=1))
+    problems = list(run)
+    return None if run.report().ok else problems[0]
+
+
+def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
+    """Raise `ScoreError` for options of result files if no results are written.
+
+    Otherwise a script would continue without the file that it expects.
+    """
+    given = {
+        "--output": output not in (None, "-"),
+        "--name": bool(options.names),
+        "--set": bool(options.constants),
+    }
+    unused = next((option for option, is_given in given.items() if is_given), "")
+    if unused:
+        raise ScoreError(f"{unused} needs a result format; name one with --to")
+
+
+def metric_identities(
+    measured: Iterable[ComputedMetric],
+) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return the name, the score names and the signature of each metric."""
+    return [
+        (metric.request.label, metric.names, metric.measure.signature)
+        for metric in measured
+    ]
+
+
+def check_names(names: Iterable[str], target: ResultFormat) -> None:
+    """Raise `ScoreError` for a name that the result format does not hold."""
+    for name in names:
+        if name not in target.names:
+            known = ", ".join(target.names) or "none"
+            raise ScoreError(f"{target.id} has no place for {name} (it has: {known})")
