@@ -182,4 +182,5 @@ def _answer_notes(choice: FormatChoice, sample: Sample) -> Iterator[DetectionNot
     key = next(filter(None, keys), "")
     if key:
         message = f"`{key}` is not read as an answer: {choice.variant.name} has none"
-        yield DetectionNote("S206", message, f"read it with --map response={key}")
+        help_ = f"score and convert read it with --map response={key}"
+        yield DetectionNote("S206", message, help_)

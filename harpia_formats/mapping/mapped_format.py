@@ -5,9 +5,12 @@ from os import PathLike
 from typing import Any
 
 from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.model.format import Container, Format
+from harpia_formats.registry import format_of
 
 #: Formats whose columns can have any names.
 FREE_COLUMN_FORMATS = ("csv", "haystack")
+_for_what = "--map is for csv and haystack, and for other keys of JSON rows"
 
 
 def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
@@ -36,24 +39,41 @@ def _detectable(inputs: Iterable[Any]) -> list[Any]:
 
 
 def require_mapped_format(inputs: Iterable[Any]) -> str:
-    """Return the format whose columns are mapped in `inputs`, by default `csv`.
+    """Return the format whose columns or keys are mapped in `inputs`, by default `csv`.
 
-    Raises `ConversionError` for an input in another format, or in JSON of none.
+    Raises `ConversionError` for an input whose records are not rows, and for JSON in no
+    known format.
     """
     from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
     found = None
     for detected in detect_files(_detectable(inputs)):
         format_ = detected.format or detected.possible
-        if format_ in FREE_COLUMN_FORMATS:
+        if format_ in FREE_COLUMN_FORMATS or (
+            format_ and has_mappable_keys(format_of(format_))
+        ):
             found = found or format_
         elif detected.format or "JSON" in detected.container:
             what = detected.format or f"{detected.container} of no known format"
             raise ConversionError(
-                f"{detected.path} is {what}, and --map is for csv and haystack; name "
-                "the format with --from haystack if its columns have other names"
+                f"{detected.path} is {what}, and {_for_what}; name the format with "
+                "--from haystack if its columns have other names"
             )
     return found or "csv"
+
+
+def has_mappable_keys(format_: Format) -> bool:
+    """Tell whether records of `format_` are JSON rows, which may have other keys."""
+    containers = {dialect.container for dialect in format_.dialects}
+    return bool(format_.adapter) and Container.ROWS in containers
+
+
+def require_mappable_keys(format_: Format) -> None:
+    """Raise `ConversionError` unless records of `format_` are JSON rows."""
+    if not has_mappable_keys(format_):
+        raise ConversionError(
+            f"columns of {format_.id} have no other names than theirs; {_for_what}"
+        )
 
 
 def maps_output_columns(inputs: Iterable[Any], to: str, source: str | None) -> bool:

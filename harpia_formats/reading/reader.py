@@ -34,6 +34,7 @@ from harpia_formats.reading.file_ranges import (
     check_unchanged,
     state_of,
 )
+from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
 from harpia_formats.reading.record_stream import Receive, RecordStream, TakeAccepted
 from harpia_formats.registry import (
     adapter_of,
@@ -86,12 +87,6 @@ class Reading:
         if columns is not None:
             check_field_names(columns)
             format_ = format_ or require_mapped_format(self.inputs)
-            if format_ not in FREE_COLUMN_FORMATS:
-                known = " and ".join(FREE_COLUMN_FORMATS)
-                raise ConversionError(
-                    f"columns of {format_} have no other names than "
-                    f"theirs; --map is for {known}"
-                )
         self._options = Options(
             format=format_,
             # The header of a table is validated by them.
@@ -114,7 +109,13 @@ class Reading:
             if rules[code].severity is Severity.ERROR
         }
         self._plan = run_plan_of(self._options, errors, None, formats, for_reading=True)
-        self._fields = _fields_of(formats[0], columns) if columns else {}
+        #: The names of mapped columns in the format, or fields in keys of rows.
+        self._fields: dict[str, str] = {}
+        self._keys: MappedKeys | None = None
+        if columns and format_ in FREE_COLUMN_FORMATS:
+            self._fields = _fields_of(formats[0], columns)
+        elif columns:
+            self._keys = keys_of_map(columns, formats)
         self.tally = Tally()
         #: The headers of each file whose format is known.
         self.headers: list[list[Header]] = []
@@ -161,6 +162,7 @@ class Reading:
                 _checked_begin(begin, count),
                 bulk,
                 self._fields,
+                self._keys,
             )
             yield from self._file(source, count, stream, shards)
             if self._options.fail_fast and not self.tally.report().ok:
@@ -175,7 +177,7 @@ class Reading:
     ) -> Generator[Iterable[Problem], None, None]:
         """Read one file, in ranges if it is large enough."""
         try:
-            if shards is not None and shards.suits(source):
+            if shards is not None and not self._keys and shards.suits(source):
                 yield from self._in_shards(source, count, stream, shards)
             else:
                 yield from self._whole(source, count, stream)

@@ -18,6 +18,7 @@ from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
+from harpia_formats.reading.mapped_keys import MappedKeys
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
@@ -66,6 +67,8 @@ class RecordStream:
     bulk: TakeAccepted | None = None
     #: The names of the fields in mapped columns, by the names of the columns.
     fields: dict[str, str] = field(default_factory=dict)
+    #: Fields that are read from keys of rows which the format does not know.
+    keys: MappedKeys | None = None
     #: The headers of the file, around the records or in them.
     headers: list[Header] = field(default_factory=list)
     _adapter: FormatAdapter | None = None
@@ -127,7 +130,7 @@ class RecordStream:
         validator: RowValidator,
     ) -> bool:
         """Pass rows that the decoder accepted to `bulk`; return its answer."""
-        if self.bulk is None or self._columns is not None:
+        if self.bulk is None or self._columns is not None or self.keys is not None:
             return False
         if self._has_header_in_rows and HEADER_KEY in chunk.data:
             return False
@@ -175,6 +178,8 @@ class RecordStream:
         Raises `MapError` if a mapped column is missing.
         """
         columns, adapter = self._columns, self._adapter
+        if self.keys is not None and adapter is not None:
+            self.keys.check_seen(self.path)
         if columns is None or adapter is None:
             return
         yield from self._rows_of(columns, adapter)
@@ -224,7 +229,13 @@ class RecordStream:
         assert adapter is not None  # noqa: S101 - it is set with the variant
         if self._has_header_in_rows and adapter.read_header and "header" in value:
             self._note_header(adapter.read_header(value["header"]))
-        record = read_record(value, adapter, variant)
+        given: Row = {}
+        own = value
+        if self.keys is not None:
+            own, given = self.keys.split(value)
+        record = read_record(own, adapter, variant)
+        if given and self.keys is not None:
+            record = self.keys.with_fields(record, given)
         id_key = variant.format.id_key
         placed = RowContext(self.path, text, start, number, value, id_key)
         self.receive(PlacedRecord(record, placed))

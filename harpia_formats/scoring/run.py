@@ -187,9 +187,11 @@ class Scoring:
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
         """Open the output as soon as the input format is known. Raises `ScoreError`."""
         self._answers.count = count
-        if not holds_answers(adapter_of(variant.format)):
+        is_mapped = "response" in (self._options.columns or {})
+        if not is_mapped and not holds_answers(adapter_of(variant.format)):
             raise ScoreError(
-                f"{variant.format.id} holds no answers, so there is nothing to score"
+                f"{count.path} is read as {variant.format.id}, which holds no answers; "
+                "if they are under a key of their own, name it with --map response=KEY"
             )
         self._source = self._source or variant.format
         holds = adapter_of(variant.format).capacity.outputs

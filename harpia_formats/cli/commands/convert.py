@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
-    Columns,
+    ColumnsOrKeys,
     Constants,
     Delimiter,
     Engine,
@@ -60,7 +60,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     model: Model = None,
     group: Group = None,
     container: Container = None,
-    columns: Columns = None,
+    columns: ColumnsOrKeys = None,
     delimiter: Delimiter = None,
     constants: Constants = None,
     score: FillScores = None,

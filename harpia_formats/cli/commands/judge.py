@@ -5,7 +5,7 @@ from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.common import (
-    Columns,
+    ColumnsOrKeys,
     Delimiter,
     InputFormat,
     MaxRowBytes,
@@ -49,7 +49,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     bind: Bindings = None,
     component: Component = None,
     from_: InputFormat = None,
-    columns: Columns = None,
+    columns: ColumnsOrKeys = None,
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     judge_model: JudgeModel = None,

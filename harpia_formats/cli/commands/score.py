@@ -4,8 +4,8 @@ import sys
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
+    ColumnsOrKeys,
     Constants,
-    CsvColumns,
     Delimiter,
     Engine,
     InputFormat,
@@ -67,7 +67,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     names: Names = None,
     constants: Constants = None,
     from_: InputFormat = None,
-    columns: CsvColumns = None,
+    columns: ColumnsOrKeys = None,
     delimiter: Delimiter = None,
     skip_invalid: SkipInvalid = False,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
-    CsvColumns,
+    ColumnsOrKeys,
     Delimiter,
     Engine,
     FirstInput,
@@ -60,7 +60,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     force: Force = False,
     model_a: FirstModel = None,
     model_b: SecondModel = None,
-    columns: CsvColumns = None,
+    columns: ColumnsOrKeys = None,
     delimiter: Delimiter = None,
     skip_invalid: SkipInvalid = False,
     missing: Missing = "skip",

@@ -23,9 +23,9 @@ def input_format(of: str) -> Any:
     return text("ID", help_text, "--from", "-f", panel=READING)
 
 
-def column_map(formats: str) -> Any:
-    """Return the declaration of `--map` for files of `formats`."""
-    help_text = f"Columns of a {formats} file, such as prompt=question,gt=answer."
+def column_map(mapped: str) -> Any:
+    """Return the declaration of `--map` for what is `mapped` to fields."""
+    help_text = f"{mapped}, such as prompt=question,gt=answer."
     return text("FIELD=COLUMN", help_text, "--map", panel=READING)
 
 
@@ -59,8 +59,12 @@ Paths = Annotated[
 FirstInput = Annotated[str, data_set("A", "A file, folder or pattern.")]
 SecondInput = Annotated[str, data_set("B", "Another file, folder or pattern.")]
 InputFormat = Annotated[str | None, input_format("the inputs")]
-CsvColumns = Annotated[list[str] | None, column_map("CSV")]
-Columns = Annotated[list[str] | None, column_map("CSV or Haystack")]
+CsvColumns = Annotated[list[str] | None, column_map("Columns of a CSV file")]
+Columns = Annotated[list[str] | None, column_map("Columns of a CSV or Haystack file")]
+ColumnsOrKeys = Annotated[
+    list[str] | None,
+    column_map("Columns of a CSV or Haystack file, or other keys of JSON rows"),
+]
 Delimiter = Annotated[
     str | None,
     typer.Option(

@@ -1,0 +1,90 @@
+"""Read fields of a record from keys of its row that the format has no place for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.mapping.columns import (
+    MapError,
+    check_columns_exist,
+    column_names,
+    names_by_column,
+)
+from harpia_formats.mapping.mapped_format import require_mappable_keys
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.format import Format
+from harpia_formats.model.record import Record
+from harpia_formats.registry import adapter_of, format_of
+
+#: The format whose columns hold the same fields, one in each.
+_table = "csv"
+#: Keys of rows that are kept to suggest one of them for a misspelt key.
+_many = 1_000
+
+
+def keys_of_map(columns: Mapping[str, str], formats: Sequence[Format]) -> "MappedKeys":
+    """Return the mapped keys of rows in one of `formats`, a format or a family.
+
+    Raises `ConversionError` if its records are not JSON rows, and `MapError` for a map
+    that cannot be used.
+    """
+    for format_ in formats:
+        require_mappable_keys(format_)
+    return MappedKeys(columns, formats)
+
+
+class MappedKeys:
+    """The keys of rows that hold fields of records, by the names of the fields.
+
+    Raises `MapError` for a field that no column holds, and for a key that the format
+    reads itself.
+    """
+
+    def __init__(self, columns: Mapping[str, str], formats: Sequence[Format]) -> None:
+        self._adapter = adapter_of(format_of(_table))
+        #: The name of the column of each key.
+        names = column_names(self._adapter, _table, columns)
+        self._names = names_by_column(names)
+        for format_ in formats:
+            own = {field.path[0] for field in adapter_of(format_).fields}
+            for key in own & self._names.keys():
+                raise MapError(key, f"{format_.id} reads this key already")
+        #: The mapped keys that rows had, and the first others.
+        self._seen: set[str] = set()
+
+    def split(self, row: Row) -> tuple[Row, Row]:
+        """Return `row` without the mapped keys, and the cells that these stand for."""
+        if len(self._seen) < _many:
+            self._seen.update(row)
+        else:
+            self._seen.update(self._names.keys() & row.keys())
+        cells = {
+            name: row[key] if type(row[key]) is str else encode(row[key]).decode()
+            for key, name in self._names.items()
+            if row.get(key) is not None
+        }
+        rest = {key: value for key, value in row.items() if key not in self._names}
+        return rest, cells
+
+    def with_fields(self, record: Record, cells: Row) -> Record:
+        """Return `record` with the fields of the mapped keys instead of its own."""
+        given = self._adapter.read(cells)
+        fields = _fields_of(given)
+        outputs = fields.pop("outputs", None)
+        if outputs and record.outputs:
+            changes = _fields_of(outputs[0])
+            outputs = [replace(output, **changes) for output in record.outputs]
+        return replace(record, **fields, outputs=outputs or record.outputs)
+
+    def check_seen(self, path: str) -> None:
+        """Raise `MapError` if no row of the file at `path` had one of the keys."""
+        check_columns_exist(self._names, self._seen, path)
+
+
+def _fields_of(part: Any) -> dict[str, Any]:
+    """Return the fields that a record or an output has."""
+    values = {name: getattr(part, name) for name in part.__struct_fields__}
+    return {name: value for name, value in values.items() if value is not UNSET}
