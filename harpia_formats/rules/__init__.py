@@ -34,6 +34,8 @@ class Rule:
     lint: bool = False
     #: The contents of the companion file that the example is checked against.
     companion: bytes = b""
+    #: Whether the examples are schemas that the user gives, and not data.
+    is_about_schema: bool = False
 
     @property
     def has_example(self) -> bool:

@@ -73,9 +73,10 @@ class _Expansion:
 
     def _target(self, reference: str) -> Any:
         """Return what a reference leads to. Raises `_Unbounded` without knowing it."""
-        if not reference.startswith("#"):
+        found = resolve(self._schema, reference) if reference[:1] == "#" else None
+        if found is None:
             raise _Unbounded
-        return resolve(self._schema, reference)
+        return found
 
 
 def _check_keywords(node: dict[str, Any], *, is_root: bool) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from harpia_formats.model.problem import Path
+
 
 def resolve(schema: Any, reference: str) -> Any:
     """Return what a local `reference` of `schema` refers to, None if nothing."""
@@ -10,16 +12,31 @@ def resolve(schema: Any, reference: str) -> Any:
         return schema
     if not reference.startswith("#/"):
         return _node_named(schema, reference)
+    path = path_of(schema, reference)
+    if path is None:
+        return None
     node = schema
-    for part in reference[2:].split("/"):
-        key = _unescaped(part)
-        if isinstance(node, dict) and key in node:
-            node = node[key]
-        elif isinstance(node, list) and key.isdecimal() and int(key) < len(node):
-            node = node[int(key)]
-        else:
-            return None
+    for step in path:
+        node = node[step]
     return node
+
+
+def path_of(schema: Any, pointer: str) -> Path | None:
+    """Return the path to what `pointer`, such as `#/items`, leads to in `schema`.
+
+    None if there is nothing.
+    """
+    node, path = schema, []
+    for part in pointer.split("/")[1:]:
+        key = _unescaped(part)
+        step: str | int = key
+        if isinstance(node, list) and key.isdecimal() and int(key) < len(node):
+            step = int(key)
+        elif not (isinstance(node, dict) and key in node):
+            return None
+        node = node[step]
+        path.append(step)
+    return tuple(path)
 
 
 def without_own_name(schema: Any, reference: str) -> str:

@@ -2,9 +2,11 @@
 
 import ast
 from copy import deepcopy
-from typing import Any
+from typing import Any, NoReturn
 
 from harpia_formats._version import __version__
+from harpia_formats.schema.load import SchemaError
+from harpia_formats.schema.local_references import with_local_references
 
 _HEAD = '''"""Validate data by the schema {name} of harpia-formats {version}.
 
@@ -36,17 +38,35 @@ class Invalid(ValueError):
 def as_python(name: str, schema: dict[str, Any]) -> str:
     """Return the source of a module whose `validate` checks data by `schema`.
 
-    `name` is the id of the schema.
+    `name` is the id of the schema. Raises `SchemaError` if the generator cannot
+    express it.
     """
     import fastjsonschema  # noqa: PLC0415 - only `schema --as-python` needs it
 
     # A copy, since the generator changes its argument; without an `$id`, so that the
     # function is called validate.
     schema = deepcopy(schema)
+    local = with_local_references(name, schema)
+    assert isinstance(local, dict)  # noqa: S101 - it was one
+    schema = local
     schema.pop("$id", None)
-    code = fastjsonschema.compile_to_code(schema, use_default=False, use_formats=False)
+    try:
+        code = fastjsonschema.compile_to_code(
+            schema,
+            handlers=dict.fromkeys(("file", "ftp", "http", "https"), _refuse),
+            use_default=False,
+            use_formats=False,
+        )
+    except (ValueError, fastjsonschema.JsonSchemaDefinitionException) as error:
+        # It takes data with a key `$ref` for a reference.
+        raise SchemaError(name, f"cannot be written as Python: {error}") from error
     head = _HEAD.format(name=name, version=__version__)
     return head + ast.unparse(_on_its_own(ast.parse(code))) + "\n"
+
+
+def _refuse(uri: str) -> NoReturn:
+    """Raise `ValueError` instead of fetching a schema."""
+    raise ValueError(f"it refers to {uri}")
 
 
 def _on_its_own(module: ast.Module) -> ast.Module:

@@ -2,36 +2,46 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from jsonschema_rs import ValidationError
 
 from harpia_formats.io.side_input import read_side_input
+from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import pointer_of
-from harpia_formats.schema.load import SchemaError
-from harpia_formats.schema.references import members, resolve, without_own_name
+from harpia_formats.schema.load import Schema, SchemaError
+from harpia_formats.schema.local_references import DRAFT_07, with_local_references
+from harpia_formats.schema.references import members, resolve
+from harpia_formats.schema.schema_remarks import (
+    keywords_of_other_drafts,
+    schema_remarks,
+)
+from harpia_formats.schema.subschemas import subschemas
 from harpia_formats.schema.validator import schema_validator_of
 
-DRAFT_07 = "http://json-schema.org/draft-07/schema"
 #: Levels of nesting in a user's schema, below what the engine can compile.
 DEPTH_LIMIT = 100
-#: Keywords whose members are schemas (or, for dependencies, lists of keys).
-_schemas_by_name = ("definitions", "dependencies", "patternProperties", "properties")
-#: Keywords that hold a schema, a list of schemas, or both ways.
-_schema_or_list = tuple(
-    "additionalItems additionalProperties allOf anyOf contains else if items not "
-    "oneOf propertyNames then".split()
-)
+#: Keywords that an error names at most.
+_NAMED = 5
 
 
-def read_schema(path: Path) -> Any:
-    """Return the JSON value in the file at `path`. Raises `SchemaError`."""
+class CheckedSchema(NamedTuple):
+    """A user's schema that can be used, and what is doubtful about it."""
+
+    #: Its references are pointers into itself.
+    schema: Schema
+    #: Remarks on the schema as it was given.
+    remarks: tuple[Remark, ...]
+
+
+def read_schema(path: Path) -> tuple[bytes, Any]:
+    """Return the text of a file and its JSON value. Raises `SchemaError`."""
     name = str(path)
     text = b""
     try:
         text = read_side_input(path)
-        return msgspec.json.decode(text)
+        return text, msgspec.json.decode(text)
     except OSError as error:
         reason = error.strerror or "cannot be read"
         raise SchemaError(name, reason[0].lower() + reason[1:]) from error
@@ -51,16 +61,21 @@ def _not_json(text: bytes, error: Exception) -> str:
     return f"is not a schema: not JSON: {fault.message} ({place})"
 
 
-def check_schema(name: str, schema: Any) -> None:
-    """Raise `SchemaError` unless `schema` is a draft-07 schema that can be used.
+def check_schema(name: str, schema: Any) -> CheckedSchema:
+    """Return a draft-07 schema that can be used, with local references.
 
-    `name` is its name in the error.
+    Nothing is fetched: a reference out of the file is refused, and so is one that leads
+    back to itself without a step into the data. `name` is its name in errors. Raises
+    `SchemaError`.
     """
     _check_draft(name, schema)
     _check_depth(name, schema)
+    _check_meta_schema(name, schema)
     _check_keywords(name, schema)
-    _check_references(name, schema)
-    _check_engine(name, schema)
+    local = with_local_references(name, schema)
+    _check_references(name, local)
+    _check_engine(name, local)
+    return CheckedSchema(local, tuple(schema_remarks(schema)))
 
 
 def _check_draft(name: str, schema: Any) -> None:
@@ -87,6 +102,24 @@ def _check_depth(name: str, schema: Any) -> None:
 
 
 def _check_keywords(name: str, schema: Any) -> None:
+    """Raise `SchemaError` for keywords of other drafts in a schema that names none."""
+    if isinstance(schema, bool) or "$schema" in schema:
+        return
+    found = keywords_of_other_drafts(schema)
+    if not found:
+        return
+    named = ", ".join(map(pointer_of, found[:_NAMED]))
+    rest = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    has = "a keyword" if len(found) == 1 else f"{len(found)} keywords"
+    reason = (
+        f"has {has} that draft-07 does not have: {named}{rest}; only draft-07 is "
+        f'supported: write the schema in it, or add "$schema": "{DRAFT_07}#" if they '
+        "may be ignored"
+    )
+    raise SchemaError(name, reason)
+
+
+def _check_meta_schema(name: str, schema: Any) -> None:
     """Raise `SchemaError` if the meta-schema refuses the schema.
 
     The reference implementation checks that.
@@ -115,45 +148,22 @@ def _check_engine(name: str, schema: Any) -> None:
 
 
 def _check_references(name: str, schema: Any) -> None:
-    """Raise `SchemaError` for a reference that cannot be resolved in the schema.
+    """Raise `SchemaError` for a reference to no schema, or that leads to itself.
 
-    Parts of the schema that are only referred to are checked, too.
+    All references are local. Parts that are only referred to are checked, too.
     """
-    pending = [(schema, schema)]
+    pending = [schema]
     seen: set[int] = set()
     while pending:
-        base, node = pending.pop()
+        node = pending.pop()
         if id(node) in seen or not isinstance(node, dict):
             continue
         seen.add(id(node))
+        pending += [part for _, part in subschemas(node)]
         target = node.get("$ref")
-        if not isinstance(target, str):
-            base = node if _starts_anew(node) else base
-            pending += [(base, subschema) for subschema in _subschemas(node)]
-            continue
-        if not without_own_name(base, target).startswith("#"):
-            reason = f"refers to {target}; only references inside the file are followed"
-            raise SchemaError(name, reason)
-        _resolve_to_end(name, base, target)
-        pending.append((base, resolve(base, target)))
-        # Beside a reference only definitions count, and only for other references.
-        definitions = node.get("definitions", {}).values()
-        pending += [(base, definition) for definition in definitions]
-
-
-def _starts_anew(node: dict[str, Any]) -> bool:
-    """Tell whether references inside `node` are relative to it, not to the root."""
-    identifier = node.get("$id")
-    return isinstance(identifier, str) and not identifier.startswith("#")
-
-
-def _subschemas(node: dict[str, Any]) -> Iterator[Any]:
-    """Yield the schemas directly in `node`; values of other keywords are data."""
-    for keyword in _schemas_by_name:
-        yield from node.get(keyword, {}).values()
-    for keyword in _schema_or_list:
-        value = node.get(keyword)
-        yield from value if isinstance(value, list) else [value]
+        if isinstance(target, str):
+            _resolve_to_end(name, schema, target)
+            pending.append(resolve(schema, target))
 
 
 def _resolve_to_end(name: str, schema: Any, target: str) -> None:
@@ -163,8 +173,6 @@ def _resolve_to_end(name: str, schema: Any, target: str) -> None:
     while pending:
         following = pending.pop()
         node = resolve(schema, following)
-        if node is None:
-            raise SchemaError(name, f"refers to {following}, which is not there")
         if not isinstance(node, (dict, bool)):
             raise SchemaError(name, f"refers to {following}, which is not a schema")
         for reference in _same_place(node):

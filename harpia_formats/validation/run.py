@@ -19,6 +19,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.rules import selected_rules
+from harpia_formats.schema.load import GivenSchema
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
@@ -49,6 +50,8 @@ if TYPE_CHECKING:  # imported only for several processes: start-up time
     from harpia_formats.validation.parallel.small_files import Answered
     from harpia_formats.workers.pool import WorkerDied, WorkerPool
 
+#: The format of a schema file in a report.
+JSON_SCHEMA = "json-schema"
 #: Bytes of a file that is validated by one process.
 LITTLE = 1024 * 1024
 
@@ -69,10 +72,12 @@ class Validation:
         active = selected_rules(
             rules, list(options.select), list(options.ignore), lint=options.lint
         )
+        #: The schema of the user, None without one.
+        self._schema = given = _given_schema(options.schema)
         self._plan = run_plan_of(
             options,
             {code: rules[code] for code in active},
-            _given_schema(options.schema),
+            None if given is None else (Path(given.name).name, given.schema),
             formats,
         )
         self._tally = Tally(options.examples, options.max_problems)
@@ -86,6 +91,7 @@ class Validation:
             stack.callback(self._end_guard)
             stack.enter_context(pairs)
             pool = stack.enter_context(self._pool())
+            yield from self._of_schema()
             in_workers = self._in_workers(pool)
             for source, answer in self._sources(pool):
                 if isinstance(source, SourceError):
@@ -99,6 +105,21 @@ class Validation:
                 if self._options.fail_fast and self._tally.errors:
                     return
             pairs.check_used()
+
+    def _of_schema(self) -> Iterator[Problem]:
+        """Yield what is doubtful about the user's schema, as problems of its file."""
+        given = self._schema
+        if given is not None and given.remarks:
+            from harpia_formats.validation.unit.schema_problems import schema_problems  # noqa: PLC0415 - only for such schemas: start-up time
+
+            collector = Collector(
+                self._plan.active_rules(), given.name, self._options.examples
+            )
+            findings = schema_problems(given, collector)
+            if findings:
+                count = self._tally.begin(given.name)
+                count.format, count.complete = JSON_SCHEMA, True
+                yield from self._tally.keep(count, findings)
 
     def _end_guard(self) -> None:
         """End the process in which a user's schema validates, if there is one."""
@@ -265,8 +286,8 @@ def _check_visible(pool: "WorkerPool", source: Source) -> None:
         pool.check_visible(origin)
 
 
-def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:
-    """Return the user's schema with its name, None without one.
+def _given_schema(given: Any) -> GivenSchema | None:
+    """Return the user's schema, None without one.
 
     Raises `SchemaError` if it cannot be read or used, or is no draft-07 schema.
     """
@@ -274,16 +295,17 @@ def _given_schema(given: Any) -> tuple[str, dict[str, Any] | bool] | None:
         return None
     from harpia_formats.schema.user_schema import check_schema, read_schema  # noqa: PLC0415 - only with a schema of the user: start-up time
 
-    is_value = isinstance(given, (dict, bool))
-    name = "schema" if is_value else str(given)
-    schema = given if is_value else read_schema(Path(given))
+    name, text, schema = "schema", b"", given
+    if not isinstance(given, (dict, bool)):
+        name = str(given)
+        text, schema = read_schema(Path(given))
     if is_guarded(schema):
         from harpia_formats.validation.unit.guarded_rows import check_schema_in_time  # noqa: PLC0415 - only for such schemas: start-up time
 
-        check_schema_in_time(name, schema)
+        checked = check_schema_in_time(name, schema)
     else:
-        check_schema(name, schema)
-    return name if is_value else Path(given).name, schema
+        checked = check_schema(name, schema)
+    return GivenSchema(name, text, schema, checked.schema, checked.remarks)
 
 
 def _formats_asked(name: str | None) -> tuple[Format, ...]:

@@ -84,10 +84,13 @@ def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
     if rule.command == "score":
         return scored_codes_of(data, rule)
     given: bytes | Path = data
+    options = options_of(rule, folder)
+    if rule.is_about_schema:
+        given, options["schema"] = b'{"name": "Ana"}\n', json.loads(data)
     if rule.file_name:
         given = folder / rule.file_name
         given.write_bytes(data)
-    report = validate(given, **options_of(rule, folder))
+    report = validate(given, **options)
     assert not report.failures
     return Counter(each.code for each in report.problems)
 
@@ -296,9 +299,12 @@ def test_selected_rule_is_found(code: str, tmp_path: Path) -> None:
     """A rule that is the only one selected is found in its bad example."""
     rule = RULES[code]
     given: bytes | Path = rule.bad
+    options = {**options_of(rule, tmp_path), "select": (code,)}
+    if rule.is_about_schema:
+        given, options["schema"] = b"{}\n", json.loads(rule.bad)
     if rule.file_name:
         given = tmp_path / rule.file_name
         given.write_bytes(rule.bad)
-    report = validate(given, **{**options_of(rule, tmp_path), "select": (code,)})
+    report = validate(given, **options)
 
     assert [problem.code for problem in report.problems] == [code]

@@ -49,6 +49,8 @@ def rule_page(rule: Rule) -> str:
 def _circumstances(rule: Rule) -> str:
     """Return the file name and the options of the examples, "" if any will do."""
     parts = [f"as {rule.file_name}"] if rule.file_name else []
+    if rule.is_about_schema:
+        parts.append("as --schema")
     if rule.arguments:
         parts.append(f"{_DONE[rule.command]} with {' '.join(rule.arguments)}")
     return f" ({', '.join(parts)})" if parts else ""

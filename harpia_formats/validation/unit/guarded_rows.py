@@ -16,7 +16,7 @@ import msgspec
 
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.schema.load import Schema, SchemaError
-from harpia_formats.schema.user_schema import check_schema
+from harpia_formats.schema.user_schema import CheckedSchema, check_schema
 from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks, Verdict
 from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.workers.killable import (
@@ -90,27 +90,28 @@ def end_process() -> None:
         process.close()
 
 
-def check_schema_in_time(name: str, schema: Any) -> None:
-    """Raise `SchemaError` unless `schema` can be used, and be checked in some seconds.
+def check_schema_in_time(name: str, schema: Any) -> CheckedSchema:
+    """Return a schema as `check_schema` does, or raise `SchemaError` after a while.
 
     `name` is its name in the error.
     """
     limit = CHECK_SECONDS
     try:
-        reasons = list(_process().call(_reason_against, name, schema, timeout=limit))
+        (checked,) = _process().call(_checked, name, schema, timeout=limit)
     except CallTimedOut:
-        reasons = [f"cannot be used: checking it takes longer than {limit:g} s"]
+        checked = f"cannot be used: checking it takes longer than {limit:g} s"
     except ProcessDied:
-        reasons = ["cannot be used: the process that checked it died"]
-    if reasons:
-        end_process()
-        raise SchemaError(name, reasons[0])
+        checked = "cannot be used: the process that checked it died"
+    if isinstance(checked, CheckedSchema):
+        return checked
+    end_process()
+    raise SchemaError(name, checked)
 
 
-def _reason_against(name: str, schema: Any) -> Iterator[str]:
-    """Yield why a schema cannot be used, if so; runs in the other process."""
+def _checked(name: str, schema: Any) -> Iterator[CheckedSchema | str]:
+    """Yield a checked schema, or why it cannot be used; runs in the other process."""
     try:
-        check_schema(name, schema)
+        yield check_schema(name, schema)
     except SchemaError as error:
         yield error.reason
 

@@ -162,7 +162,7 @@ def test_large_file_with_several_processes(tmp_path: Path, jobs: int) -> None:
 
 def test_hostile_check_of_a_schema_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A schema whose check takes too long is refused, as one that cannot be used."""
-    monkeypatch.setattr(guarded_rows, "_reason_against", never_ending)
+    monkeypatch.setattr(guarded_rows, "_checked", never_ending)
     monkeypatch.setattr(guarded_rows, "CHECK_SECONDS", LIMIT)
 
     with pytest.raises(SchemaError, match=r"checking it takes longer than 0\.3 s"):
