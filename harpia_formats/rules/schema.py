@@ -235,10 +235,11 @@ RULES = (
         "undetermined",
         _E,
         "The schema validator must be able to decide whether a record is valid.",
-        "It gave up on a pattern that takes too long on this value. The record is "
-        "counted as undetermined, not as invalid. Simplify the pattern. Rows on which "
-        "a worker process died twice are also undetermined, and the message names "
-        "them.",
+        "It gave up on a pattern that takes too long on this value, or on a schema of "
+        "the user that takes longer than --row-timeout on this row. The record is "
+        "counted as undetermined, not as invalid. Simplify the pattern or the schema. "
+        "Rows on which a worker process died twice are also undetermined, and the "
+        "message names them.",
         b'{"value": "' + b"a" * 40 + b'!"}\n',
         b'{"value": "b"}\n',
         _on(pattern=r"^(?:(\w+\s?)*b|a*!)(?<!x)$"),

@@ -1,32 +1,14 @@
 """Load the built-in schemas; the type of a schema, and the error for a bad one."""
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import msgspec
 
-from harpia_formats.model.format import Remark
 from harpia_formats.schema.bundled import schema_text
 
 #: A draft-07 schema may also be true or false.
 Schema = dict[str, Any] | bool
-
-
-@dataclass(frozen=True, slots=True)
-class GivenSchema:
-    """A schema of the user that can be used."""
-
-    #: Its file, or "schema".
-    name: str
-    #: The text of the file, empty without one.
-    text: bytes
-    #: As it was given.
-    original: Schema
-    #: With references as pointers into itself.
-    schema: Schema
-    #: What is doubtful about it.
-    remarks: tuple[Remark, ...]
 
 
 class SchemaError(Exception):

@@ -19,7 +19,6 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.rules import selected_rules
-from harpia_formats.schema.load import GivenSchema
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
@@ -33,7 +32,7 @@ from harpia_formats.validation.one_file import (
 )
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel.redone import RedoneUnits
-from harpia_formats.validation.plan.run_plan import is_guarded, run_plan_of
+from harpia_formats.validation.plan.run_plan import run_plan_of
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import FIRST_RECORD, RecordSet
 from harpia_formats.validation.unit.result import (
@@ -46,8 +45,9 @@ from harpia_formats.validation.unit.result import (
 from harpia_formats.validation.unit.validators import SharedValidators
 from harpia_formats.validation.validated_file import file_of_result, validated_file
 
-if TYPE_CHECKING:  # imported only for several processes: start-up time
+if TYPE_CHECKING:  # imported only for several processes or a schema: start-up time
     from harpia_formats.validation.parallel.small_files import Answered
+    from harpia_formats.validation.unit.given_schema import GivenSchema
     from harpia_formats.workers.pool import WorkerDied, WorkerPool
 
 #: The format of a schema file in a report.
@@ -109,17 +109,17 @@ class Validation:
     def _of_schema(self) -> Iterator[Problem]:
         """Yield what is doubtful about the user's schema, as problems of its file."""
         given = self._schema
-        if given is not None and given.remarks:
-            from harpia_formats.validation.unit.schema_problems import schema_problems  # noqa: PLC0415 - only for such schemas: start-up time
+        if given is None or not given.remarks:
+            return
+        from harpia_formats.validation.unit.given_schema import schema_problems  # noqa: PLC0415 - only for such schemas: start-up time
 
-            collector = Collector(
-                self._plan.active_rules(), given.name, self._options.examples
-            )
-            findings = schema_problems(given, collector)
-            if findings:
-                count = self._tally.begin(given.name)
-                count.format, count.complete = JSON_SCHEMA, True
-                yield from self._tally.keep(count, findings)
+        rules = self._plan.active_rules()
+        collector = Collector(rules, given.name, self._options.examples)
+        findings = schema_problems(given, collector)
+        if findings:
+            count = self._tally.begin(given.name)
+            count.format, count.complete = JSON_SCHEMA, True
+            yield from self._tally.keep(count, findings)
 
     def _end_guard(self) -> None:
         """End the process in which a user's schema validates, if there is one."""
@@ -286,26 +286,13 @@ def _check_visible(pool: "WorkerPool", source: Source) -> None:
         pool.check_visible(origin)
 
 
-def _given_schema(given: Any) -> GivenSchema | None:
-    """Return the user's schema, None without one.
-
-    Raises `SchemaError` if it cannot be read or used, or is no draft-07 schema.
-    """
+def _given_schema(given: Any) -> "GivenSchema | None":
+    """Return the user's schema, None without one. Raises `SchemaError`."""
     if given is None:
         return None
-    from harpia_formats.schema.user_schema import check_schema, read_schema  # noqa: PLC0415 - only with a schema of the user: start-up time
+    from harpia_formats.validation.unit.given_schema import given_schema  # noqa: PLC0415 - only with a schema of the user: start-up time
 
-    name, text, schema = "schema", b"", given
-    if not isinstance(given, (dict, bool)):
-        name = str(given)
-        text, schema = read_schema(Path(given))
-    if is_guarded(schema):
-        from harpia_formats.validation.unit.guarded_rows import check_schema_in_time  # noqa: PLC0415 - only for such schemas: start-up time
-
-        checked = check_schema_in_time(name, schema)
-    else:
-        checked = check_schema(name, schema)
-    return GivenSchema(name, text, schema, checked.schema, checked.remarks)
+    return given_schema(given)
 
 
 def _formats_asked(name: str | None) -> tuple[Format, ...]:

@@ -1,0 +1,70 @@
+"""Take a schema that the user gives, and report what is doubtful about it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.model.format import Remark
+from harpia_formats.schema.load import Schema
+from harpia_formats.schema.user_schema import check_schema, read_schema
+from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.row_context import RowContext
+from harpia_formats.validation.plan.run_plan import is_guarded
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.result import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSchema:
+    """A schema of the user that can be used."""
+
+    #: Its file, or "schema".
+    name: str
+    #: The text of the file, empty without one.
+    text: bytes
+    #: As it was given.
+    original: Schema
+    #: With references as pointers into itself.
+    schema: Schema
+    #: What is doubtful about it.
+    remarks: tuple[Remark, ...]
+
+
+def given_schema(given: Any) -> GivenSchema:
+    """Return the schema `given`, the path of its file or its value.
+
+    Raises `SchemaError` if it cannot be read or used, or is no draft-07 schema.
+    """
+    name, text, schema = "schema", b"", given
+    if not isinstance(given, (dict, bool)):
+        name = str(given)
+        text, schema = read_schema(Path(given))
+    if is_guarded(schema):
+        from harpia_formats.validation.unit.guarded_rows import check_schema_in_time  # noqa: PLC0415 - only for such schemas: start-up time
+
+        checked = check_schema_in_time(name, schema)
+    else:
+        checked = check_schema(name, schema)
+    return GivenSchema(name, text, schema, checked.schema, checked.remarks)
+
+
+def schema_problems(given: GivenSchema, collector: Collector) -> Findings:
+    """Return the remarks on a schema as problems of its file, by `collector`.
+
+    The places of a schema without a file are those in its JSON text.
+    """
+    text = given.text or msgspec.json.encode(given.original)
+    findings = [
+        Finding(remark.code, 0, remark, given.original)
+        for remark in given.remarks
+        if remark.code in collector.rules
+    ]
+
+    def row_of(_: Finding) -> RowContext:
+        return RowContext(collector.name, text, Cursor(), None, given.original)
+
+    collector.add_findings(findings, row_of, schema=True)
+    return collector.take()
