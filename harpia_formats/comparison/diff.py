@@ -16,6 +16,7 @@ import msgspec
 from msgspec import UNSET
 
 from harpia_formats.comparison.differences import Difference
+from harpia_formats.comparison.headers import compare_headers
 from harpia_formats.comparison.report import (
     DifferenceReport,
     FieldDifferences,
@@ -209,6 +210,8 @@ class Comparison:
         self._common_fields.adapters = tuple(
             {id(one): one for one in adapters}.values()
         )
+        readings = self._left.reading, self._right.reading
+        compare_headers(*readings, self._common_fields, self._found)
         by_id = self._left.has_ids and self._right.has_ids
         self.matched_by = "id" if by_id else "prompt"
         self._left.distribute(by_id=by_id)

@@ -11,7 +11,7 @@ from harpia_formats.comparison.back_conversion import (
     requirements_back,
     with_id,
 )
-from harpia_formats.comparison.differences import Difference, same
+from harpia_formats.comparison.headers import add_differences, converted_header
 from harpia_formats.comparison.report import (
     DifferenceReport,
     FieldDifferences,
@@ -39,11 +39,12 @@ from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.targets import (
     choose_target,
     depends_on_answers,
+    header_needs_rows,
     targets_named,
 )
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.record import Header, Record
@@ -90,8 +91,8 @@ class RoundTrip:
         self._back: BackConversion | None = None
         #: What rows of the current file may lack.
         self._requirements = RowRequirements()
-        #: The path of each file, the adapter of the other format, and its own adapter.
-        self._adapters: list[tuple[str, FormatAdapter, FormatAdapter]] = []
+        #: The path of each file, and its format.
+        self._sources: list[tuple[str, Format]] = []
         self._found = DifferenceReport()
         self._ids = RoundTripIds()
         #: The id of the other format, once a file was begun.
@@ -108,11 +109,7 @@ class RoundTrip:
         report = self._reading.tally.report()
         if self._found.records and (report.ok or self._skips):
             self._models.check()
-        for adapters, headers in zip(
-            self._adapters, self._reading.headers, strict=False
-        ):
-            for header in headers:
-                self._compare_headers(header, *adapters)
+        self._compare_headers()
         self._compare_ids()
 
     def report(self) -> DifferenceReport:
@@ -182,7 +179,7 @@ class RoundTrip:
             missing,
             self._ids,
         )
-        self._adapters.append((count.path, adapter, source))
+        self._sources.append((count.path, variant.format))
 
     def _could_keep(self, adapter: FormatAdapter) -> bool:
         """Tell whether --keep-extra is not given, and rows have room for fields."""
@@ -207,27 +204,32 @@ class RoundTrip:
             raise ConversionError(message)
         return None, scorer
 
-    def _compare_headers(
-        self, header: Header, path: str, via: FormatAdapter, own: FormatAdapter
-    ) -> None:
-        after = _converted_header(_converted_header(header, via), own)
-        for name in header.__struct_fields__:
-            left, right = getattr(header, name), getattr(after, name)
-            if not same(left, right):
-                field_ = f"header.{name}"
+    def _compare_headers(self) -> None:
+        """Compare the headers of all files with the one that comes back.
+
+        That is the first one, if rows are there to carry it.
+        """
+        first: Header | None = None
+        for (path, own), headers in zip(
+            self._sources, self._reading.headers, strict=False
+        ):
+            for header in headers:
+                first = first or header
+                after = self._carried(self._carried(first, self._target), own)
                 place = Place(path, 1, 1, 2, 0)
-                lost = Difference(field_, left, right)
-                line = self._found.fields.setdefault(
-                    field_, FieldDifferences(field_, 0, lost, place)
-                )
-                line.count += 1
-                self._found.headers += 1
+                add_differences(header, after, place, self._found)
+
+    def _carried(self, header: Header, format_: Format) -> Header:
+        """Return what is left of a header that a file of a format carries."""
+        if header_needs_rows(format_) and not self._found.records:
+            return Header()
+        return converted_header(header, adapter_of(format_))
 
     def _compare_ids(self) -> None:
         """Add the ids that would make one of the conversions fail."""
-        if not self._adapters:
+        if not self._sources:
             return
-        place = Place(self._adapters[-1][0], 1, 1, 2, 0)
+        place = Place(self._sources[-1][0], 1, 1, 2, 0)
         for count, reason in self._ids.problems():
             path = "id" + " " * (len(self._found.fields) + 1)
             self._found.fields[path] = FieldDifferences(
@@ -288,10 +290,3 @@ class RoundTrip:
             f"{path} ", FieldDifferences(path, 0, None, place(), reason)
         )
         line.count += 1
-
-
-def _converted_header(header: Header, adapter: FormatAdapter) -> Header:
-    """Return what is left of a header that a format wrote and read."""
-    if adapter.write_header is None or adapter.read_header is None:
-        return Header()
-    return adapter.read_header(adapter.write_header(header, FieldFates()))

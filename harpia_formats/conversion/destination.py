@@ -17,6 +17,7 @@ from harpia_formats.mapping.requirements import (
     RowRequirements,
     row_requirements,
 )
+from harpia_formats.mapping.targets import header_needs_rows
 from harpia_formats.mapping.to_rows import RecordMapper, Scorer
 from harpia_formats.model.adapter import Cardinality, Row
 from harpia_formats.model.format import Container, Format
@@ -70,8 +71,7 @@ class Destination:
             None if container is None else ContainerKind(container),
             names,
             overwrite=options.overwrite,
-            headed="metrics" in self.adapter.header_fields
-            and not target.dialects[0].rows_at,
+            headed=header_needs_rows(target),
         )
         self.separator = self.outputs.separator
         self._groups = options.group is not None

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from harpia_formats.model.adapter import Cardinality, FormatAdapter
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Header, Record
 
 #: Paths that are listed as left out.
 MAX_LISTED = 50
@@ -51,6 +51,23 @@ class CommonFields:
         if self._of_several_vendors:
             changes["extra"] = self._without_extra("extra", record.extra)
         return replace(record, **changes, outputs=outputs)
+
+    def reduce_header(self, header: Header) -> Header:
+        """Return `header` without fields that one of the formats has no place for."""
+        if len(self.adapters) == 1:
+            return header
+        changes: dict[str, Any] = {}
+        for name in header.__struct_fields__:
+            if getattr(header, name) is UNSET:
+                continue
+            places = [
+                any(path.partition(".")[0] == name for path in adapter.header_fields)
+                for adapter in self.adapters
+            ]
+            if not all(places) or (name == "extra" and self._of_several_vendors):
+                self._leave_out(f"header.{name}")
+                changes[name] = UNSET
+        return replace(header, **changes)
 
     @property
     def _of_several_vendors(self) -> bool:

@@ -61,3 +61,9 @@ def choose_target(formats: tuple[Format, ...], *, answered: bool) -> Format:
         ),
         formats[0],
     )
+
+
+def header_needs_rows(format_: Format) -> bool:
+    """Tell whether a file's header is in its first row, so that it needs one."""
+    carries_metrics = "metrics" in adapter_of(format_).header_fields
+    return carries_metrics and not format_.dialects[0].rows_at

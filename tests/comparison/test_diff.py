@@ -292,3 +292,38 @@ def test_each_record_counts_once_for_a_field() -> None:
     report = diff(lines_of(chat(1, a="x", b="y")), lines_of(chat(1, a="v", b="w")))
 
     assert report.fields["outputs.text"].count == 1
+
+
+# Headers
+
+
+def with_metrics(*names: str) -> bytes:
+    """Return a file of HarpIA that asks for metrics."""
+    instance = {"id": "1", "input": "q", "actual-output": "a"}
+    metrics = [{"id": name} for name in names]
+    return json.dumps({"instances": [instance], "metrics": metrics}).encode()
+
+
+def test_headers_are_compared() -> None:
+    """Two data sets with the same records and other metrics differ."""
+    differing = diff(with_metrics("BLEU-NLTK"), with_metrics("ROUGE"))
+    missing = diff(with_metrics("BLEU-NLTK"), with_metrics())
+
+    assert (differing.ok, differing.differing) == (False, 0)
+    assert list(differing.fields) == ["header.metrics"]
+    assert not missing.ok
+    assert diff(with_metrics("ROUGE"), with_metrics("ROUGE")).ok
+
+
+def test_header_without_a_place_on_one_side_is_left_out() -> None:
+    """What one of the formats cannot hold is named as not compared."""
+    run = Comparison(
+        [with_metrics("ROUGE")],
+        [b"id,prompt,model,response\n1,q,,a\n"],
+        ConvertOptions(),
+        "csv",
+    )
+    assert list(run) == []
+
+    assert run.report().ok
+    assert "header.metrics" in run.left_out

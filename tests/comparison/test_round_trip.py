@@ -350,3 +350,22 @@ def test_rows_are_not_put_aside() -> None:
 
     assert result.returncode == 2
     assert b"is not one of fail, skip" in result.stderr
+
+
+def test_only_the_first_of_several_headers_comes_back(tmp_path: Path) -> None:
+    """A conversion of several files writes one header, so that the others differ."""
+    files = []
+    for number, name in enumerate(["BLEU-NLTK", "ROUGE"]):
+        instance = INSTANCE | {"id": f"{number}"}
+        files.append(tmp_path / f"{number}.json")
+        document = {"instances": [instance], "metrics": [{"id": name}]}
+        files[-1].write_text(json.dumps(document))
+    report = roundtrip(*files, via="record")
+
+    assert (report.ok, report.headers, list(report.fields)) == (
+        False,
+        1,
+        ["header.metrics"],
+    )
+    assert report.fields["header.metrics"].place is not None
+    assert report.fields["header.metrics"].place.path == str(files[1])
