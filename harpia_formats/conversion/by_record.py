@@ -11,6 +11,8 @@ from harpia_formats.conversion.ids import with_hash_as_id, with_number_as_id
 from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid
 from harpia_formats.conversion.report import ConversionTotals, StopConversion
+from harpia_formats.mapping.choices import ReferenceFrom
+from harpia_formats.mapping.gt_reference import with_gt_as_reference
 from harpia_formats.mapping.select_model import ModelSelection, split_by_model
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -72,6 +74,8 @@ class RecordConverter:
         def place() -> Place:
             return placed.row.place(0, 1, ())
 
+        if self._options.reference_from is ReferenceFrom.GT:
+            record = with_gt_as_reference(record, fates)
         if self._options.ids is Ids.HASH and self._needs_id(destination):
             try:
                 record = with_hash_as_id(record, fates)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
-from harpia_formats.mapping.choices import Choices, References, Responses, Turns
+from harpia_formats.mapping.choices import (
+    Choices,
+    ReferenceFrom,
+    References,
+    Responses,
+    Turns,
+)
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.parsing.csv_delimiter import check_delimiter
@@ -67,6 +73,8 @@ class ConvertOptions:
     #: The format of the inputs; None to recognise it.
     from_: str | None = None
     references: References | str = References.FIRST
+    #: What the reference of a record is: its `references`, or its `gt` if it has one.
+    reference_from: ReferenceFrom | str = ReferenceFrom.REFERENCES
     responses: Responses | str = Responses.EXPAND
     turns: Turns | str = Turns.LAST
     #: The model whose answers are converted; None for all.
@@ -141,6 +149,7 @@ class ConvertOptions:
 
 _ENUMS: dict[str, type[StrEnum]] = {
     "references": References,
+    "reference_from": ReferenceFrom,
     "responses": Responses,
     "turns": Turns,
     "ids": Ids,

@@ -14,6 +14,15 @@ class References(StrEnum):
     FAIL = "fail"
 
 
+class ReferenceFrom(StrEnum):
+    """What the reference of a record is."""
+
+    #: The references that it has.
+    REFERENCES = "references"
+    #: The expected answer of its conversation, where it has one.
+    GT = "gt"
+
+
 class Responses(StrEnum):
     """What to do with several answers or scores where a row holds one."""
 

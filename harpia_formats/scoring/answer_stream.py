@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from harpia_formats.conversion.fill_scores import answer_text
+from harpia_formats.mapping.choices import ReferenceFrom
+from harpia_formats.mapping.gt_reference import with_gt_as_reference
 from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
@@ -88,6 +91,8 @@ class AnswerScorer:
     def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""
         record = self.models.select(placed.record)
+        if self.options.reference_from == ReferenceFrom.GT:
+            record = with_gt_as_reference(record, FieldFates())
         self._records += 1
         if not record.outputs and (self.options.model is None or self.holds_models):
             record = replace(record, outputs=[Output()])

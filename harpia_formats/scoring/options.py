@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.conversion.options import OnInvalid
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import ReadProgress
+from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
@@ -56,6 +57,8 @@ class ScoreOptions:
     #: How a missing answer counts: "skip" or "zero". If None, an answer without a score
     #: by some metric is an error.
     missing: Missing | str | None = None
+    #: What the reference of a record is: its "references", or its "gt" if it has one.
+    reference_from: ReferenceFrom | str = ReferenceFrom.REFERENCES
     #: The model whose answers are scored; all models if None.
     model: str | None = None
     #: The column of each field, for CSV and other tables.
@@ -116,6 +119,7 @@ class ScoreOptions:
 _CHOICES: dict[str, tuple[str | None, ...]] = {
     "on_invalid": ("fail", "skip"),
     "missing": (None, "skip", "zero"),
+    "reference_from": ("references", "gt"),
 }
 
 

@@ -15,6 +15,7 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Paths,
     Quiet,
+    ReferencesFrom,
 )
 from harpia_formats.cli.options.conversion import (
     AnyReferences,
@@ -43,7 +44,7 @@ from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, On
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.mapping.choices import ReferenceFrom, References, Responses, Turns
 from harpia_formats.text.sanitize import safe
 
 
@@ -55,6 +56,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     overwrite: Overwrite = False,
     from_: InputFormat = None,
     references: AnyReferences = References.FIRST,
+    reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
     responses: AnyResponses = Responses.EXPAND,
     turns: AnyTurns = Turns.LAST,
     model: Model = None,
@@ -93,6 +95,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     options = ConvertOptions(
         from_=from_,
         references=references,
+        reference_from=reference_from,
         responses=responses,
         turns=turns,
         model=model,

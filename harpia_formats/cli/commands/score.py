@@ -16,6 +16,7 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Paths,
     Quiet,
+    ReferencesFrom,
     SkipInvalid,
 )
 from harpia_formats.cli.options.scoring import (
@@ -41,6 +42,7 @@ from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.score_table import score_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.run import Scoring
@@ -57,6 +59,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     skip_unknown: SkipUnknown = False,
     by: Groups = None,
     model: Model = None,
+    reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
     missing: Missing = "skip",
     level: Level = LEVEL,
     replicates: Replicates = REPLICATES,
@@ -99,6 +102,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         on_invalid="skip" if skip_invalid else "fail",
         missing=missing,
         model=model,
+        reference_from=reference_from,
         columns=column_map(columns),
         delimiter=delimiter,
         constants=pairs_of(constants, "--set", "FIELD=VALUE"),

@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Sequence
 
-from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
+from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     ColumnsOrKeys,
     Delimiter,
@@ -12,6 +12,7 @@ from harpia_formats.cli.options.common import (
     FirstInput,
     Jobs,
     Quiet,
+    ReferencesFrom,
     SecondInput,
     SkipInvalid,
 )
@@ -39,6 +40,7 @@ from harpia_formats.cli.output.problems import print_failures, print_problems
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.score_table import comparison_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.report import Report
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
@@ -59,6 +61,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     stored: Stored = False,
     force: Force = False,
     model_a: FirstModel = None,
+    reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
     model_b: SecondModel = None,
     columns: ColumnsOrKeys = None,
     delimiter: Delimiter = None,
@@ -93,6 +96,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         skip_unknown=skip_unknown,
         profile=profile,
         parameters=parameters_of(parameters),
+        reference_from=reference_from,
         columns=column_map(columns),
         delimiter=delimiter,
         on_invalid="skip" if skip_invalid else "fail",
@@ -108,6 +112,8 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     if detect is not None and not 0 < detect < math.inf:
         raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
     if stored:
+        if reference_from is not ReferenceFrom.REFERENCES:
+            raise UsageError("--stored compares stored scores, without references")
         stored_run = StoredComparison(
             [first], [second], options, models, test, force=force
         )

@@ -10,6 +10,7 @@ from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.io.remote.file import RemoteFile
+from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place
 from harpia_formats.registry import adapter_of
@@ -95,6 +96,8 @@ class ChunkConverter:
         if options.group is not None or options.score or options.prefix_ids:
             return None
         if options.ids is not Ids.KEEP or destination.requirements[-1].fields:
+            return None
+        if options.reference_from is not ReferenceFrom.REFERENCES:
             return None
         if destination.outputs.is_split:
             return None
