@@ -40,7 +40,7 @@ def find_sources(arguments: Iterable[str | os.PathLike[str]]) -> list[Source]:
 
 _SUFFIXES = tuple(
     data + compression
-    for data in (".jsonl", ".ndjson", ".json", ".csv")
+    for data in (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
     for compression in ("", *(codec.suffix for codec in CODECS))
 )
 _UNREADABLE = (
@@ -83,7 +83,7 @@ def _sources_below(folder: str) -> list[Source]:
     """Return the data files below a folder; raises `SourceError` if there are none."""
     files = _data_files(Path(folder))
     if not files:
-        kinds = "*.jsonl, *.ndjson, *.json or *.csv, also compressed"
+        kinds = "*.jsonl, *.ndjson, *.json, *.csv or *.tsv, also compressed"
         raise SourceError(folder, f"no data files in this folder ({kinds})")
     return [Source(str(file), file) for file in files]
 

@@ -53,7 +53,7 @@ def _below(
         and not any(step.startswith(".") for step in name.removeprefix(path).split("/"))
     ]
     if not names:
-        kinds = "*.jsonl, *.ndjson, *.json or *.csv, also compressed"
+        kinds = "*.jsonl, *.ndjson, *.json, *.csv or *.tsv, also compressed"
         raise SourceError(masked(url), f"no data files in this folder ({kinds})")
     return [_source(filesystem, url, name, found[name]) for name in sorted(names)]
 
