@@ -1,11 +1,17 @@
 """Read records from files of any format, and report the problems of the files."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader
 from harpia_formats.framing.chunk import Cursor, count_newlines
@@ -24,11 +30,11 @@ from harpia_formats.mapping.mapped_format import (
     FREE_COLUMN_FORMATS,
     require_mapped_format,
 )
-from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
+from harpia_formats.reading.documents import Begin, Documents, checked_begin
 from harpia_formats.reading.file_ranges import (
     bytes_of_range,
     check_unchanged,
@@ -40,7 +46,6 @@ from harpia_formats.registry import (
     adapter_of,
     all_formats,
     formats_named,
-    readable_formats,
     rules_for,
 )
 from harpia_formats.rules import selected_rules
@@ -60,8 +65,6 @@ if TYPE_CHECKING:  # most files are too small for it
 
 #: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
-#: Called with the format of a file before its first record.
-Begin = Callable[[FormatVariant, FileCount], None]
 
 
 class Reading:
@@ -69,7 +72,8 @@ class Reading:
 
     Raises when it is made: `UnknownFormat`, `MapError` or `ConversionError` for columns
     that cannot be mapped, `ValueError` without an input, and `TypeError` for an input
-    of another type.
+    of another type. With `pass_over` documents without records, such as the aggregate
+    beside EvalEval's samples, are passed over where they are met in a folder.
     """
 
     def __init__(  # noqa: PLR0913 - one parameter for each option
@@ -82,8 +86,10 @@ class Reading:
         fail_fast: bool = True,
         max_row_bytes: int = ROW_LIMIT,
         progress: Callable[[ReadProgress], None] | None = None,
+        pass_over: bool = False,
     ) -> None:
         self.inputs = checked_inputs(inputs)
+        self._documents = Documents(self.inputs, are_passed_over=pass_over)
         if columns is not None:
             check_field_names(columns)
             format_ = format_ or require_mapped_format(self.inputs)
@@ -159,14 +165,20 @@ class Reading:
                 source.name,
                 receive,
                 refuse,
-                _checked_begin(begin, count),
+                checked_begin(begin, count),
                 bulk,
                 self._fields,
                 self._keys,
             )
-            yield from self._file(source, count, stream, shards)
+            with self._documents.passing_over(source):
+                yield from self._file(source, count, stream, shards)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
+
+    @property
+    def documents(self) -> Sequence[str]:
+        """The documents without records that were met in folders and passed over."""
+        return self._documents.passed_over
 
     def _file(
         self,
@@ -275,20 +287,3 @@ class Reading:
 def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
     """Return the name in the format of each mapped column."""
     return names_by_column(column_names(adapter_of(format_), format_.id, columns))
-
-
-def _checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], None]:
-    """Return `begin` for one file, with a check of the format.
-
-    It raises `ConversionError` if the rows of the format are no records.
-    """
-
-    def begin_if_records(variant: FormatVariant) -> None:
-        if not variant.format.adapter:
-            raise ConversionError(
-                f"{count.path} is {variant.format.id}, a document without records; "
-                f"records are in: {', '.join(readable_formats())}"
-            )
-        begin(variant, count)
-
-    return begin_if_records

@@ -27,6 +27,7 @@ from harpia_formats.scoring.measure import (
 )
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.questions import question_key
+from harpia_formats.scoring.repeated_answers import RepeatedAnswers
 from harpia_formats.scoring.resampled import GroupAnswer, Outcome
 from harpia_formats.scoring.results.format import ResultWriter
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
@@ -69,6 +70,7 @@ class AnswerScorer:
     #: The id of a result format that holds the scores of one model, "" for others.
     one_model_format: str = ""
     totals: SystemTotals = field(init=False)
+    repeated: RepeatedAnswers = field(init=False)
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
     #: The number of answers, and of missing ones among them that count as 0.
@@ -87,6 +89,7 @@ class AnswerScorer:
             self.measured, self.options, self.grouping, self.one_model_format
         )
         self.seconds = [0.0] * len(self.measured)
+        self.repeated = RepeatedAnswers("evaluation_name" in self.options.by)
 
     def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""
@@ -98,6 +101,8 @@ class AnswerScorer:
             record = replace(record, outputs=[Output()])
         self._size += sum(map(len, record.references or [])) * len(record.outputs)
         for output in record.outputs:
+            if self.repeated.is_repeat(record, output):
+                continue
             text = answer_text(output)
             self._size += len(text or "")
             self._waiting.append(

@@ -145,6 +145,7 @@ class Scoring:
             fail_fast=not options.skips_invalid,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
+            pass_over=True,
         )
 
     def __iter__(self) -> Generator[Problem, None, None]:
@@ -271,4 +272,14 @@ class Scoring:
         counted = f"{zeros:,} missing answers count as 0" if zeros else ""
         found = (note for note in (left, counted, missing) if note)
         models = self._answers.totals.notes()
+        repeated = self._answers.repeated.count
+        if repeated:
+            models.append(
+                f"{repeated:,} rows repeat an answer with the score of another metric, "
+                "and are not counted again"
+            )
+        documents = self._reading.documents
+        if documents:
+            more = f" and {len(documents) - 1:,} more" if len(documents) > 1 else ""
+            models.append(f"passed over, without records: {documents[0]}{more}")
         return (*chosen, *models, *found, *self._files.notes)

@@ -189,7 +189,7 @@ class SystemTotals:
     def notes(self) -> list[str]:
         """Return notes on the models, for people."""
         if not self.is_split or MODEL in self.grouping.by:
-            return self._notes
+            return list(self._notes)
         apart = (
             f"the answers are of {len(self.systems):,} models, which are scored apart: "
             f"{', '.join(self.systems)}"

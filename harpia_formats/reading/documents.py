@@ -1,0 +1,66 @@
+"""Documents without records among the files that are read for their records."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.io.inputs import Input
+from harpia_formats.io.source import Source
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.model.report import FileCount
+from harpia_formats.registry import readable_formats
+
+#: Called with the format of a file before its first record.
+Begin = Callable[[FormatVariant, FileCount], None]
+
+
+class NoRecordsError(ConversionError):
+    """A file is a document without records."""
+
+
+def checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], None]:
+    """Return `begin` for one file, with a check of the format.
+
+    It raises `NoRecordsError` if the rows of the format are no records.
+    """
+
+    def begin_if_records(variant: FormatVariant) -> None:
+        if not variant.format.adapter:
+            raise NoRecordsError(
+                f"{count.path} is {variant.format.id}, a document without records; "
+                f"records are in: {', '.join(readable_formats())}"
+            )
+        begin(variant, count)
+
+    return begin_if_records
+
+
+class Documents:
+    """The documents that are met in folders, and passed over if the caller allows it.
+
+    EvalEval's aggregate, for one, is beside its samples.
+    """
+
+    def __init__(self, inputs: Iterable[Input], *, are_passed_over: bool) -> None:
+        self._are_passed_over = are_passed_over
+        #: Files that the user named, which are never passed over.
+        self._named = {
+            Path(input_).absolute()
+            for input_ in inputs
+            if isinstance(input_, (str, PathLike))
+        }
+        self.passed_over: list[str] = []
+
+    @contextmanager
+    def passing_over(self, source: Source) -> Iterator[None]:
+        """End the reading of a document in a folder; raises `NoRecordsError` if not."""
+        try:
+            yield
+        except NoRecordsError:
+            origin = source.origin
+            is_named = not isinstance(origin, Path) or origin.absolute() in self._named
+            if is_named or not self._are_passed_over:
+                raise
+            self.passed_over.append(source.name)

@@ -1,0 +1,63 @@
+"""Rows that hold one answer again, each with the score of another metric.
+
+EvalEval writes such rows. Rows with the same metric are other answers, even if their
+texts are equal. A number for each answer that has a metric is held in memory.
+"""
+
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+
+from harpia_formats.conversion.fill_scores import answer_text
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.scoring.questions import digest_of, question_key
+
+
+@dataclass(slots=True)
+class RepeatedAnswers:
+    """Finds answers that were met before, with the score of another metric."""
+
+    #: Whether answers of each evaluation are scored apart.
+    by_evaluation: bool = False
+    #: How many were found.
+    count: int = 0
+    #: The number of each metric, by its names.
+    _metrics: dict[tuple[str, str], int] = field(default_factory=dict)
+    #: For the digest of each answer the metric of its only row, or how often it had
+    #: each metric.
+    _seen: dict[int, int | dict[int, int]] = field(default_factory=dict)
+
+    def is_repeat(self, record: Record, output: Output) -> bool:
+        """Tell whether an answer was met before with another metric, and count it."""
+        if len(record.outputs) != 1 or record.id is UNSET or not output.scores:
+            return False
+        score, *others = output.scores
+        if others or not (score.evaluation_name or score.result_id):
+            return False
+        names = f"{score.evaluation_name or ''}", f"{score.result_id or ''}"
+        metric = self._metrics.setdefault(names, len(self._metrics))
+        key = self._key_of(record, output, score)
+        before = self._seen.get(key)
+        if before is None:
+            self._seen[key] = metric
+            return False
+        times = {before: 1} if isinstance(before, int) else before
+        answers = max(times.values())
+        times[metric] = times.get(metric, 0) + 1
+        self._seen[key] = times
+        is_repeat = times[metric] <= answers
+        self.count += is_repeat
+        return is_repeat
+
+    def _key_of(self, record: Record, output: Output, score: Score) -> int:
+        """Return a number by which rows of one answer are known."""
+        digest = digest_of(
+            question_key(record, 0).hex(),
+            f"{output.model}",
+            answer_text(output) or "",
+            encode(output.turns).decode() if output.turns else "",
+            f"{score.evaluation_id or ''}",
+            f"{score.evaluation_name or ''}" if self.by_evaluation else "",
+        )
+        return int.from_bytes(digest[:8])
