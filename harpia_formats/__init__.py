@@ -138,18 +138,21 @@ def _in_one_process(options: dict[str, Any]) -> dict[str, Any]:
     return options if has_workers else {"jobs": 1} | options
 
 
-def detect(*inputs: Any, delimiter: str | None = None) -> tuple[Detected, ...]:
+def detect(
+    *inputs: Any, delimiter: str | None = None, exclude: tuple[str, ...] = ()
+) -> tuple[Detected, ...]:
     """Return the format of each file in `inputs`, and the evidence for it.
 
-    The inputs are those of `validate`. Only the beginning of a file is read: 1,000
-    records or 8 MB. `delimiter` is that of tables, as in `validate`. A file that cannot
-    be read has the reason in `reason`. Raises `ValueError` if there is no input or
-    `delimiter` is none, and `TypeError` for an input of another type.
+    The inputs are those of `validate`; files that match a pattern of `exclude` are left
+    out. Only the beginning of a file is read: 1,000 records or 8 MB. `delimiter` is
+    that of tables, as in `validate`. A file that cannot be read has the reason in
+    `reason`. Raises `ValueError` if there is no input or `delimiter` is none, and
+    `TypeError` for an input of another type.
     """
     from harpia_formats.detection.detect_files import detect_files
     from harpia_formats.io.inputs import checked_inputs
 
-    return tuple(detect_files(checked_inputs(inputs), delimiter))
+    return tuple(detect_files(checked_inputs(inputs), delimiter, exclude))
 
 
 def convert(
@@ -198,9 +201,9 @@ def convert(
 def read(*inputs: Any, format: str | None = None, **options: Any) -> Iterator[Record]:  # noqa: A002 - as in `validate`
     """Yield the records of `inputs`, which may be in any record format.
 
-    The inputs are those of `validate`; the options are `columns`,
-    `delimiter` and `max_row_bytes`.
-    Raises `ValidationFailed` at the first invalid row, after all records before it.
+    The inputs are those of `validate`; the options are `columns`, `delimiter`,
+    `exclude`, `skip_unrecognised`, `min_records` and `max_row_bytes`. Raises
+    `ValidationFailed` at the first invalid row, after all records before it.
     """
     from harpia_formats.reading.records import records_in
 

@@ -177,6 +177,7 @@ class Comparison:
                 fail_fast=options.on_invalid is OnInvalid.FAIL,
                 max_row_bytes=options.max_row_bytes,
                 progress=options.progress,
+                files=options,
             )
 
         readings = [

@@ -84,6 +84,7 @@ class RoundTrip:
             fail_fast=options.on_invalid is OnInvalid.FAIL,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
+            files=options,
         )
         self._scorer = score_filler(options.score) if options.score else None
         self._models = ModelSelection(options.model)

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.exclude import check_patterns
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import (
     Choices,
@@ -103,6 +104,12 @@ class ConvertOptions:
     quarantine: PathLike[str] | str | None = None
     #: The file for a report of the losses in JSON; None to write none.
     loss_report: PathLike[str] | str | None = None
+    #: Patterns of paths below the given folders; files that match are left out.
+    exclude: tuple[str, ...] = ()
+    #: Pass over files in no known format, and say how many.
+    skip_unrecognised: bool = False
+    #: Fewer valid records in all files are an error.
+    min_records: int = 0
     max_row_bytes: int = ROW_LIMIT
     #: Worker processes; 0 for one per processor.
     jobs: int = 0
@@ -128,8 +135,9 @@ class ConvertOptions:
         if self.columns is not None:
             check_field_names(self.columns)
         check_delimiter(self.delimiter)
-        if self.jobs < 0 or self.max_row_bytes < 1:
-            raise ValueError("jobs and max_row_bytes must not be negative")
+        check_patterns(self.exclude)
+        if self.jobs < 0 or self.max_row_bytes < 1 or self.min_records < 0:
+            raise ValueError("jobs, max_row_bytes and min_records must not be negative")
         if self.engine is not None or self.executor is not None:
             from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - only runs with an engine need it
 

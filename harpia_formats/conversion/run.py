@@ -79,6 +79,7 @@ class Conversion:
             fail_fast=options.on_invalid is OnInvalid.FAIL,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
+            files=options,
         )
         self._tally = self._reading.tally
         self._has_one_file = is_one_file(self._reading.inputs)
@@ -201,7 +202,7 @@ class Conversion:
     def _may_finish(self) -> bool:
         """Tell whether all inputs were read, and are valid if they have to be."""
         report = self._tally.report()
-        if report.failures:
+        if report.failures or report.lacks_records:
             return False
         if self._options.on_invalid is OnInvalid.FAIL:
             return report.ok

@@ -20,6 +20,8 @@ from harpia_formats.detection.sampled_file import SampledFile, sample_file
 from harpia_formats.framing.chunk import Chunk
 from harpia_formats.framing.container import Layout, open_container
 from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.exclude import Exclusion
+from harpia_formats.io.file_kinds import OtherKindError
 from harpia_formats.io.inputs import Input, sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
@@ -33,16 +35,19 @@ _document_containers = {Container.DOCUMENT, Container.WRAPPED, Container.COLUMNS
 
 
 def detect_files(
-    inputs: Iterable[Input], delimiter: str | None = None
+    inputs: Iterable[Input],
+    delimiter: str | None = None,
+    exclude: Iterable[str] = (),
 ) -> Iterator[Detected]:
     """Yield the detected format of each file behind `inputs`, in their order.
 
-    Raises nothing for files that cannot be read: `reason` says why. Raises `ValueError`
-    if `delimiter` is no delimiter.
+    Files that match a pattern of `exclude` are left out. Raises nothing for files that
+    cannot be read: `reason` says why. Raises `ValueError` if `delimiter` is no
+    delimiter.
     """
     check_delimiter(delimiter)
     formats = tuple(all_formats().values())
-    for source in sources_of_inputs(inputs):
+    for source in sources_of_inputs(inputs, Exclusion(exclude)):
         if isinstance(source, SourceError):
             yield Detected(source.path, reason=source.reason)
         else:
@@ -58,7 +63,13 @@ def _detect_source(
             detected = _detect_blocks(source.name, blocks, formats, delimiter)
     except SourceError as error:
         return Detected(source.name, reason=error.reason)
-    return replace(detected, reason=blocks.error.reason) if blocks.error else detected
+    broken = blocks.error
+    if broken is None:
+        return detected
+    skipped = ""
+    if isinstance(broken, OtherKindError) and source.is_found:
+        skipped = broken.kind.name
+    return replace(detected, reason=broken.reason, skipped=skipped)
 
 
 def _detect_blocks(

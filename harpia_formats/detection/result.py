@@ -38,6 +38,8 @@ class Detected:
     matching: int = 0
     #: Of an unknown format: the id of one that the file may be in if it is named.
     possible: str = ""
+    #: What it is, such as "a Parquet file", if it was passed over in a folder.
+    skipped: str = ""
 
     @property
     def name(self) -> str:
@@ -50,6 +52,12 @@ class Detected:
         """Records that match no known format, in a file whose format is known."""
         known = self.matching + sum(count for _, count in self.others)
         return self.records - known if self.format else 0
+
+
+def _reason(detected: Detected) -> str | None:
+    """Return why a file was not read, with a word for one that was passed over."""
+    reason = detected.reason
+    return f"skipped: it {reason}" if detected.skipped else reason
 
 
 def detected_as_dict(detected: Detected) -> dict[str, Any]:
@@ -65,5 +73,5 @@ def detected_as_dict(detected: Detected) -> dict[str, Any]:
         "others": [{"name": name, "records": count} for name, count in detected.others],
         "rival": detected.rival,
         "nearest": detected.nearest,
-        "reason": detected.reason,
+        "reason": _reason(detected),
     }

@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 
 from harpia_formats.io.compression import CODECS
+from harpia_formats.io.file_kinds import OtherKindError
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import STANDARD_INPUT, Source
+from harpia_formats.io.source import STANDARD_INPUT, Source, open_source
 from harpia_formats.io.urls import is_url
 
 #: Names in a folder among which a similar name is looked for; it may hold millions.
@@ -43,11 +44,30 @@ _SUFFIXES = tuple(
     for data in (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
     for compression in ("", *(codec.suffix for codec in CODECS))
 )
+#: What is said of the names above.
+_DATA_FILES = "*.jsonl, *.ndjson, *.json, *.csv or *.tsv, also compressed"
+#: Names of files in a folder that are opened to see whether they are of another kind.
+_OTHER_SUFFIXES = tuple(
+    suffix + compression
+    for suffix in (
+        *(".parquet", ".arrow", ".feather", ".orc", ".avro", ".h5", ".hdf5"),
+        *(".xlsx", ".xlsm", ".xls", ".ods", ".sqlite", ".sqlite3", ".db", ".pdf"),
+        *(".pkl", ".pickle", ".pt", ".pth", ".npy", ".npz", ".safetensors", ".gguf"),
+        *(".zip", ".eval", ".tar", ".tgz", ".7z", ".rar"),
+        *(".html", ".htm", ".xml", ".yaml", ".yml", ".dat", ".bin"),
+    )
+    for compression in ("", *(codec.suffix for codec in CODECS))
+)
 _UNREADABLE = (
     (stat.S_ISSOCK, "is a socket"),
     (stat.S_ISBLK, "is a block device"),
     (stat.S_ISCHR, "is a character device"),
 )
+
+
+def is_data_name(name: str) -> bool:
+    """Return whether a file is called like one of JSON or CSV."""
+    return name.lower().endswith(_SUFFIXES)
 
 
 def _sources_of(argument: str) -> Iterable[Source]:
@@ -80,22 +100,44 @@ def _standard_input() -> Source:
 
 
 def _sources_below(folder: str) -> list[Source]:
-    """Return the data files below a folder; raises `SourceError` if there are none."""
-    files = _data_files(Path(folder))
-    if not files:
-        kinds = "*.jsonl, *.ndjson, *.json, *.csv or *.tsv, also compressed"
-        raise SourceError(folder, f"no data files in this folder ({kinds})")
-    return [Source(str(file), file) for file in files]
+    """Return the data files below a folder, and files of other known kinds.
+
+    Raises `SourceError` if there are no data files.
+    """
+    files = _files_below(Path(folder))
+    if not any(is_data_name(file.name) for file in files):
+        reason = f"no data files in this folder ({_DATA_FILES})"
+        if files:
+            reason += f", but {', '.join(file.name for file in files[:3])}"
+        raise SourceError(folder, reason)
+    return [Source(str(file), file, is_found=True) for file in files]
 
 
-def _data_files(folder: Path) -> list[Path]:
+def _files_below(folder: Path) -> list[Path]:
+    """Return the data files below a folder, and files of other known kinds."""
     return sorted(
         inner / entry.name
         for inner, entries in _walk(folder)
         for entry in entries
-        if entry.name.lower().endswith(_SUFFIXES)
-        and entry.is_file(follow_symlinks=False)
+        if entry.is_file(follow_symlinks=False) and _is_wanted(inner, entry.name)
     )
+
+
+def _is_wanted(folder: Path, name: str) -> bool:
+    """Return whether a file is a data file, or by its first bytes of another kind."""
+    lower = name.lower()
+    if is_data_name(name):
+        return True
+    if not (lower.endswith(_OTHER_SUFFIXES) or "." not in name):
+        return False
+    try:
+        with open_source(Source(name, folder / name)) as reader:
+            next(iter(reader), None)
+    except OtherKindError:
+        return True
+    except SourceError:
+        return False
+    return False
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
@@ -134,17 +176,23 @@ def _matches(pattern: str, error: OSError) -> list[Source]:
         raise SourceError(pattern, error_reason(denied)) from denied
     if not files:
         raise SourceError(pattern, "no file matches this pattern") from error
-    return [Source(str(file), file) for file in sorted(files)]
+    return [
+        Source(str(file), file, is_found=found) for file, found in sorted(files.items())
+    ]
 
 
-def _files_matching(pattern: str) -> set[Path]:
-    """Return the files that match, and the data files below folders that match."""
-    files = set()
+def _files_matching(pattern: str) -> dict[Path, bool]:
+    """Return the files that match, and those found in folders that match.
+
+    The value says whether a file was found in a folder.
+    """
+    files: dict[Path, bool] = {}
     for path in _expand(Path(), Path(pattern).parts):
         if path.is_file():
-            files.add(path)
+            files[path] = False
         elif path.is_dir():
-            files.update(_data_files(path))
+            for file in _files_below(path):
+                files.setdefault(file, True)
     return files
 
 

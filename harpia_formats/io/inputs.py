@@ -12,6 +12,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
 from harpia_formats.io.discovery import find_sources
+from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
@@ -51,7 +52,26 @@ def rereadable_input(given: Input) -> Input:
     return replace(source, origin=cast("BinaryIO", copy))
 
 
-def sources_of_inputs(inputs: Iterable[Input]) -> Iterator[Source | SourceError]:
+def sources_of_inputs(
+    inputs: Iterable[Input], exclusion: Exclusion | None = None
+) -> Iterator[Source | SourceError]:
+    """Yield the sources that `inputs` name, each once, and errors for the others.
+
+    What `exclusion` leaves out is not yielded; that nothing is left is an error.
+    """
+    inputs = list(inputs)
+    exclusion = exclusion or Exclusion()
+    is_empty = True
+    for source in _all_sources(inputs, exclusion):
+        is_empty = False
+        yield source
+    if is_empty and exclusion.count:
+        yield SourceError(_name_of(inputs[0]), "all files are left out by --exclude")
+
+
+def _all_sources(
+    inputs: Iterable[Input], exclusion: Exclusion
+) -> Iterator[Source | SourceError]:
     """Yield the sources that `inputs` name, each once, and errors for the others."""
     seen: set[Path | str | int] = set()
     names: Counter[str] = Counter()
@@ -61,7 +81,7 @@ def sources_of_inputs(inputs: Iterable[Input]) -> Iterator[Source | SourceError]
         except SourceError as error:
             yield error
             continue
-        for source in found:
+        for source in exclusion.left(found, _name_of(input_)):
             if _is_new(source, seen):
                 names[source.name] += 1
                 yield _numbered(source, names[source.name])
@@ -96,6 +116,11 @@ def _sources_of(given: Input) -> list[Source]:
     if isinstance(given, (str, PathLike)):
         return find_sources([given])
     return [Source(str(getattr(given, "name", "<stream>")), given)]
+
+
+def _name_of(given: Input) -> str:
+    """Return the path or URL that an input is, "" if it is none."""
+    return os.fspath(given) if isinstance(given, (str, PathLike)) else ""
 
 
 def _is_new(source: Source, seen: set[Path | str | int]) -> bool:

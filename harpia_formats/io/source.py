@@ -9,7 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self, cast
 
-from harpia_formats.io.compression import LONGEST_MAGIC, DecompressedStream, codec_of
+from harpia_formats.io.compression import (
+    LONGEST_MAGIC,
+    Codec,
+    DecompressedStream,
+    codec_of,
+)
+from harpia_formats.io.file_kinds import KIND_BYTES, OtherKindError, kind_of
 from harpia_formats.io.file_state import reason_of_change, state_of_stream
 from harpia_formats.io.reader import BLOCK, FullReader, SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
@@ -25,6 +31,8 @@ class Source:
     name: str
     #: A regular file or FIFO, a remote file, bytes in memory, or an open binary stream.
     origin: Path | RemoteFile | bytes | BinaryIO
+    #: Whether it was found in a folder, not named by the user.
+    is_found: bool = False
 
 
 def open_source(source: Source, size: int = BLOCK) -> "SourceReader":
@@ -133,13 +141,17 @@ class SourceReader:
 
     def _read_blocks(self) -> Generator[bytes, None, None]:
         raw = FullReader(self._pull)
-        codec = codec_of(self.name, raw.peek(LONGEST_MAGIC))
+        codec = self._codec(raw)
         data = (
             FullReader(DecompressedStream(self.name, codec, raw).pull) if codec else raw
         )
-        encoding = wide_encoding(data.peek(4))
+        head = data.peek(KIND_BYTES)
+        kind = kind_of(head, self.name)
+        if kind is not None:
+            raise OtherKindError(self.name, kind)
+        encoding = wide_encoding(head[:4])
         if encoding is not None:
-            marked = b"\xff\xfe" in data.peek(4) or b"\xfe\xff" in data.peek(4)
+            marked = b"\xff\xfe" in head[:4] or b"\xfe\xff" in head[:4]
             raise SourceError(self.name, _encoding_reason(encoding, marked=marked))
         origin = self._source.origin
         has_ranges = isinstance(origin, RemoteFile) and origin.ranged
@@ -148,6 +160,18 @@ class SourceReader:
             self.file = cast("Path | RemoteFile", origin)
         while block := data.read(self._size):
             yield block
+
+    def _codec(self, raw: FullReader) -> Codec | None:
+        """Return the compression of the file; raises `SourceError`."""
+        try:
+            return codec_of(self.name, raw.peek(LONGEST_MAGIC))
+        except SourceError:
+            # Not what its name says: it may be a pointer to the data, or a page.
+            head = raw.peek(KIND_BYTES)
+            kind = kind_of(head, self.name)
+            if kind is not None and codec_of("", head) is None:
+                raise OtherKindError(self.name, kind) from None
+            raise
 
     def _pull(self, size: int) -> bytes:
         # A buffered `read` would wait for all bytes; `read1` returns those available.

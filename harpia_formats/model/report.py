@@ -8,6 +8,8 @@ from harpia_formats.model.problem import Problem, Severity
 SCHEMA = "harpia-formats/report/1"
 #: The rule on records on which harpia-formats itself failed.
 INTERNAL_ERROR = "V902"
+#: The rule on the number of records in all files.
+TOO_FEW_RECORDS = "J115"
 
 
 @dataclass(slots=True)
@@ -33,6 +35,8 @@ class FileCount:
     complete: bool = False
     #: Why it was not, unless an option stopped it.
     reason: str | None = None
+    #: What it is, such as "a Parquet file", if it was passed over for that reason.
+    skipped: str = ""
 
     @property
     def valid(self) -> int:
@@ -91,6 +95,8 @@ class Report(NoTruthValue):
     groups: tuple[Group, ...]
     #: The examples, in order.
     problems: tuple[Problem, ...] = field(repr=False)
+    #: How many files `exclude` left out.
+    excluded: int = 0
 
     @property
     def errors(self) -> int:
@@ -105,12 +111,24 @@ class Report(NoTruthValue):
     @property
     def failures(self) -> tuple[FileCount, ...]:
         """Files that could not be read to their end."""
-        return tuple(file for file in self.files if file.reason is not None)
+        return tuple(
+            file for file in self.files if file.reason is not None and not file.skipped
+        )
+
+    @property
+    def skipped(self) -> tuple[FileCount, ...]:
+        """Files that were passed over because of what they are."""
+        return tuple(file for file in self.files if file.skipped)
 
     @property
     def has_internal_errors(self) -> bool:
         """Whether harpia-formats itself failed on some records (V902)."""
         return any(group.code == INTERNAL_ERROR for group in self.groups)
+
+    @property
+    def lacks_records(self) -> bool:
+        """Whether there are fewer records than `min_records` asks for (J115)."""
+        return any(group.code == TOO_FEW_RECORDS for group in self.groups)
 
     @property
     def ok(self) -> bool:
@@ -225,7 +243,7 @@ def file_as_dict(file: FileCount) -> dict[str, Any]:
         "warnings": file.warnings,
         "notes": file.notes,
         "complete": file.complete,
-        "reason": file.reason,
+        "reason": f"skipped: it {file.reason}" if file.skipped else file.reason,
     }
 
 

@@ -10,13 +10,14 @@ from collections.abc import (
 )
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader
 from harpia_formats.framing.chunk import Cursor, count_newlines
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.framing.lines import line_rows
+from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
@@ -59,12 +60,29 @@ from harpia_formats.validation.one_file import (
 )
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.skipped_files import end_of_run
 
 if TYPE_CHECKING:  # most files are too small for it
     from harpia_formats.conversion.fast.shards import Shards
 
 #: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
+
+
+class FileOptions(Protocol):
+    """Which files are read, and how many records they must have."""
+
+    @property
+    def exclude(self) -> tuple[str, ...]:
+        """Patterns of paths; files that match are left out."""
+
+    @property
+    def skip_unrecognised(self) -> bool:
+        """Whether files in no known format are passed over."""
+
+    @property
+    def min_records(self) -> int:
+        """How many valid records there must be."""
 
 
 class Reading:
@@ -87,6 +105,7 @@ class Reading:
         max_row_bytes: int = ROW_LIMIT,
         progress: Callable[[ReadProgress], None] | None = None,
         pass_over: bool = False,
+        files: FileOptions | None = None,
     ) -> None:
         self.inputs = checked_inputs(inputs)
         self._documents = Documents(self.inputs, are_passed_over=pass_over)
@@ -102,7 +121,11 @@ class Reading:
             max_row_bytes=max_row_bytes,
             progress=progress,
             ignore=_left_out,
+            exclude=files.exclude if files else (),
+            skip_unrecognised=bool(files and files.skip_unrecognised),
+            min_records=files.min_records if files else 0,
         )
+        self._exclusion = Exclusion(self._options.exclude)
         formats = (
             tuple(all_formats().values()) if format_ is None else formats_named(format_)
         )
@@ -156,7 +179,7 @@ class Reading:
         step. The arguments are those of `RecordStream`.
         Raises `ConversionError` for a file whose rows are no records.
         """
-        for source in sources_of_inputs(self.inputs):
+        for source in sources_of_inputs(self.inputs, self._exclusion):
             if isinstance(source, SourceError):
                 self.tally.begin(source.path).reason = source.reason
                 continue
@@ -174,6 +197,8 @@ class Reading:
                 yield from self._file(source, count, stream, shards)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
+        self.tally.excluded = self._exclusion.count
+        yield tuple(end_of_run(self.tally, self._plan, self._options.min_records))
 
     @property
     def documents(self) -> Sequence[str]:
@@ -212,7 +237,7 @@ class Reading:
             if not local.merge.stopped:
                 yield from (() for _ in stream.finish())
         count.complete = not local.merge.stopped and file.blocks.error is None
-        if file.blocks.error is not None:
+        if file.blocks.error is not None and not count.skipped:
             count.reason = file.blocks.error.reason
 
     def _validated(

@@ -11,22 +11,29 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.validation.options import Options
 
 
-def records_in(
+def records_in(  # noqa: PLR0913 - one parameter for each option
     inputs: Iterable[Any],
     format_: str | None,
     *,
     columns: Mapping[str, str] | None = None,
+    exclude: tuple[str, ...] = (),
+    skip_unrecognised: bool = False,
+    min_records: int = 0,
     **limits: Any,
 ) -> Iterator[Record]:
-    """Yield the records of `inputs`.
+    """Yield the records of `inputs`; the options are those of a validation.
 
     Raises what `Reading` raises when it is called. While records are read, it raises
     `ConversionError` for a document without records, and at the end `ValidationFailed`
     if a row is not valid or an input cannot be read.
     """
-    reading = Reading(inputs, format_, columns=columns, **limits)
+    files = Options(
+        exclude=exclude, skip_unrecognised=skip_unrecognised, min_records=min_records
+    )
+    reading = Reading(inputs, format_, columns=columns, files=files, **limits)
     return _records(reading)
 
 

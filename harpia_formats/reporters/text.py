@@ -65,11 +65,16 @@ def summary_lines(report: Report) -> list[str]:
     """Return a line for each file that was read, and a total for several files."""
     read = [file for file in report.files if file.reason is None or file.records]
     lines = [_file_line(file) for file in read]
-    if len(report.files) == 1:
+    files = len(report.files) - len(report.skipped)
+    if len(report.files) == 1 and not report.excluded:
         return lines
-    total = f"{with_noun(len(report.files), 'file')}, {_verdict(report)}"
+    total = f"{with_noun(files, 'file')}, {_verdict(report)}"
     if report.failures:
         total += f"; {with_noun(len(report.failures), 'file')} not read to the end"
+    if report.skipped:
+        total += f"; {with_noun(len(report.skipped), 'file')} passed over"
+    if report.excluded:
+        total += f"; {with_noun(report.excluded, 'file')} left out"
     return [*lines, total]
 
 

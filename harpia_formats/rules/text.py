@@ -134,6 +134,27 @@ RULES = (
         b'{"a": 1}\n{"a": 2}\n',
     ),
     Rule(
+        "J114",
+        "skipped-files",
+        Severity.NOTE,
+        "A folder should hold no files of other kinds than JSON and CSV.",
+        "Files that are known by their first bytes to be of another kind, such as "
+        "Parquet, zip or HTML, are passed over in a folder, and counted. Named on the "
+        "command line they are errors. --exclude leaves files out without a note.",
+        b"{}\n",
+        b"{}\n",
+    ),
+    Rule(
+        "J115",
+        "too-few-records",
+        _E,
+        "The files must have as many records as --min-records asks for.",
+        "Fewer records are often the result of a failed run or of missing files.",
+        b"{}\n",
+        b"{}\n{}\n",
+        arguments=("--min-records", "2"),
+    ),
+    Rule(
         "J201",
         "byte-order-mark",
         _W,

@@ -83,6 +83,7 @@ class StoredComparison:
                     fail_fast=not options.skips_invalid,
                     max_row_bytes=options.max_row_bytes,
                     progress=options.progress,
+                    files=options,
                 ),
                 ModelSelection(model or options.model),
                 options.missing == Missing.ZERO,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.options import OnInvalid
 from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.exclude import check_patterns
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.columns import check_field_names
@@ -76,6 +77,12 @@ class ScoreOptions:
     replicates: int = REPLICATES
     seed: int = SEED
     overwrite: bool = False
+    #: Patterns of paths below the given folders; files that match are left out.
+    exclude: tuple[str, ...] = ()
+    #: Pass over files in no known format, and say how many.
+    skip_unrecognised: bool = False
+    #: Fewer valid records in all files are an error.
+    min_records: int = 0
     max_row_bytes: int = ROW_LIMIT
     #: The number of worker processes; 0 for one for each processor.
     jobs: int = 0
@@ -107,8 +114,11 @@ class ScoreOptions:
             )
         if not 0 <= self.seed < SEEDS:
             raise ScoreError("the seed must be an integer from 0 to 2^64 - 1")
-        if self.jobs < 0 or self.max_row_bytes < 1:
-            raise ScoreError("jobs must not be negative, nor max_row_bytes below 1")
+        check_patterns(self.exclude)
+        if min(self.jobs, self.min_records) < 0 or self.max_row_bytes < 1:
+            raise ScoreError(
+                "jobs and min_records must not be negative, nor max_row_bytes below 1"
+            )
         if self.engine is not None or self.executor is not None:
             from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs use no engine
 

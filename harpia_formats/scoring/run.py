@@ -110,7 +110,8 @@ class Scoring:
             reading.problems(lambda _: None, lambda *_: None, lambda _: None)
         )
         report = reading.tally.report()
-        if report.failures or not (report.ok or self._options.skips_invalid):
+        is_read = report.ok or self._options.skips_invalid
+        if report.failures or report.lacks_records or not is_read:
             self._reading = reading
             self._answers.pending = problems
             return False
@@ -146,6 +147,7 @@ class Scoring:
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
             pass_over=True,
+            files=options,
         )
 
     def __iter__(self) -> Generator[Problem, None, None]:
@@ -238,7 +240,8 @@ class Scoring:
     @property
     def _is_readable(self) -> bool:
         report = self._reading.tally.report()
-        return not report.failures and (report.ok or self._options.skips_invalid)
+        is_read = report.ok or self._options.skips_invalid
+        return is_read and not (report.failures or report.lacks_records)
 
     def scores(self) -> Scores:
         """Return the scores, after the iteration has ended."""

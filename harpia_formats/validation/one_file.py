@@ -27,6 +27,7 @@ from harpia_formats.validation.merge.repeated_ids import RepeatedIds
 from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.plan.units import Broken, Demand
+from harpia_formats.validation.skipped_files import note_if_skipped
 from harpia_formats.validation.unit.broken import report_broken
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.result import Findings
@@ -102,8 +103,9 @@ def validate_open(
             report_broken(Broken(fault), collector, run.options.max_row_bytes)
     beginning = _beginning(opening, file, run)
     plan = _planned(beginning, collector, file, run)
-    yield collector.take()
-    if settings.consumer is not None:
+    if not file.count.skipped:
+        yield collector.take()
+    if settings.consumer is not None and not file.count.skipped:
         settings.consumer.open(plan.variant)
     with ExitStack() as stack:
         ids = _repeated_ids(plan, file)
@@ -121,6 +123,9 @@ def validate_open(
             ids,
             beginning.sample,
         )
+        if file.count.skipped:
+            local.merge.stopped = True
+            return local
         yield from _rows(local, beginning, file, settings)
         local.merge.end_rows()
         yield _closing(local, file, opening)
@@ -147,6 +152,8 @@ def _planned(
     if name_note is not None:
         collector.add(MISLEADING_NAME, *name_note, place)
     plan, notes = plan_file(run, count.path, beginning.sample)
+    is_found = file.source.is_found
+    note_if_skipped(count, run, file.blocks.error, notes, is_found=is_found)
     for note in notes:
         collector.add(note.code, note.message, note.help, place)
     count.format, count.dialect = plan.shown_format, plan.shown_dialect

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.exclude import check_patterns
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.parsing.csv_delimiter import check_delimiter
@@ -54,6 +55,12 @@ class Options:
     assert_formats: bool = False
     #: Compare every verdict with the reference engine.
     cross_check: bool = False
+    #: Patterns of paths below the given folders; files that match are left out.
+    exclude: tuple[str, ...] = ()
+    #: Pass over files in no known format, and say how many.
+    skip_unrecognised: bool = False
+    #: Fewer records in all files are an error.
+    min_records: int = 0
     #: Bytes that a row may have.
     max_row_bytes: int = ROW_LIMIT
     #: Seconds that a row may take where a user's schema may multiply its work by
@@ -82,8 +89,13 @@ class Options:
         for name in ("select", "ignore"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} takes several rules, such as ('J', 'S101')")
+        check_patterns(self.exclude)
         _at_least(
-            0, examples=self.examples, max_problems=self.max_problems, jobs=self.jobs
+            0,
+            examples=self.examples,
+            max_problems=self.max_problems,
+            jobs=self.jobs,
+            min_records=self.min_records,
         )
         _at_least(1, max_row_bytes=self.max_row_bytes)
         if not self.row_timeout > 0:

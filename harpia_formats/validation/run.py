@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.io.compression import CODECS
+from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
@@ -33,6 +34,7 @@ from harpia_formats.validation.one_file import (
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel.redone import RedoneUnits
 from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.skipped_files import end_of_run
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import FIRST_RECORD, RecordSet
 from harpia_formats.validation.unit.result import (
@@ -67,6 +69,7 @@ class Validation:
     def __init__(self, inputs: Iterable[Input], options: Options) -> None:
         self._inputs = checked_inputs(inputs)
         self._options = options
+        self._exclusion = Exclusion(options.exclude)
         formats = _formats_asked(options.format)
         rules = rules_for(formats, [*options.select, *options.ignore])
         active = selected_rules(
@@ -105,6 +108,8 @@ class Validation:
                 if self._options.fail_fast and self._tally.errors:
                     return
             pairs.check_used()
+        self._tally.excluded = self._exclusion.count
+        yield from end_of_run(self._tally, self._plan, self._options.min_records)
 
     def _of_schema(self) -> Iterator[Problem]:
         """Yield what is doubtful about the user's schema, as problems of its file."""
@@ -155,7 +160,7 @@ class Validation:
 
     def _sources(self, pool: "WorkerPool | None") -> "Iterator[Answered]":
         """Yield the files of the inputs, small ones with the answers of workers."""
-        sources = sources_of_inputs(self._inputs)
+        sources = sources_of_inputs(self._inputs, self._exclusion)
         if pool is None:
             yield from ((source, None) for source in sources)
             return

@@ -8,14 +8,17 @@ from harpia_formats.cli.options.common import (
     Constants,
     Delimiter,
     Engine,
+    Exclude,
     InputFormat,
     Jobs,
     MaxRowBytes,
+    MinRecords,
     Model,
     Overwrite,
     Paths,
     Quiet,
     ReferencesFrom,
+    SkipUnrecognised,
 )
 from harpia_formats.cli.options.conversion import (
     AnyReferences,
@@ -36,7 +39,7 @@ from harpia_formats.cli.options.conversion import (
 )
 from harpia_formats.cli.options.values import column_map, constants_by_field
 from harpia_formats.cli.output.loss_table import loss_lines, written_line
-from harpia_formats.cli.output.problems import print_failures, print_problems
+from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, write_stderr
 from harpia_formats.cli.output.terminal import stderr_width
@@ -55,6 +58,9 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     output: OutputFiles = "-",
     overwrite: Overwrite = False,
     from_: InputFormat = None,
+    exclude: Exclude = None,
+    skip_unrecognised: SkipUnrecognised = False,
+    min_records: MinRecords = 0,
     references: AnyReferences = References.FIRST,
     reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
     responses: AnyResponses = Responses.EXPAND,
@@ -94,6 +100,9 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     progress = Progress(quiet=quiet)
     options = ConvertOptions(
         from_=from_,
+        exclude=tuple(exclude or ()),
+        skip_unrecognised=skip_unrecognised,
+        min_records=min_records,
         references=references,
         reference_from=reference_from,
         responses=responses,
@@ -129,7 +138,7 @@ def _print_summary(
     notes: Iterable[str], report: ConversionReport, on_loss: OnLoss, *, quiet: bool
 ) -> None:
     """Print what could not be read, the table of losses and what was written."""
-    print_failures(report.report.failures)
+    print_unread(report.report)
     for note in report.notes:
         write_stderr(f"note: {safe(note, MESSAGE_LIMIT)}\n")
     if not quiet:

@@ -1,13 +1,13 @@
 """`harpia-formats detect`."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.catalog import JSON, TEXT, ListingFormat
-from harpia_formats.cli.options.common import Delimiter, RequiredPaths
+from harpia_formats.cli.options.common import Delimiter, Exclude, RequiredPaths
 from harpia_formats.cli.output.problems import print_failures
-from harpia_formats.cli.output.streams import text_writer
+from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
 
@@ -19,6 +19,7 @@ def detect(
     paths: RequiredPaths,
     *,
     delimiter: Delimiter = None,
+    exclude: Exclude = None,
     output_format: ListingFormat = TEXT,
 ) -> ExitCode:
     """Detect the format of files, and show how sure that is and why.
@@ -33,18 +34,32 @@ def detect(
     """
     from harpia_formats import detect as detect_files  # noqa: PLC0415 - this function has its name
 
-    found = detect_files(*paths, delimiter=delimiter)
+    found = detect_files(*paths, delimiter=delimiter, exclude=tuple(exclude or ()))
     if output_format == JSON:
         _write_json(found)
     else:
         rows = [_row(file) for file in found if file.format or not file.reason]
         write_table(COLUMNS, rows, notes_in=NOTES_IN)
     sys.stdout.flush()
-    unreadable = [file for file in found if file.reason is not None]
+    unread = [file for file in found if file.reason is not None]
+    unreadable = [file for file in unread if not file.skipped]
+    if len(unread) == len(found):
+        unreadable = unread
     print_failures(unreadable)
+    if len(unreadable) < len(unread):
+        _print_skipped(unread)
     if unreadable:
         return ExitCode.UNABLE
-    return ExitCode.OK if all(file.format for file in found) else ExitCode.FOUND
+    known = all(file.format or file.skipped for file in found)
+    return ExitCode.OK if known else ExitCode.FOUND
+
+
+def _print_skipped(files: Iterable[Detected]) -> None:
+    """Print how many files of each kind were passed over."""
+    from harpia_formats.io.file_kinds import counted_kinds  # noqa: PLC0415 - most runs pass over nothing
+
+    kinds = counted_kinds(file.skipped for file in files if file.skipped)
+    write_stderr(f"note: passed over: {kinds}\n")
 
 
 def _write_json(found: Sequence[Detected]) -> None:

@@ -4,6 +4,7 @@ from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.common import (
     Columns,
     Delimiter,
+    Exclude,
     FirstInput,
     Model,
     Quiet,
@@ -29,6 +30,7 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
     *,
     from_: LeftFormat = None,
     to: RightFormat = None,
+    exclude: Exclude = None,
     columns: Columns = None,
     delimiter: Delimiter = None,
     model: Model = None,
@@ -50,6 +52,7 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
     progress = Progress(quiet=quiet)
     options = ConvertOptions(
         from_=from_,
+        exclude=tuple(exclude or ()),
         columns=column_map(columns),
         delimiter=delimiter,
         model=model,

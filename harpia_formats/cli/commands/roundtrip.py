@@ -5,6 +5,7 @@ from harpia_formats.cli.options.common import (
     Columns,
     Constants,
     Delimiter,
+    Exclude,
     InputFormat,
     Model,
     Paths,
@@ -33,6 +34,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     *,
     via: Via,
     from_: InputFormat = None,
+    exclude: Exclude = None,
     references: AnyReferences = References.FIRST,
     responses: AnyResponses = Responses.EXPAND,
     turns: AnyTurns = Turns.LAST,
@@ -58,6 +60,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     progress = Progress(quiet=quiet)
     options = ConvertOptions(
         from_=from_,
+        exclude=tuple(exclude or ()),
         references=references,
         responses=responses,
         turns=turns,

@@ -8,9 +8,11 @@ from harpia_formats.cli.options.common import (
     Constants,
     Delimiter,
     Engine,
+    Exclude,
     InputFormat,
     Jobs,
     MaxRowBytes,
+    MinRecords,
     Model,
     Output,
     Overwrite,
@@ -18,6 +20,7 @@ from harpia_formats.cli.options.common import (
     Quiet,
     ReferencesFrom,
     SkipInvalid,
+    SkipUnrecognised,
 )
 from harpia_formats.cli.options.scoring import (
     Config,
@@ -37,7 +40,7 @@ from harpia_formats.cli.options.scoring import (
     parameters_of,
 )
 from harpia_formats.cli.options.values import column_map, comma_separated
-from harpia_formats.cli.output.problems import print_failures, print_problems
+from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.score_table import score_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
@@ -70,6 +73,9 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     names: Names = None,
     constants: Constants = None,
     from_: InputFormat = None,
+    exclude: Exclude = None,
+    skip_unrecognised: SkipUnrecognised = False,
+    min_records: MinRecords = 0,
     columns: ColumnsOrKeys = None,
     delimiter: Delimiter = None,
     skip_invalid: SkipInvalid = False,
@@ -93,6 +99,9 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     progress = Progress(quiet=quiet)
     options = ScoreOptions(
         from_=from_,
+        exclude=tuple(exclude or ()),
+        skip_unrecognised=skip_unrecognised,
+        min_records=min_records,
         metrics=metrics_of(metrics),
         profile=profile,
         config=config,
@@ -127,7 +136,7 @@ def _print_scores(scores: Scores, *, is_table_extra: bool, quiet: bool) -> ExitC
     The table goes to standard error if `is_table_extra`, beside results in a file.
     """
     failures = scores.report.failures
-    print_failures(failures)
+    print_unread(scores.report)
     if scores.is_whole:
         lines = "".join(f"{line}\n" for line in score_lines(scores))
         if not is_table_extra:
@@ -138,6 +147,8 @@ def _print_scores(scores: Scores, *, is_table_extra: bool, quiet: bool) -> ExitC
             write_stderr(f"{note}\n")
         for name in scores.outputs:
             write_stderr(f"{name}: written\n")
+    elif scores.report.lacks_records:
+        write_stderr("no overall score: there are too few records\n")
     elif not failures:
         write_stderr(
             "no overall score: some rows are not valid; --skip-invalid skips them\n"

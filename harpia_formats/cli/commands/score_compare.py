@@ -9,6 +9,7 @@ from harpia_formats.cli.options.common import (
     ColumnsOrKeys,
     Delimiter,
     Engine,
+    Exclude,
     FirstInput,
     Jobs,
     Quiet,
@@ -36,7 +37,7 @@ from harpia_formats.cli.options.scoring import (
     parameters_of,
 )
 from harpia_formats.cli.options.values import column_map
-from harpia_formats.cli.output.problems import print_failures, print_problems
+from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.score_table import comparison_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
@@ -58,6 +59,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     parameters: Parameters = None,
     skip_unknown: SkipUnknown = False,
     from_: BothFormats = None,
+    exclude: Exclude = None,
     stored: Stored = False,
     force: Force = False,
     model_a: FirstModel = None,
@@ -92,6 +94,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     progress = Progress(quiet=quiet)
     options = ScoreOptions(
         from_=from_,
+        exclude=tuple(exclude or ()),
         metrics=metrics_of(metrics),
         skip_unknown=skip_unknown,
         profile=profile,
@@ -134,7 +137,7 @@ def _print_comparison(
 ) -> ExitCode:
     """Print the table of a comparison, or why there is none; return the exit code."""
     failures = [file for report in reports for file in report.failures]
-    print_failures(failures)
+    print_unread(*reports)
     if failures or any(report.has_internal_errors for report in reports):
         return exit_code_of(*reports, ok=False)
     if found.compared:

@@ -10,10 +10,13 @@ from harpia_formats.cli.options.common import (
     CsvColumns,
     Delimiter,
     Engine,
+    Exclude,
     Jobs,
     MaxRowBytes,
+    MinRecords,
     Quiet,
     RequiredPaths,
+    SkipUnrecognised,
 )
 from harpia_formats.cli.options.validation import (
     AssertFormats,
@@ -36,7 +39,7 @@ from harpia_formats.cli.options.validation import (
     Strict,
 )
 from harpia_formats.cli.options.values import column_map, comma_separated
-from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.problems import print_failures, print_undetermined
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.cli.output.terminal import wants_color
@@ -69,6 +72,9 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     lint: Lint = False,
     cross_check: CrossCheck = False,
     limit: Limit = None,
+    exclude: Exclude = None,
+    skip_unrecognised: SkipUnrecognised = False,
+    min_records: MinRecords = 0,
     fail_fast: FailFast = False,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     row_timeout: RowTimeout = ROW_TIMEOUT,
@@ -109,6 +115,9 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         max_problems=max_problems,
         fail_fast=fail_fast,
         limit=limit,
+        exclude=tuple(exclude or ()),
+        skip_unrecognised=skip_unrecognised,
+        min_records=min_records,
         assert_formats=assert_formats,
         cross_check=cross_check,
         max_row_bytes=max_row_bytes,
@@ -123,6 +132,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
             run, progress, output_format, statistics=statistics, quiet=quiet
         )
     print_failures(report.failures)
+    print_undetermined(report)
     return _exit_code(report, error_on_warning=error_on_warning, exit_zero=exit_zero)
 
 

@@ -9,6 +9,7 @@ from harpia_formats.cli.options.declare import (
     READING,
     choice,
     flag,
+    number,
     text,
 )
 from harpia_formats.cli.options.values import delimiter, worker_count
@@ -93,6 +94,27 @@ ReferencesFrom = Annotated[
 ]
 SkipInvalid = Annotated[
     bool, flag("--skip-invalid", "Skip rows that are not valid.", panel=READING)
+]
+Exclude = Annotated[
+    list[str] | None,
+    text(
+        "PATTERN",
+        "Leave out files and folders that match, such as logs or 'old/**/*.json', "
+        "below the given folders (repeatable).",
+        panel=READING,
+    ),
+]
+SkipUnrecognised = Annotated[
+    bool,
+    flag(
+        "--skip-unrecognised",
+        "Pass over files in no known format, and say how many.",
+        panel=READING,
+    ),
+]
+MinRecords = Annotated[
+    int,
+    number("Fail if all files together have fewer than N records.", panel=READING),
 ]
 MaxRowBytes = Annotated[
     int,

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
-from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.problems import print_unread
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
 from harpia_formats.model.exact_json import encode
@@ -27,11 +27,10 @@ def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> Exit
     for changed in found.fields.values():
         write(_line(changed) + "\n")
     sys.stdout.flush()
-    failures = found.report.failures if found.report is not None else ()
-    print_failures(failures)
+    reports = () if found.report is None else (found.report,)
+    print_unread(*reports)
     if not quiet:
         write_stderr(_summary(found, how) + "\n")
-    reports = () if found.report is None else (found.report,)
     return exit_code_of(*reports, ok=found.ok)
 
 

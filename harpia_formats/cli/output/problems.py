@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import print_error, write_stderr
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import FileCount
+from harpia_formats.model.report import FileCount, Report
 
 if TYPE_CHECKING:  # only `detect` needs it
     from harpia_formats.detection.result import Detected
@@ -30,6 +30,34 @@ def print_failures(files: "Iterable[FileCount | Detected]") -> None:
     """Print an error line for each file that could not be read to its end."""
     for file in files:
         print_error(f"{file.path}: {file.reason}")
+
+
+def print_unread(*reports: Report) -> None:
+    """Print which files could not be read, and how many were passed over."""
+    print_failures(file for report in reports for file in report.failures)
+    skipped = [file.skipped for report in reports for file in report.skipped]
+    excluded = sum(report.excluded for report in reports)
+    if skipped:
+        from harpia_formats.io.file_kinds import counted_kinds  # noqa: PLC0415 - most runs pass over nothing
+
+        write_stderr(f"note: passed over: {counted_kinds(skipped)}\n")
+    if excluded:
+        files = "1 file" if excluded == 1 else f"{excluded:,} files"
+        write_stderr(f"note: left out by --exclude: {files}\n")
+
+
+def print_undetermined(report: Report) -> None:
+    """Print why a report is not `ok` if no finding and no unread file says so."""
+    if report.ok or report.errors or report.failures:
+        return
+    files = [file for file in report.files if file.undetermined]
+    records = sum(file.undetermined for file in files)
+    names = ", ".join(file.path for file in files[:3]) + ", …" * (len(files) > 3)  # noqa: PLR2004 - so many names say enough
+    is_known = any(file.format for file in files)
+    why = "" if is_known else "; the format is not known and S301 is not reported"
+    help_ = "" if is_known else "; name it with --format, or use --skip-unrecognised"
+    are = "record has" if records == 1 else "records have"
+    print_error(f"{names}: {records:,} {are} no verdict{why}{help_}")
 
 
 def _problem_lines(problem: Problem) -> str:

@@ -48,6 +48,8 @@ class Tally(msgspec.Struct):
     #: The groups of all files, in the order in which they were found.
     _groups: list[Group] = msgspec.field(default_factory=list)
     _kept: int = 0
+    #: How many files `exclude` left out.
+    excluded: int = 0
 
     @property
     def files(self) -> list[FileCount]:
@@ -161,7 +163,7 @@ class Tally(msgspec.Struct):
 
     def report(self) -> Report:
         """Return the counts so far; the examples were yielded by `keep`."""
-        return Report(tuple(self.files), tuple(self._groups), ())
+        return Report(tuple(self.files), tuple(self._groups), (), self.excluded)
 
 
 def _group_of(problem: Problem, key: GroupKey) -> Group:

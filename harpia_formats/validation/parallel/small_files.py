@@ -139,10 +139,10 @@ def _file(source: Source | SourceError, *, is_far: bool) -> "WholeFile":
     origin = source.origin
     size = splittable_size(origin) if is_far else None
     if isinstance(origin, RemoteFile):
-        return WholeFile(source.name, origin, size)
+        return WholeFile(source.name, origin, size, source.is_found)
     assert isinstance(origin, Path)  # noqa: S101 - only such sources have a size
     # A worker may have another working folder.
-    return WholeFile(source.name, origin.absolute(), size)
+    return WholeFile(source.name, origin.absolute(), size, source.is_found)
 
 
 def _answers(

@@ -281,7 +281,7 @@ class _FindingLog:
 
 def _file(run: RunPlan, file: WholeFile) -> FileResult:
     """Validate a file from its beginning to its end."""
-    count, source = FileCount(file.name), Source(file.name, file.origin)
+    count, source = FileCount(file.name), Source(file.name, file.origin, file.is_found)
     if file.size is not None and splittable_size(file.origin) != file.size:
         raise _NotSeenError(f"it does not have {file.size:,} bytes")
     log = _FindingLog(count, run.options.examples)

@@ -133,3 +133,5 @@ class WholeFile(msgspec.Struct, frozen=True):
     origin: Path | RemoteFile
     #: The bytes it must have, if the worker may see another file.
     size: int | None = None
+    #: Whether it was found in a folder, not named by the user.
+    is_found: bool = False

@@ -219,8 +219,8 @@ class FileValidators:
             return None
         other, sign = found
         is_sibling = other.format.family == own.format.family
-        # In no shape of the family it is a valid record: its errors are listed.
-        if is_sibling and not self._is_valid_as(other, value):
+        # Unless it is a valid record of another shape, its errors are listed.
+        if is_sibling and (self.options.strict or not self._is_valid_as(other, value)):
             return None
         message = f"this is {other.name} ({sign}), in a file of {own.name}"
         return Remark(OTHER_FORMAT, (), message, "put each format in its own file")

@@ -62,7 +62,7 @@ def test_strict_refuses_a_dialect_that_is_not_documented() -> None:
     path = FIXTURES / "nemo-output" / "valid" / "flat.jsonl"
 
     assert codes(path) == {"S202"}
-    assert codes(path, "--strict") == {"S201"}
+    assert codes(path, "--strict") == {"S201", "S101", "S104"}
 
 
 def test_lint_checks_more(tmp_path: Path) -> None:

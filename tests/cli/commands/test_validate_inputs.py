@@ -1,6 +1,7 @@
 """`harpia-formats validate`: which records and files it reads."""
 
 import gzip
+import shutil
 from pathlib import Path
 
 import pytest
@@ -238,3 +239,35 @@ def test_unknown_format_is_an_error(data: Path) -> None:
 
     assert (result.returncode, codes(result)) == (1, ["S301"])
     assert b"no known format" in result.stdout
+
+
+def test_records_without_a_verdict_are_told(data: Path) -> None:
+    """If S301 is ignored, the exit code 1 has its reason on standard error."""
+    result = run("validate", data / "good.jsonl", "--ignore", "S301", "--quiet")
+
+    assert (result.returncode, result.stdout) == (1, b"")
+    assert b" no verdict; the format is not known " in result.stderr
+    assert b"--skip-unrecognised" in result.stderr
+
+
+def test_files_are_chosen(tmp_path: Path) -> None:
+    """Files are left out, passed over and counted as the options say."""
+    shutil.copy(RUNS, tmp_path / "rows.jsonl")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    (tmp_path / "settings.json").write_text('{"tabSize": 2}')
+    skip, exclude = ("--skip-unrecognised",), ("--exclude", "settings.json")
+
+    assert run("validate", tmp_path).returncode == 1
+    assert run("validate", tmp_path, *skip).returncode == 0
+    assert run("validate", tmp_path, *exclude).returncode == 0
+    assert run("validate", tmp_path, *exclude, "--min-records", "99").returncode == 1
+    assert run("validate", tmp_path / "t.parquet", *exclude).returncode == 2
+    for command in (("convert", "--to", "record"), ("score", "--metrics", "em")):
+        result = run(*command, tmp_path, *skip)
+        assert result.returncode == 0
+        assert b"note: passed over: " in result.stderr
+        assert run(*command, tmp_path, *exclude).returncode == 0
+        assert run(*command, tmp_path).returncode == 1
+        least = run(*command, tmp_path, *exclude, "--min-records", "99")
+        assert least.returncode == 1
+        assert b" J115 too-few-records " in least.stderr

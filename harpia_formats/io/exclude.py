@@ -1,0 +1,71 @@
+"""Leave out files whose paths match patterns of the user."""
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+
+from harpia_formats.io.source import Source
+
+
+def check_patterns(patterns: Iterable[str]) -> None:
+    """Raise `TypeError` if `patterns` is one text and not several."""
+    if isinstance(patterns, str):
+        raise TypeError("exclude takes several patterns, such as ('logs', '*.old')")
+
+
+class Exclusion:
+    """Patterns of files that are left out, and how many files were left out so far.
+
+    A pattern is matched against the path of a file below the folder that the user
+    named, and against the folders on that path. One without a slash is matched against
+    each name on it. `*` matches no slash, `**` any number of folders.
+    """
+
+    def __init__(self, patterns: Iterable[str] = ()) -> None:
+        """Take the patterns."""
+        self._patterns = [
+            tuple(part for part in pattern.split("/") if part not in {"", "."})
+            for pattern in patterns
+        ]
+        self.count = 0
+
+    def left(self, sources: Iterable[Source], folder: str) -> Iterator[Source]:
+        """Yield the sources, found below `folder`, that no pattern matches."""
+        for source in sources:
+            if self._patterns and self._matches(_below(source.name, folder)):
+                self.count += 1
+            else:
+                yield source
+
+    def _matches(self, parts: tuple[str, ...]) -> bool:
+        return any(
+            _matches_path(parts, pattern)
+            if len(pattern) > 1
+            else any(fnmatchcase(part, *pattern) for part in parts)
+            for pattern in self._patterns
+            if pattern
+        )
+
+
+def _matches_path(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Return whether `pattern` matches a path, or one of the folders on it."""
+    if not pattern:
+        return True
+    first, rest = pattern[0], pattern[1:]
+    if first == "**":
+        ends = range(len(parts) + 1)
+        return any(_matches_path(parts[end:], rest) for end in ends)
+    is_first = bool(parts) and fnmatchcase(parts[0], first)
+    return is_first and _matches_path(parts[1:], rest)
+
+
+def _below(name: str, folder: str) -> tuple[str, ...]:
+    """Return the steps from `folder` to a file; of a file that was named, its path.
+
+    The folders above an absolute path are not what the patterns are about.
+    """
+    for base in (folder.rstrip("/"), str(PurePath(folder))):
+        if name.startswith(f"{base}/"):
+            return tuple(filter(None, name[len(base) :].split("/")))
+    path = PurePath(name)
+    return (path.name,) if path.is_absolute() else path.parts

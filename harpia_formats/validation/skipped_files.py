@@ -1,0 +1,74 @@
+"""Pass over files that hold no data, say which, and check that enough is left."""
+
+from collections.abc import Iterator, Sequence
+
+from harpia_formats.detection.other_shape import DetectionNote
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.io.discovery import is_data_name
+from harpia_formats.io.file_kinds import OtherKindError, counted_kinds
+from harpia_formats.io.reader import SourceError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import TOO_FEW_RECORDS, FileCount
+from harpia_formats.registry import rules_of
+from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.plan.run_plan import RunPlan
+from harpia_formats.validation.unit.collector import Collector
+
+UNKNOWN_FORMAT, SKIPPED_FILES = "S301", "J114"
+
+
+def note_if_skipped(
+    count: FileCount,
+    run: RunPlan,
+    error: SourceError | None,
+    notes: Sequence[DetectionNote],
+    *,
+    is_found: bool,
+) -> None:
+    """Note in the counts of a file if it is passed over, and what it is.
+
+    A file of another kind, which its `error` says, is passed over if it was found in a
+    folder. But where records are read, one that is called like a data file is an error:
+    its records would be missing. `notes` are those on its format.
+    """
+    asked = run.options.skip_unrecognised
+    if isinstance(error, OtherKindError):
+        is_needed = run.for_reading and is_data_name(count.path)
+        if asked or (is_found and not is_needed):
+            count.skipped, count.reason = error.kind.name, error.reason
+    elif asked and any(note.code == UNKNOWN_FORMAT for note in notes):
+        count.skipped = "a file in no known format"
+        count.reason = "is in no known format"
+
+
+def end_of_run(tally: Tally, run: RunPlan, min_records: int) -> Iterator[Problem]:
+    """Yield the problems of all files together: those passed over, too few records.
+
+    If all files were passed over, the first is one that could not be read.
+    """
+    skipped = [count for count in tally.files if count.skipped]
+    if skipped and len(skipped) == len(tally.files):
+        kinds = counted_kinds(count.skipped for count in skipped)
+        skipped[0].skipped = ""
+        skipped[0].reason = f"{skipped[0].reason} (no file is left; all are {kinds})"
+    elif skipped and SKIPPED_FILES in run.rules:
+        help_ = "--exclude PATTERN leaves files out; name a file to have it as an error"
+        message = f"passed over: {counted_kinds(file.skipped for file in skipped)}"
+        yield from _problem(tally, skipped[0], SKIPPED_FILES, message, help_)
+    records = sum(
+        count.valid if run.for_reading else count.records for count in tally.files
+    )
+    if records < min_records and tally.files:
+        what = "valid records" if run.for_reading else "records"
+        message = f"there are {records:,} {what}, fewer than {min_records:,}"
+        help_ = "see what is missing; --min-records asks for so many"
+        yield from _problem(tally, tally.files[0], TOO_FEW_RECORDS, message, help_)
+
+
+def _problem(
+    tally: Tally, count: FileCount, code: str, message: str, help_: str
+) -> Iterator[Problem]:
+    """Yield a problem of all files, which is counted with one of them."""
+    collector = Collector(rules_of([code]), count.path, 0)
+    collector.add(code, message, help_, collector.place(Cursor()))
+    yield from tally.keep(count, collector.take())
