@@ -2,7 +2,7 @@
 
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.sample import Sample
-from harpia_formats.parsing.csv_delimiter import DELIMITERS, TAB
+from harpia_formats.parsing.csv_delimiter import TAB, named
 
 #: The code of the rule that a table must have the delimiter that it is read with.
 OTHER_DELIMITER = "J307"
@@ -10,10 +10,7 @@ OTHER_DELIMITER = "J307"
 
 def delimiter_note(head: Sample) -> DetectionNote:
     """Return a note that the fields of a table have another delimiter."""
-    found, expected = (
-        DELIMITERS.get(delimiter, f"{delimiter!r}")
-        for delimiter in (head.other_delimiter, head.delimiter)
-    )
+    found, expected = named(head.other_delimiter), named(head.delimiter)
     name = "tab" if head.other_delimiter == TAB else f"'{head.other_delimiter}'"
     return DetectionNote(
         OTHER_DELIMITER,

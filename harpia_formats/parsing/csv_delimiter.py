@@ -22,6 +22,11 @@ def delimiter_named(text: str) -> str:
     return found
 
 
+def named(delimiter: str) -> str:
+    """Return the name of a delimiter, or the character itself in quotes."""
+    return DELIMITERS.get(delimiter, repr(delimiter))
+
+
 def check_delimiter(text: str | None) -> None:
     """Raise `ValueError` if a delimiter is given that is none."""
     if text is not None:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from harpia_formats.parsing.csv_delimiter import DELIMITERS
+from harpia_formats.parsing.csv_delimiter import named
 from harpia_formats.parsing.csv_fields import FIELD_LIMIT
 from harpia_formats.parsing.utf8_faults import first_fault
 
@@ -58,7 +58,7 @@ def too_many_fields() -> RecordFault:
 
 def not_doubled(at: int, delimiter: str) -> RecordFault:
     """Return the fault that text at `at` follows the closing quote of a field."""
-    mark = DELIMITERS.get(delimiter, f"{delimiter!r}")
+    mark = named(delimiter)
     message = f"something else than a {mark} stands behind the quote that ends a field"
     return RecordFault(
         "J301", at, message, "a quote inside of a quoted field must be doubled"

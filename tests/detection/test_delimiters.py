@@ -125,6 +125,32 @@ def test_delimiters_inside_of_texts_are_no_error(data: bytes, tmp_path: Path) ->
     assert validate(path).ok
 
 
+@pytest.mark.parametrize(
+    ("data", "delimiter", "codes"),
+    [
+        (b'"a,b"\n1\n', None, []),
+        (b"a;b\n1\n", None, ["J306"]),
+        (b"a,b\n1\n", ";", ["J306"]),
+        (b'"a;b"\n1\n', ";", []),
+    ],
+)
+def test_header_that_may_be_several_columns_is_doubtful(
+    data: bytes, delimiter: str | None, codes: list[str]
+) -> None:
+    """A header of one column with another delimiter in it gets a warning."""
+    report = validate(data, format="csv", delimiter=delimiter)
+
+    assert report.ok
+    assert [problem.code for problem in report.problems] == codes
+
+
+def test_advice_names_the_delimiter() -> None:
+    """A row with too many fields is advised on the delimiter of its table."""
+    (problem,) = validate(b"id;note\n1;a;b\n", delimiter=";").problems
+
+    assert problem.help == "put a field with a semicolon or a line end in quotes"
+
+
 def test_delimiter_claims_a_text_as_a_table(tmp_path: Path) -> None:
     """A text for which a delimiter is named is a table, whatever it is called."""
     path = tmp_path / "table.txt"

@@ -7,10 +7,12 @@ from typing import Any
 
 import msgspec
 
+from harpia_formats.detection.file_name import delimiter_of
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.mapping.columns import check_columns_exist
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
+from harpia_formats.parsing.csv_delimiter import DELIMITERS, named
 from harpia_formats.parsing.csv_records import TableBlank, TableFault, TableRow
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
@@ -23,8 +25,6 @@ from harpia_formats.validation.unit.rows import INTERNAL_ERROR, internal_error
 from harpia_formats.validation.unit.validators import FileValidators
 
 FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
-#: Other delimiters of fields, and their names.
-_delimiters = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 class TableRecord(msgspec.Struct, frozen=True):
@@ -122,7 +122,7 @@ class _TableValidator:
             check_columns_exist(mapped.values(), columns, self.collector.name)
         value = dict.fromkeys(columns, "")
         verdict = self._verdict(value)
-        findings = [*verdict.findings, *_of_columns(columns)]
+        findings = [*verdict.findings, *_of_columns(columns, self._delimiter)]
         self.found.is_usable = not any(
             finding.is_refusal or finding.code == INTERNAL_ERROR
             for finding in verdict.findings
@@ -134,6 +134,11 @@ class _TableValidator:
                 Finding(remark.code, 0, remark, value) for remark in remarks(value)
             ]
         self._add(findings, row, None)
+
+    @property
+    def _delimiter(self) -> str:
+        """The character between the fields of the table."""
+        return delimiter_of(self.validators.options.delimiter, self.collector.name)
 
     def row(self, row: TableRow) -> None:
         """Validate a record."""
@@ -147,7 +152,7 @@ class _TableValidator:
             # Also if the rule is not active, the record cannot be validated.
             self.undetermined.add(self.records)
             self._hand_on(row, number, None)
-            self._add([_wrong_count(row, columns)], row, number)
+            self._add([_wrong_count(row, columns, self._delimiter)], row, number)
             return
         texts = [cell.text for cell in row.fields]
         value = dict(zip(columns, texts, strict=True))
@@ -228,12 +233,12 @@ class _TableValidator:
         collector.add_findings(active, row_of, self.validators.schema)
 
 
-def _of_columns(columns: tuple[str, ...]) -> Iterator[Finding]:
+def _of_columns(columns: tuple[str, ...], delimiter: str) -> Iterator[Finding]:
     """Yield what is wrong with the header, whatever its columns are."""
-    found = [delimiter for delimiter in _delimiters if delimiter in columns[0]]
-    if len(columns) == 1 and found:
-        message = f"the header is one column, with {_delimiters[found[0]]} in it"
-        help_ = "separate fields by commas"
+    others = [mark for mark in DELIMITERS if mark != delimiter and mark in columns[0]]
+    if len(columns) == 1 and others:
+        message = f"the header is one column, with a {DELIMITERS[others[0]]} in it"
+        help_ = f"separate fields by a {named(delimiter)}, or give --delimiter"
         remark = Remark(OTHER_DELIMITER, (columns[0],), message, help_)
         yield Finding(OTHER_DELIMITER, 0, remark)
     for name, times in Counter(columns).items():
@@ -243,12 +248,12 @@ def _of_columns(columns: tuple[str, ...]) -> Iterator[Finding]:
             yield Finding(REPEATED_COLUMN, 0, remark)
 
 
-def _wrong_count(row: TableRow, columns: tuple[str, ...]) -> Finding:
+def _wrong_count(row: TableRow, columns: tuple[str, ...], delimiter: str) -> Finding:
     """Return the finding on a record with too few or too many fields."""
     found, wanted = len(row.fields), len(columns)
     fields = "field" if found == 1 else "fields"
     message = f"the record has {found:,} {fields}, the header {wanted:,}"
-    help_ = "put a field with a comma or a line end in quotes"
+    help_ = f"put a field with a {named(delimiter)} or a line end in quotes"
     if found < wanted:
         help_ = "add the fields that are missing, blank if need be"
     return Finding(FIELD_COUNT, 0, Remark(FIELD_COUNT, (), message, help_))
