@@ -7,8 +7,9 @@ held in memory.
 
 import math
 from array import array
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.model.metric_profile import ScoreError
@@ -26,7 +27,7 @@ from harpia_formats.scoring.match_questions import QuestionTable, match_question
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import PairedTest
 from harpia_formats.scoring.paired import compare_paired
-from harpia_formats.scoring.paired_answers import PairedAnswers, summed
+from harpia_formats.scoring.paired_answers import PairedAnswers
 from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.run import Scoring
@@ -76,6 +77,9 @@ class _SystemAnswers:
     #: that could not be scored.
     columns: list["array[float]"] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
+    #: The question and model of each answer as one number, and the answers by it.
+    _keys: "array[int]" = field(default_factory=lambda: array("q"))
+    _order: "array[int]" = field(default_factory=lambda: array("Q"))
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the statistics of an answer."""
@@ -102,26 +106,35 @@ class _SystemAnswers:
         """Return the names of all models."""
         return set(filter(None, self.models))
 
-    def places(self, keys: Sequence[bytes], *, by_model: bool) -> "_Places":
-        """Return the answers to each question by its key, and by model if `by_model`.
+    def sort(self, numbers: Sequence[int], models: Sequence[str]) -> None:
+        """Sort the answers by their question and model.
 
-        `keys` has the key of each question by its number.
+        `numbers` has for each question its number among those of both systems, -1 if
+        only one has it. `models` are the models by which answers are paired, if any.
         """
-        found: _Places = {}
-        for place, number in enumerate(self.numbers):
-            model = self.models[place] if by_model else ""
-            found.setdefault((keys[number], model), []).append(place)
-        return found
+        count = max(len(models), 1)
+        known = {model: at for at, model in enumerate(models)}
+        self._keys = array(
+            "q",
+            [
+                numbers[number] * count + known.get(model, 0)
+                for number, model in zip(self.numbers, self.models, strict=True)
+            ],
+        )
+        keys = self._keys
+        paired = (place for place, key in enumerate(keys) if key >= 0)
+        self._order = array("Q", sorted(paired, key=keys.__getitem__))
+
+    def groups(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield the answers to each question by each model, in ascending order."""
+        for key, places in groupby(self._order, key=self._keys.__getitem__):
+            yield key, list(places)
 
     def rows(self, metric: int, places: Iterable[int]) -> list[Sequence[float]]:
         """Return the statistics of those answers that have a score by a metric."""
         width, column = self.widths[metric], self.columns[metric]
         found = (column[place * width : (place + 1) * width] for place in places)
         return [row for row in found if row[0] == row[0]]
-
-
-#: Answers by the key of their question and their model.
-_Places = dict[tuple[bytes, str], list[int]]
 
 
 class ScoreComparison:
@@ -174,19 +187,16 @@ class ScoreComparison:
         ours, theirs = self._sides
         matched = match_questions(ours.questions, theirs.questions)
         models = self._several_models()
-        places = [
-            side.places(keys, by_model=bool(models))
-            for side, keys in zip(
-                self._sides, (matched.first, matched.second), strict=True
-            )
-        ]
-        both = [key for key in places[0] if key in places[1]]
+        ours.sort(matched.first, models)
+        theirs.sort(matched.second, models)
         count = sum(len(metric.names) for metric in first.measured)
         test = self._test.of_many(count)
         compared = [
             score
             for number, metric in enumerate(first.measured)
-            for score in self._compared(number, metric, places, both, test)
+            for score in self._compared(
+                metric, self._paired(number, metric, matched.keys, len(models)), test
+            )
         ]
         return ComparisonReport(
             with_adjusted(compared),
@@ -213,45 +223,45 @@ class ScoreComparison:
             raise ScoreError(DIFFERENT_MODELS)
         return sorted(ours)
 
+    def _paired(
+        self, number: int, metric: ComputedMetric, keys: Sequence[bytes], models: int
+    ) -> tuple[PairedAnswers, list[int]]:
+        """Return the answers to the questions that both have, by one metric.
+
+        With them it returns the number of answers of each system without a score.
+        """
+        measure = metric.measure
+        best = measure.best if measure.is_mean else None
+        paired = PairedAnswers(measure.scores, best)
+        unscored = [0, 0]
+        pairs = common_groups(*(side.groups() for side in self._sides))
+        count = max(models, 1)
+        for question, part in groupby(pairs, key=lambda pair: pair[0] // count):
+            rows: tuple[list[Sequence[float]], list[Sequence[float]]] = ([], [])
+            for _, *places in part:
+                found = [
+                    side.rows(number, mine)
+                    for side, mine in zip(self._sides, places, strict=True)
+                ]
+                for at, mine in enumerate(places):
+                    unscored[at] += len(mine) - len(found[at])
+                if all(found):
+                    rows[0].extend(found[0])
+                    rows[1].extend(found[1])
+            if rows[0]:
+                paired.add(keys[question], *rows)
+        return paired, unscored
+
     def _compared(
         self,
-        number: int,
         metric: ComputedMetric,
-        places: Sequence[_Places],
-        both: Sequence[tuple[bytes, str]],
+        paired: tuple[PairedAnswers, list[int]],
         test: PairedTest,
     ) -> Generator[ComparedScore, None, None]:
-        """Yield the scores of one metric, compared over the questions `both`."""
-        questions: dict[bytes, tuple[list[Sequence[float]], list[Sequence[float]]]] = {}
-        unscored = [0, 0]
-        for key in both:
-            found = [
-                side.rows(number, answers[key])
-                for side, answers in zip(self._sides, places, strict=True)
-            ]
-            for at, rows in enumerate(found):
-                unscored[at] += len(places[at][key]) - len(rows)
-            if all(found):
-                pair = questions.setdefault(key[0], ([], []))
-                for kept, rows in zip(pair, found, strict=True):
-                    kept.extend(rows)
-        measure = metric.measure
-        one, other = ([pair[at] for pair in questions.values()] for at in (0, 1))
-        answers = PairedAnswers(
-            list(questions),
-            [summed(rows) for rows in one],
-            [summed(rows) for rows in other],
-            [len(rows) for rows in one],
-            [len(rows) for rows in other],
-            measure.scores,
-            measure.best if measure.is_mean else None,
-        )
-        values = [
-            measure.scores(summed([row for rows in system for row in rows]))
-            for system in (one, other)
-        ]
+        """Yield the scores of one metric, compared over paired answers."""
+        answers, unscored = paired
         for name, first, second, comparison in zip(
-            metric.names, *values, compare_paired(answers, test), strict=True
+            metric.names, *answers.values(), compare_paired(answers, test), strict=True
         ):
             yield ComparedScore(
                 metric.request.label,
@@ -259,10 +269,25 @@ class ScoreComparison:
                 first,
                 second,
                 comparison,
-                measure.signature,
-                len(questions),
+                metric.measure.signature,
+                len(answers.keys),
                 (unscored[0], unscored[1]),
             )
+
+
+def common_groups(
+    first: Iterator[tuple[int, list[int]]], second: Iterator[tuple[int, list[int]]]
+) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Yield each key of two ascending streams that both have, with both values."""
+    one, other = next(first, None), next(second, None)
+    while one is not None and other is not None:
+        if one[0] == other[0]:
+            yield one[0], one[1], other[1]
+            one, other = next(first, None), next(second, None)
+        elif one[0] < other[0]:
+            one = next(first, None)
+        else:
+            other = next(second, None)
 
 
 def _notes(first: Iterable[str], second: Iterable[str]) -> list[str]:

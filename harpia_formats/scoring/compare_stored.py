@@ -1,8 +1,8 @@
 """Compare the scores in the records of two data sets, if computed the same way."""
 
-import math
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.select_model import ModelSelection
@@ -23,7 +23,7 @@ from harpia_formats.scoring.match_questions import match_questions
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.p_values import PairedTest
 from harpia_formats.scoring.paired import compare_paired
-from harpia_formats.scoring.paired_answers import PairedAnswers, summed
+from harpia_formats.scoring.paired_answers import PairedAnswers
 from harpia_formats.scoring.stored_scores import StoredScores
 
 
@@ -113,8 +113,9 @@ class StoredComparison:
         compared = [
             self._compared(
                 name,
-                first.values_by_key(name, matched.first),
-                second.values_by_key(name, matched.second),
+                first.values_of(name, matched.first),
+                second.values_of(name, matched.second),
+                matched.keys,
                 test,
             )
             for name in names
@@ -193,28 +194,24 @@ class StoredComparison:
     def _compared(
         self,
         name: str,
-        ours: dict[bytes, list[float]],
-        theirs: dict[bytes, list[float]],
+        ours: dict[int, list[float]],
+        theirs: dict[int, list[float]],
+        keys: Sequence[bytes],
         test: PairedTest,
     ) -> ComparedScore:
         """Return the comparison of one metric, given its values by question."""
-        both = [key for key in ours if key in theirs]
-        # The statistics of a mean: the sum of the values, and their number.
-        one, other = (
-            [(math.fsum(values[key]), len(values[key])) for key in both]
-            for values in (ours, theirs)
-        )
-        answers = PairedAnswers(
-            both,
-            one,
-            other,
-            [len(ours[key]) for key in both],
-            [len(theirs[key]) for key in both],
-            means(1),
-            self._best(both, ours, theirs),
-        )
-        (first,), (second,) = (means(1)(summed(system)) for system in (one, other))
-        (comparison,) = compare_paired(answers, test)
+        # A stored score declares no scale: 100 if one is above 1.
+        every = (value for found in (ours, theirs) for value in chain(*found.values()))
+        best = 100.0 if max(every, default=0.0) > 1 else 1.0
+        paired = PairedAnswers(means(1), best)
+        for question in sorted(ours.keys() & theirs.keys()):
+            # The statistics of a mean: a value, and their number.
+            one, other = (
+                [(value, 1.0) for value in found[question]] for found in (ours, theirs)
+            )
+            paired.add(keys[question], one, other)
+        (first,), (second,) = paired.values()
+        (comparison,) = compare_paired(paired, test)
         return ComparedScore(
             name,
             name,
@@ -222,12 +219,6 @@ class StoredComparison:
             second,
             comparison,
             next(iter(self._sides[0].signatures[name])),
-            len(both),
+            len(paired.keys),
             (self._sides[0].unscored[name], self._sides[1].unscored[name]),
         )
-
-    @staticmethod
-    def _best(both: Iterable[bytes], *systems: dict[bytes, list[float]]) -> float:
-        """Return the best score of a scale that is not declared: 100, or else 1."""
-        values = (value for key in both for system in systems for value in system[key])
-        return 100.0 if max(values, default=0.0) > 1 else 1.0

@@ -1,19 +1,16 @@
 """The questions of two data sets, and which of them both have."""
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Record
-from harpia_formats.scoring.questions import (
-    NOTHING,
-    WIDTH,
-    digest_of,
-    question_of,
-)
+from harpia_formats.scoring.questions import NOTHING, WIDTH, question_of
 
 #: The parts of a question in its key, in their order.
 _PARTS = ("id", "input", "references")
+_ALL_BITS = (1 << 8 * WIDTH) - 1
 _NAMES = {"id": "id", "input": "prompt", "references": "reference"}
 _OTHER = {"input": "have another prompt", "references": "have other references"}
 
@@ -28,19 +25,30 @@ class QuestionTable:
         """Return the number of the question of `record`, and add it if it is new."""
         return self._numbers.setdefault(question_of(record).key, len(self._numbers))
 
-    def parts(self) -> list[bytes]:
-        """Return for each question the digests of id, input and references."""
-        return list(self._numbers)
+    def has_part(self, part: str) -> bool:
+        """Tell whether questions have a part: all an id, or any of them another one."""
+        places = _places((part,))
+        found = (key[place] != NOTHING for key in self._numbers for place in places)
+        return all(found) if part == "id" else any(found)
+
+    def keys(self, parts: Sequence[str]) -> Iterable[bytes]:
+        """Yield the digests of some parts of each question, in turn."""
+        places = _places(parts)
+        if len(places) == len(_PARTS):
+            return self._numbers
+        return (b"".join([key[place] for place in places]) for key in self._numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedQuestions:
-    """The keys by which the questions of two data sets are paired."""
+    """The questions that two data sets share."""
 
-    #: The digest of each question of each data set, by its number.
-    first: list[bytes]
-    second: list[bytes]
-    #: The numbers of different questions that only one data set has.
+    #: A digest of each question that is in both.
+    keys: list[bytes]
+    #: For each question of each data set its place in `keys`, -1 if it is not in both.
+    first: "array[int]"
+    second: "array[int]"
+    #: The number of different questions that only one data set has.
     only_first: int
     only_second: int
     #: What was paired by less than all parts, and what does not match.
@@ -48,16 +56,38 @@ class MatchedQuestions:
 
 
 def match_questions(first: QuestionTable, second: QuestionTable) -> MatchedQuestions:
-    """Return by which keys the questions of both data sets are paired.
+    """Return which questions of two data sets are the same.
 
     A part that one data set has in no record is not compared, which a note says; nor is
     the id if a record of either has none. Raises `ScoreError` if no question matches.
     """
-    tables = [table.parts() for table in (first, second)]
+    parts, notes = _compared_parts(first, second)
+    known = set(second.keys(parts))
+    every = dict.fromkeys(first.keys(parts))
+    both = {key: at for at, key in enumerate(key for key in every if key in known)}
+    only_first, only_second = len(every) - len(both), len(known) - len(both)
+    del every, known
+    difference = _difference(first, second, parts) if only_first else ""
+    if not both:
+        raise ScoreError(f"no question is in both inputs{difference}")
+    if difference:
+        notes.append(f"not all questions match{difference}")
+    ours, theirs = (
+        array("q", [both.get(key, -1) for key in table.keys(parts)])
+        for table in (first, second)
+    )
+    keys = [_folded(key) for key in both]
+    return MatchedQuestions(keys, ours, theirs, only_first, only_second, tuple(notes))
+
+
+def _compared_parts(
+    first: QuestionTable, second: QuestionTable
+) -> tuple[list[str], list[str]]:
+    """Return the parts by which questions are paired, and notes on those left out."""
     notes = []
     compared = []
     for part in _PARTS:
-        has = [_has_part(keys, part) for keys in tables]
+        has = [table.has_part(part) for table in (first, second)]
         if all(has):
             compared.append(part)
         elif any(has) and part != "id":
@@ -66,43 +96,32 @@ def match_questions(first: QuestionTable, second: QuestionTable) -> MatchedQuest
                 f"the {where} input has no {_NAMES[part]}s: questions are paired "
                 "without them"
             )
-    if not compared or compared == ["references"]:
+    if compared in ([], ["references"]):
         raise ScoreError(
-            "the records of both inputs have neither ids nor prompts in common by "
-            "which they could be paired"
+            "the records of both inputs have neither ids nor prompts by which they "
+            "could be paired"
         )
-    ours, theirs = ([_part_of(key, compared) for key in keys] for keys in tables)
-    known, others = set(ours), set(theirs)
-    difference = _difference(ours, theirs, compared)
-    if not known & others:
-        raise ScoreError(f"no question is in both inputs{difference}")
-    if difference:
-        notes.append(f"not all questions match{difference}")
-    return MatchedQuestions(
-        [digest_of(key.hex()) for key in ours],
-        [digest_of(key.hex()) for key in theirs],
-        len(known - others),
-        len(others - known),
-        tuple(notes),
-    )
+    return compared, notes
 
 
-def _has_part(keys: Iterable[bytes], part: str) -> bool:
-    """Tell whether questions have a part: the id in all, another in at least one."""
-    at = _PARTS.index(part) * WIDTH
-    found = (key[at : at + WIDTH] != NOTHING for key in keys)
-    return all(found) if part == "id" else any(found)
+def _places(parts: Sequence[str]) -> list[slice]:
+    """Return where the digests of some parts are in a key."""
+    starts = [_PARTS.index(part) * WIDTH for part in parts]
+    return [slice(start, start + WIDTH) for start in starts]
 
 
-def _part_of(key: bytes, parts: Sequence[str]) -> bytes:
-    """Return the digests of some parts in their place, and `NOTHING` for the others."""
-    return b"".join(
-        key[at * WIDTH : (at + 1) * WIDTH] if part in parts else NOTHING
-        for at, part in enumerate(_PARTS)
-    )
+def _folded(key: bytes) -> bytes:
+    """Return one digest for the digests of several parts."""
+    value: int = 0
+    for start in range(0, len(key), WIDTH):
+        # Multiplied, so that two equal parts do not cancel each other.
+        value = value * 3 ^ int.from_bytes(key[start : start + WIDTH], "little")
+    return (value & _ALL_BITS).to_bytes(WIDTH, "little")
 
 
-def _difference(ours: list[bytes], theirs: list[bytes], compared: list[str]) -> str:
+def _difference(
+    first: QuestionTable, second: QuestionTable, compared: Sequence[str]
+) -> str:
     """Return how questions of one side differ from those of the other, "" if not.
 
     It counts the questions that share parts with the other side but not the next part.
@@ -110,16 +129,9 @@ def _difference(ours: list[bytes], theirs: list[bytes], compared: list[str]) -> 
     reasons = []
     for size in range(1, len(compared)):
         shared, following = compared[:size], compared[: size + 1]
-        known = {_part_of(key, shared) for key in theirs}
-        alike = {_part_of(key, following) for key in theirs}
-        count = len(
-            {
-                key
-                for key in ours
-                if _part_of(key, shared) in known
-                and _part_of(key, following) not in alike
-            }
-        )
+        known, alike = set(second.keys(shared)), set(second.keys(following))
+        pairs = zip(first.keys(shared), first.keys(following), strict=True)
+        count = len({more for part, more in pairs if part in known} - alike)
         if count:
             same = " and ".join(_NAMES[part] for part in shared)
             reasons.append(f"{count:,} with the same {same} {_OTHER[following[-1]]}")

@@ -1,8 +1,8 @@
 """The answers of two systems to the same questions, by one metric."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 
 from harpia_formats.scoring.bootstrap import Scores
@@ -15,17 +15,30 @@ class PairedAnswers:
     Each list has one member a question, each row the sums of statistics over answers.
     """
 
-    #: The digests of the questions.
-    keys: list[bytes]
-    first: Sequence[Sequence[float]]
-    second: Sequence[Sequence[float]]
-    #: How many scored answers each system has.
-    first_counts: list[int]
-    second_counts: list[int]
     #: Returns a score for each name of the metric from summed statistics.
     scores: Scores
     #: The best score of a metric that is a mean, None for a pooled metric.
     best: float | None
+    #: The digests of the questions.
+    keys: list[bytes] = field(default_factory=list)
+    first: list[Sequence[float]] = field(default_factory=list)
+    second: list[Sequence[float]] = field(default_factory=list)
+    #: How many scored answers each system has.
+    first_counts: list[int] = field(default_factory=list)
+    second_counts: list[int] = field(default_factory=list)
+
+    def add(
+        self,
+        key: bytes,
+        first: Sequence[Sequence[float]],
+        second: Sequence[Sequence[float]],
+    ) -> None:
+        """Add a question with the statistics of each answer of both systems."""
+        self.keys.append(key)
+        self.first.append(summed(first))
+        self.second.append(summed(second))
+        self.first_counts.append(len(first))
+        self.second_counts.append(len(second))
 
     def values(self) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """Return the scores of both systems over all questions."""
@@ -39,7 +52,7 @@ class PairedAnswers:
     def differing(self) -> int:
         """Return on how many questions the systems have other statistics."""
         pairs = zip(self.first, self.second, strict=True)
-        return sum(list(one) != list(other) for one, other in pairs)
+        return sum(one != other for one, other in pairs)
 
     def parts(self, at: int) -> list[float] | None:
         """Return what each question adds to the difference of a score.
@@ -80,6 +93,8 @@ class PairedAnswers:
         ]
 
 
-def summed(rows: Iterable[Sequence[float]]) -> list[float]:
+def summed(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
     """Return the sums of statistics, place by place; their order does not matter."""
-    return [math.fsum(column) for column in zip(*rows, strict=True)]
+    if len(rows) == 1:
+        return tuple(rows[0])
+    return tuple(math.fsum(column) for column in zip(*rows, strict=True))

@@ -61,7 +61,8 @@ def _drawn(
     sizes = np.array([part for _, part in moved], dtype=np.float64)
     flipped = np.zeros(draws)
     for part in pieces(len(keys), draws // 8):
-        flipped += sizes[part] @ flips_of(keys[part], seed, draws).astype(np.float64)
+        flips = flips_of(keys[part], seed, draws).astype(np.float64)
+        flipped += np.einsum("k,kd->d", sizes[part], flips)
     sums = np.abs(sizes.sum() - 2 * flipped)
     return (1 + int(np.count_nonzero(sums >= least))) / (1 + draws)
 
@@ -91,8 +92,9 @@ def exchange_test(answers: PairedAnswers, at: int, draws: int, seed: int) -> flo
     )
     moved = np.zeros((draws, ours.shape[1]))
     for part in pieces(len(answers.keys), draws // 8):
-        flips = flips_of(answers.keys[part], seed, draws).T.astype(np.float64)
-        moved += flips @ (theirs[part] - ours[part])
+        flips = flips_of(answers.keys[part], seed, draws).astype(np.float64)
+        # Not by `@`, which starts threads for each of these small products.
+        moved += np.einsum("kd,ks->ds", flips, theirs[part] - ours[part])
     one, other = ours.sum(0), theirs.sum(0)
     least = _gap(answers, at, one, other) - _ROUNDING
     as_far = sum(_gap(answers, at, one + part, other - part) >= least for part in moved)

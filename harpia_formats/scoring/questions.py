@@ -5,6 +5,8 @@ references. Records with the same ones hold answers to one question.
 """
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from msgspec import UNSET
 
@@ -72,9 +74,15 @@ def prompt_text(record: Record) -> str:
 
 def digest_of(*parts: str) -> bytes:
     """Return a digest of some texts, which differs for other texts or another order."""
-    from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, too slow for --help
-
     # With its length in front of each part, no two lists of parts are the same text.
     text = "".join([f"{len(part)}:{part}" for part in parts])
     key = text.encode("utf-8", "surrogatepass")
-    return blake2b(key, digest_size=WIDTH).digest()
+    digest: bytes = _hash()(key, digest_size=WIDTH).digest()
+    return digest
+
+
+@cache
+def _hash() -> Any:
+    from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, too slow for --help
+
+    return blake2b

@@ -60,13 +60,16 @@ class StoredScores:
         signature = "" if score.signature is UNSET else score.signature
         self.signatures.setdefault(name, {})[signature] = None
 
-    def values_by_key(
-        self, name: str, keys: Sequence[bytes]
-    ) -> dict[bytes, list[float]]:
-        """Return the scores of one metric by the key of their question."""
-        found: dict[bytes, list[float]] = {}
-        for number, values in self.values[name].items():
-            found.setdefault(keys[number], []).extend(values)
+    def values_of(self, name: str, numbers: Sequence[int]) -> dict[int, list[float]]:
+        """Return the scores of one metric by question.
+
+        `numbers` has for each question its number among those of both data sets, -1 if
+        only one has it.
+        """
+        found: dict[int, list[float]] = {}
+        for question, values in self.values[name].items():
+            if numbers[question] >= 0:
+                found.setdefault(numbers[question], []).extend(values)
         return found
 
 

@@ -49,16 +49,9 @@ def compared(
     one: Rows, other: Rows, scores: Any = mean, name: str | None = None, **given: int
 ) -> Comparison | None:
     """Return the comparison of two systems with one answer a question."""
-    counts = [1] * len(one)
-    answers = PairedAnswers(
-        keys(len(one)),
-        one,
-        other,
-        counts,
-        counts,
-        scores,
-        1.0 if scores is mean else None,
-    )
+    answers = PairedAnswers(scores, 1.0 if scores is mean else None)
+    for key, mine, its in zip(keys(len(one)), one, other, strict=True):
+        answers.add(key, [mine], [its])
     settings = {"replicates": 1000, "seed": 12345} | given
     (found,) = compare_paired(answers, PairedTest(name, level=0.95, **settings))
     return found

@@ -1,0 +1,256 @@
+"""Measure what intervals and tests promise, on data sets whose truth is known.
+
+Intervals and p-values come from the functions of the product; only the data are
+simulated. `docs/benchmarks/coverage.md` has the definitions and the results.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from harness.candidates import ROOT
+from report.tables import table
+
+from harpia_formats.metrics.mean import means
+from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.scoring.intervals import (
+    FEW,
+    QUANTA,
+    QuestionMoments,
+    wilson_interval,
+)
+from harpia_formats.scoring.p_values import BOOTSTRAP, PERMUTATION, PairedTest
+from harpia_formats.scoring.paired import compare_paired
+from harpia_formats.scoring.paired_answers import PairedAnswers
+from harpia_formats.scoring.questions import digest_of
+
+MARKDOWN = """\
+# Coverage of intervals and false positives of tests
+
+Written by `benchmarks/coverage.py`: {sets:,} simulated data sets a cell, at a level of
+95 percent. Every interval and p-value is that of the functions which `score` and
+`score compare` use.
+
+## Intervals of means between 0 and 1
+
+The share of data sets whose interval holds the true mean *p*. With ten answers, the
+chance of a right answer differs between questions: it is drawn from Beta(*cp*,
+*c*(1 - *p*)), where a small *c* means questions that are nearly always or nearly never
+answered rightly.
+
+{coverage}
+
+Where the number of questions times min(*p*, 1 - *p*) is at least {few}, a coverage of
+0.92 to 0.98 is required; elsewhere at least 0.85, and the table of scores marks the
+interval as approximate.
+
+## Tests of two equal systems
+
+The share of pairs of equally good systems with a p-value below 0.05. The answers of
+both systems are drawn independently, with the same chance or the same distribution of
+scores for a question.
+
+{tests}
+
+At most 0.055 is required of the permutation test and at most 0.075 of the bootstrap,
+and of continuous scores at least 0.03. For scores of 0 and 1 there is no lower bound:
+with few questions that differ, only few p-values are possible.
+
+To repeat it: `python benchmarks/coverage.py --sets {sets}`
+"""
+#: Numbers of questions with the true mean.
+CELLS = (
+    (30, 0.5),
+    (30, 0.7),
+    (30, 0.8),
+    (30, 0.95),
+    (30, 0.98),
+    (50, 0.9),
+    (100, 0.95),
+    (100, 0.99),
+    (500, 0.95),
+)
+#: The number of answers to a question, and c; None if all questions are alike.
+ANSWERS: tuple[tuple[int, float | None], ...] = ((1, None), (10, 1.0), (10, 4.0))
+#: The kinds of scores of two equal systems: answers to a question, and c; a c of None
+#: is a continuous score.
+NULLS: dict[str, tuple[int, float | None]] = {
+    "continuous, 1 answer": (1, None),
+    "continuous, 10 answers": (10, None),
+    "0 or 1, 1 answer": (1, 4.0),
+    "0 or 1, 10 answers": (10, 1.0),
+}
+QUESTIONS = (30, 50, 100)
+#: Standard deviations by which few data sets may be beyond a bound.
+SLACK = 3
+#: From so many data sets on, bounds hold without slack.
+MANY = 2000
+TESTS = (PERMUTATION, BOOTSTRAP)
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One measured share with its bounds."""
+
+    name: str
+    share: float
+    least: float
+    most: float
+
+    def is_met(self, sets: int) -> bool:
+        """Tell whether the share is within its bounds, wider for few data sets."""
+        return all(
+            side * (bound - self.share) <= _slack(bound, sets)
+            for side, bound in ((1, self.least), (-1, self.most))
+        )
+
+
+def _slack(bound: float, sets: int) -> float:
+    return SLACK * sqrt(bound * (1 - bound) / sets) if sets < MANY else 0.0
+
+
+def coverage(
+    questions: int, mean: float, answers: int, spread: float | None, sets: int
+) -> Cell:
+    """Return the share of data sets whose interval holds the true mean."""
+    chance = _generator("coverage", questions, mean, answers, spread)
+    held = 0
+    for _ in range(sets):
+        shares = _shares(chance, questions, mean, spread)
+        right = chance.binomial(answers, shares).tolist()
+        moments = QuestionMoments()
+        moments.add([answers] * questions, [count * QUANTA for count in right])
+        low, high = wilson_interval(moments, LEVEL) or (1.0, 0.0)
+        held += low <= mean <= high
+    is_usual = questions * min(mean, 1 - mean) >= FEW - 1e-9
+    bounds = (0.92, 0.98) if is_usual else (0.85, 1.0)
+    name = f"{questions} questions, p {mean:g}"
+    return Cell(name, held / sets, *bounds)
+
+
+def false_positives(
+    kind: str, questions: int, test: str, sets: int, replicates: int = REPLICATES
+) -> Cell:
+    """Return the share of pairs of equal systems with a p-value below 0.05."""
+    answers, spread = NULLS[kind]
+    chance = _generator(kind, questions)
+    keys = [digest_of(f"{number}") for number in range(questions)]
+    below = 0
+    for seed in range(sets):
+        first, second = _systems(chance, questions, answers, spread)
+        paired = PairedAnswers(means(1), 1.0)
+        for number, pair in enumerate(zip(first, second, strict=True)):
+            paired.add(keys[number], *pair)
+        settings = PairedTest(test, replicates, SEED + seed, LEVEL)
+        (found,) = compare_paired(paired, settings)
+        below += found is not None and found.p_value < ALPHA
+    least = 0.03 if spread is None else 0.0
+    most = 0.055 if test == PERMUTATION else 0.075
+    return Cell(f"{kind}, {questions} questions", below / sets, least, most)
+
+
+def _systems(
+    chance: Any, questions: int, answers: int, spread: float | None
+) -> list[list[list[tuple[float, float]]]]:
+    """Return the statistics of each answer of two equal systems, by question."""
+    size = (2, questions, answers)
+    if spread is None:
+        ease = chance.random((1, questions, 1))
+        drawn = chance.beta(2 * ease + 0.5, 2.5 - 2 * ease, size)
+    else:
+        shares = chance.beta(spread * 0.7, spread * 0.3, (1, questions, 1))
+        drawn = (chance.random(size) < shares).astype(float)
+    return [
+        [[(score, 1.0) for score in scores] for scores in system]
+        for system in drawn.tolist()
+    ]
+
+
+def _shares(chance: Any, questions: int, mean: float, spread: float | None) -> Any:
+    """Return the chance of a right answer to each question."""
+    if spread is None:
+        return [mean] * questions
+    return chance.beta(spread * mean, spread * (1 - mean), questions)
+
+
+def _generator(*words: object) -> Any:
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    digest = digest_of(*(f"{word}" for word in words))
+    return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
+def coverage_cells(
+    sets: int, cells: Sequence[tuple[int, float]] = CELLS
+) -> Iterator[list[Cell]]:
+    """Yield for each number of questions and mean a cell for each of `ANSWERS`."""
+    for questions, mean in cells:
+        yield [
+            coverage(questions, mean, answers, spread, sets)
+            for answers, spread in ANSWERS
+        ]
+
+
+def null_cells(
+    sets: int, sizes: Sequence[int] = QUESTIONS, replicates: int = REPLICATES
+) -> Iterator[list[Cell]]:
+    """Yield for each kind of scores and number of questions a cell for each test."""
+    for kind in NULLS:
+        for questions in sizes:
+            yield [
+                false_positives(kind, questions, test, sets, replicates)
+                for test in TESTS
+            ]
+
+
+def cells_table(heads: Sequence[str], rows: Sequence[Sequence[Cell]], sets: int) -> str:
+    """Return the measured shares as a table; one beyond its bounds has a `!`."""
+    return table(
+        heads,
+        [
+            [
+                row[0].name,
+                *(
+                    f"{cell.share:.3f}{'' if cell.is_met(sets) else ' !'}"
+                    for cell in row
+                ),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def main(given: list[str] | None = None) -> int:
+    """Measure, write the tables, and return 1 if a share is beyond its bounds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=MANY, help="data sets a cell")
+    output = ROOT / "docs" / "benchmarks" / "coverage.md"
+    parser.add_argument("--output", type=Path, default=output)
+    arguments = parser.parse_args(given)
+    sets: int = arguments.sets
+    intervals = list(coverage_cells(sets))
+    tests = list(null_cells(sets))
+    kinds = [
+        "1 answer" if spread is None else f"{answers} answers, c = {spread:g}"
+        for answers, spread in ANSWERS
+    ]
+    text = MARKDOWN.format(
+        sets=sets,
+        few=FEW,
+        coverage=cells_table(["data", *kinds], intervals, sets),
+        tests=cells_table(["scores", *TESTS], tests, sets),
+    )
+    arguments.output.write_text(text, encoding="utf-8")
+    print(text)
+    return int(
+        not all(cell.is_met(sets) for row in (*intervals, *tests) for cell in row)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

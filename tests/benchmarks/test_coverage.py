@@ -1,0 +1,66 @@
+"""What intervals and tests promise is measured on simulated data."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip("numpy", reason="the extra score is not installed")
+
+
+@pytest.fixture
+def simulation(modules: Callable[[str], ModuleType]) -> ModuleType:
+    """Return the module of the simulation."""
+    return modules("coverage")
+
+
+def test_intervals_hold_the_truth_as_often_as_promised(simulation: ModuleType) -> None:
+    """With 300 data sets a cell, the coverage is within its bounds but for chance."""
+    cells = [cell for row in simulation.coverage_cells(300) for cell in row]
+
+    assert len(cells) == 27
+    assert [cell for cell in cells if not cell.is_met(300)] == []
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "continuous, 1 answer",
+        "continuous, 10 answers",
+        "0 or 1, 1 answer",
+        "0 or 1, 10 answers",
+    ],
+)
+def test_equal_systems_are_rarely_told_apart(simulation: ModuleType, kind: str) -> None:
+    """With 300 data sets, p-values below 0.05 are as rare as promised."""
+    cells = [
+        simulation.false_positives(kind, 30, test, 300, replicates=400)
+        for test in simulation.TESTS
+    ]
+
+    assert [cell for cell in cells if not cell.is_met(300)] == []
+
+
+@pytest.mark.long
+def test_all_promises_are_kept(
+    simulation: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With 2,000 data sets a cell, every interval and test is within its bounds."""
+    output = tmp_path / "coverage.md"
+
+    code = simulation.main(["--sets", "2000", "--output", str(output)])
+
+    assert output.read_text(encoding="utf-8") in capsys.readouterr().out
+    assert code == 0
+
+
+def test_a_share_beyond_its_bounds_is_marked(simulation: ModuleType) -> None:
+    """A share that is beyond its bounds by more than chance has a mark."""
+    wrong = simulation.Cell("few", 0.8, 0.92, 0.98)
+    lucky = simulation.Cell("few", 0.9, 0.92, 0.98)
+
+    assert not wrong.is_met(300)
+    assert lucky.is_met(300)
+    assert not lucky.is_met(2000)
+    assert "0.800 !" in simulation.cells_table(["data", "1"], [[wrong]], 300)
