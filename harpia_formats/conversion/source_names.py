@@ -1,17 +1,20 @@
 """Name the fields of records by the keys that they have in the rows of their source."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.problem import Path, pointer_of
 
 #: Stands for the last key of the members that are not counted one by one.
 REST = "*"
-#: Its word in the name of a field.
-_rest = "other keys"
+#: Its words in the name of a field.
+OTHER_KEYS = "other keys"
 #: Lists of a record that are lost as a whole, and a field of their items.
 _wholes = {"outputs": "outputs.text", "outputs.scores": "outputs.scores.value"}
+#: Fields that are made of each other where a format has one of them.
+_same_chat = {"messages": "outputs.turns", "outputs.turns": "messages"}
 
 
 class SourceNames:
@@ -23,33 +26,20 @@ class SourceNames:
     def __init__(self, adapter: FormatAdapter | None = None) -> None:
         #: The name and the keys of each field that a row has a place for.
         self._fields: dict[str, tuple[str, Path]] = {}
+        #: The keys of all fields, of those that share a path in records the first.
+        self._keys: set[Path] = set()
         #: The keys of the object in rows that each open object of a record is.
         self._open: dict[str, Path] = {}
         #: The owners of keys of the vendor, whose inner keys have names of their own.
         self._owners: frozenset[str] = frozenset()
         if adapter is None:
             return
-        for mapping in adapter.fields:
-            place = mapping.name, mapping.path
-            self._fields.setdefault(mapping.record_path, place)
-            if mapping.key_record_path:
-                self._fields.setdefault(mapping.key_record_path, place)
-        shared = Counter(name for name, _ in self._fields.values())
-        self._fields = {
-            path: (f"{name} ({path})" if shared[name] > 1 else name, keys)
-            for path, (name, keys) in self._fields.items()
+        self._fields = _fields_of(adapter)
+        self._keys = {
+            mapping.path
+            for mapping in adapter.fields
+            if self._fields[mapping.record_path][1] == mapping.path
         }
-        # Several answers or scores are lost as a whole; their key is that of the texts.
-        for path, inner in _wholes.items():
-            if inner in self._fields:
-                _, keys = self._fields[inner]
-                whole = keys[:-1] or keys
-                if path == "outputs":
-                    whole = adapter.answer_path or whole
-                name = ".".join(str(key) for key in whole)
-                self._fields.setdefault(path, (name, whole))
-        for path, name in adapter.other_names.items():
-            self._fields[path] = name, tuple(name.partition(" (")[0].split("."))
         self._open = {
             path: self._fields[path][1]
             for path in ("params", "metadata")
@@ -58,7 +48,8 @@ class SourceNames:
         if "extra" not in adapter.other_paths:
             # Else rows have the extra fields of records as such.
             self._open[f"extra.{adapter.vendor}"] = ()
-            self._open[f"outputs.extra.{adapter.vendor}"] = adapter.answer_path
+            if "outputs.extra" not in self._fields:
+                self._open[f"outputs.extra.{adapter.vendor}"] = adapter.answer_path
         self._owners = adapter.extra_owners
 
     def of(self, path: str) -> str:
@@ -72,7 +63,25 @@ class SourceNames:
         name = ".".join(str(key) for key in keys if key != REST)
         if keys[-1:] != (REST,):
             return name
-        return f"{_rest} of {name}" if name else _rest
+        return f"{OTHER_KEYS} of {name}" if name else OTHER_KEYS
+
+    def of_any_key(self, path: str) -> str:
+        """Return the name of the field at `path`, the same for all unknown keys."""
+        if path in self._fields:
+            return self.of(path)
+        for start in self._open:
+            if path.startswith(f"{start}."):
+                if start in self._fields:
+                    return self.of(start)
+                *owners, key = self._split(start, path.removeprefix(f"{start}."))
+                keys = (*self._open[start], *owners, key)
+                if keys in self._keys or path in self._owners:
+                    return self.of(path)
+                return self.of(".".join((start, *owners, REST)))
+        for start in ("extra", "outputs.extra"):
+            if path.startswith(f"{start}.") and start in self._fields:
+                return self.of(start)
+        return self.of(path)
 
     def pointer_of(self, path: str) -> str:
         """Return the JSON pointer in a row to the field at `path`.
@@ -95,7 +104,7 @@ class SourceNames:
             if path.startswith(f"{start}."):
                 return (*keys, *self._split(start, path.removeprefix(f"{start}.")))
         owner, _, member = path.rpartition(".")
-        if owner in self._fields:
+        if owner in self._fields and owner not in _wholes:
             return (*self._fields[owner][1], member)
         return None
 
@@ -108,3 +117,44 @@ class SourceNames:
                 return
             yield key
             start, rest = f"{start}.{key}", inner
+
+
+def _fields_of(adapter: FormatAdapter) -> dict[str, tuple[str, Path]]:
+    """Return the name and the keys of each field that a row has a place for."""
+    places: dict[str, tuple[str, Path]] = {}
+    for mapping in adapter.fields:
+        place = mapping.name, mapping.path
+        places.setdefault(mapping.record_path, place)
+        if mapping.key_record_path:
+            places.setdefault(mapping.key_record_path, place)
+    shared = Counter(name for name, _ in places.values())
+    found = {
+        path: (f"{name} ({path})" if shared[name] > 1 else name, keys)
+        for path, (name, keys) in places.items()
+    }
+    # Several answers or scores are lost as a whole; their key is that of the texts.
+    for path, inner in _wholes.items():
+        if inner in found:
+            _, keys = found[inner]
+            whole = (path == "outputs" and adapter.answer_path) or keys[:-1] or keys
+            found.setdefault(path, (".".join(map(str, whole)), whole))
+    for path, other in _same_chat.items():
+        if other in found:
+            found.setdefault(path, found[other])
+    for key, value in adapter.extra_examples.items():
+        for keys in _keys_below(key, value):
+            path = f"extra.{adapter.vendor}.{'.'.join(keys)}"
+            found[path] = ".".join(keys), keys
+    for path, name in adapter.other_names.items():
+        found[path] = name, tuple(name.partition(" (")[0].split("."))
+    return found
+
+
+def _keys_below(key: str, value: Any) -> Iterator[tuple[str, ...]]:
+    """Yield the keys of each value in an object, or `key` for another value."""
+    if not isinstance(value, dict):
+        yield (key,)
+        return
+    for inner, member in value.items():
+        for keys in _keys_below(inner, member):
+            yield (key, *keys)

@@ -62,9 +62,9 @@ def _with_system(record: Record, messages: Messages, fates: FieldFates) -> Recor
     """Return `record` with the system message that its chat begins with."""
     first = messages[0] if messages else {}
     text = first.get("content")
-    if first.get("role") != "system" or record.system == text or not text:
+    if first.get("role") != "system" or record.system == text:
         return record
-    if record.system is not UNSET or not isinstance(text, str):
+    if record.system is not UNSET or not isinstance(text, str) or not text:
         fates.dropped(SYSTEM_MESSAGE, "the first message")
         return record
     fates.defaulted("system", SYSTEM_OF_MESSAGES)

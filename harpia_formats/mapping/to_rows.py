@@ -150,6 +150,8 @@ class RecordMapper:
             if entry.path not in filled_in_vain
             and (entry.fate is not Fate.DEFAULTED or self._carries(entry.path))
         ]
+        if self.owners:
+            self._name_members(paths, fates)
         noted = {entry.path for entry in fates.entries}
         for path in paths:
             if path == SYSTEM_MESSAGE:
@@ -158,6 +160,17 @@ class RecordMapper:
                     fates.dropped(path, "a row has no place for it")
             elif path not in noted and not self._carries(path):
                 fates.dropped(path)
+
+    def _name_members(self, paths: tuple[str, ...], fates: FieldFates) -> None:
+        """Note what becomes of an object in an extra for each of its members."""
+        entries = []
+        for entry in fates.entries:
+            inner = [entry.path]
+            if entry.path in self.owners:
+                start = f"{entry.path}."
+                inner = [path for path in paths if path.startswith(start)] or inner
+            entries += [FieldFate(entry.fate, path, entry.how) for path in inner]
+        fates.entries = entries
 
     def _note_nulls(self, record: Record, fates: FieldFates) -> None:
         """Note fields that were dropped, and were null, as nulls that are left out."""

@@ -170,6 +170,10 @@ class FormatAdapter:
     other_paths: frozenset[str] = frozenset()
     #: The keys of the objects in rows whose unknown keys go to the extra of outputs.
     answer_path: tuple[str, ...] = ()
+    #: Values of keys that rows may have beside fields, by their keys in the vendor's
+    #: extra of a record and of an output; examples for what pairs of formats lose.
+    extra_examples: Mapping[str, Any] = field(default_factory=dict)
+    answer_extra_examples: Mapping[str, Any] = field(default_factory=dict)
     #: The names of what rows say beside the values of keys, by its path in a record: a
     #: key with something in parentheses, such as its place in a list.
     other_names: Mapping[str, str] = field(default_factory=dict)

@@ -120,6 +120,12 @@ def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
         extras_path=("metadata",),
         extras_as_text=True,
         other_paths=frozenset({"outputs.index"}) if version.has_lists else frozenset(),
+        extra_examples={
+            "schema_version": version.other_label,
+            "sample_hash": "0" * 64,
+            "evaluation": {"num_turns": 1, "tool_calls_count": 0},
+            **({"output": {"reasoning_trace": ["more"]}} if version.has_lists else {}),
+        },
         other_names={"outputs.index": "output.raw (the place in the list)"},
     )
 

@@ -26,6 +26,11 @@ class Version:
     is_closed: bool = False
 
     @property
+    def other_label(self) -> str:
+        """A value of `schema_version` that a row may keep and does not get."""
+        return _prefix + self.label
+
+    @property
     def labels(self) -> frozenset[str]:
         """The values of `schema_version` that a row may keep."""
         known = (self.label, *self.other_labels)

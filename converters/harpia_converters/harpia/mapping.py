@@ -171,6 +171,7 @@ LAB_INPUT = FormatAdapter(
     write_header=write_header,
     header_fields=("metrics", f"extra.{_vendor}"),
     other_paths=frozenset({"outputs.index", f"outputs.extra.{_vendor}"}),
+    answer_extra_examples={_in_a_list: True},
     other_names={
         "outputs.index": f"{_answer} (the place in the list)",
         f"outputs.extra.{_vendor}.{_in_a_list}": f"{_answer} (one text in a list)",

@@ -155,6 +155,7 @@ COLUMNS = FormatAdapter(
     write_header=_write_header,
     header_fields=(f"extra.{_vendor}",),
     other_paths=frozenset({f"outputs.extra.{_vendor}"}),
+    answer_extra_examples={_column: _responses},
     other_names={
         f"outputs.extra.{_vendor}.{_column}": f"{_responses} (the name of the column)"
     },

@@ -193,6 +193,7 @@ MANUAL = FormatAdapter(
     ),
     extras_path=(),
     other_names={SYSTEM_MESSAGE: "system"},
+    extra_examples={"conversation": [{"*": "value"}]},
 )
 
 TABLE = FormatAdapter(

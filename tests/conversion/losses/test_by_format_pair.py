@@ -1,58 +1,72 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
 
 import harpia_formats
 from harpia_formats.conversion.losses.by_format_pair import (
+    FieldLosses,
     PairLosses,
     all_pairs,
     line_of,
     losses_of_pair,
+    mapper_for,
     pair_as_dict,
 )
+from harpia_formats.conversion.losses.specimens import (
+    FILLED,
+    specimens_between,
+    specimens_of,
+)
+from harpia_formats.conversion.report import LOSSES
+from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.requirements import ConversionError, check_requirements
 from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
+from harpia_formats.model.format import Container
+from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of, readable_formats, writable_formats
+from harpia_formats.testing.strategies import filled, records
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = readable_formats()
 WRITABLE = writable_formats()
 PAIRS = [(source, target) for source in FORMATS for target in WRITABLE]
 PAIRS = [each for each in PAIRS if each[0] != each[1]]
-#: What makes every record with a question fit for every format.
-CONSTANTS: dict[str, Any] = {
-    "id": "1",
-    "prompt": "q",
-    "references": ["r"],
-    "outputs.model": "org/m",
-    "outputs.text": "a",
-    "outputs.scores.value": 1,
-    "outputs.scores.is_correct": True,
-    "outputs.scores.evaluation_id": "e",
-    "outputs.scores.evaluation_name": "n",
-}
-#: Paths that the table lists as a whole, as answers and scores.
-WHOLES = {"outputs", "outputs.scores"}
 
 
-def pair(source: str, target: str) -> PairLosses:
-    """Return what is lost between two formats."""
+@cache
+def printed(source: str, target: str) -> PairLosses:
+    """Return what is listed for a pair, which is found once."""
     return losses_of_pair(FORMATS[source], FORMATS[target])
 
 
-def is_listed(note: FieldFate, of: PairLosses) -> bool:
-    """Tell whether the table lists the dropped field of a fate."""
-    is_in_table = any(
-        note.path == each or note.path.startswith(f"{each}.") for each in of.paths
-    )
-    is_place = note.path == "outputs.index" and "answers: one row each" in of.changed
-    return is_in_table or is_place or note.path in WHOLES
+def seen_in(source: str, target: str, records: Iterable[Record]) -> FieldLosses:
+    """Return what records of a format lose in another one."""
+    ours, theirs = adapter_of(FORMATS[source]), adapter_of(FORMATS[target])
+    found, mapper = FieldLosses(SourceNames(ours)), mapper_for(ours, theirs)
+    for record in records:
+        with suppress(Unconvertible):
+            found.add(mapper.map(record))
+    return found
+
+
+def unlisted(found: FieldLosses, pair: PairLosses) -> dict[str, str]:
+    """Return the fields that are lost and not listed so, or listed and not lost."""
+    arrived = [name for name in pair.dropped if name in found.arrived]
+    listed = {*pair.dropped, *pair.changed}
+    return {
+        **{name: "is lost" for name in found.losses if name not in listed},
+        **dict.fromkeys(arrived, "arrives"),
+    }
 
 
 def run(*arguments: str) -> str:
@@ -74,31 +88,79 @@ def test_every_ordered_pair_is_there_once() -> None:
 
 
 @pytest.mark.parametrize("source", FORMATS)
-def test_table_lists_every_field_that_fixtures_lose(source: str) -> None:
-    """The table lists each field that a conversion of a fixture drops."""
+def test_losses_of_fixtures_are_listed(source: str) -> None:
+    """Each pair lists what a conversion of the fixtures loses, and how."""
     files = sorted((FIXTURES / source / "valid").iterdir())
     records = [
         each for file in files for each in harpia_formats.read(file, format=source)
     ]
-    untold = set()
-    for target, format_ in WRITABLE.items():
-        known = pair(source, target)
-        mapper = RecordMapper(adapter_of(format_), Choices(constants=CONSTANTS))
-        for record in records:
-            try:
-                fates = mapper.map(record).fates
-            except Unconvertible:
-                continue
-            # What only some values lose has a reason, and no place in the table.
-            dropped = [
-                each for each in fates if each.fate is Fate.DROPPED and not each.how
-            ]
-            untold |= {
-                (target, each.path) for each in dropped if not is_listed(each, known)
-            }
+    found = {
+        target: unlisted(seen_in(source, target, records), printed(source, target))
+        for target in WRITABLE
+        if target != source
+    }
 
     assert records
-    assert set() == untold
+    assert {target: names for target, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize("source", WRITABLE)
+@settings(suppress_health_check=list(HealthCheck), max_examples=30)
+@given(record=records())
+def test_losses_of_any_record_are_listed(source: str, record: Record) -> None:
+    """Each pair lists what a conversion of any record loses, and how."""
+    adapter = adapter_of(WRITABLE[source])
+    mapper = RecordMapper(adapter, Choices(constants=FILLED))
+    try:
+        rows = mapper.map(filled(record)).rows
+    except Unconvertible:
+        assume(condition=False)
+    read = [adapter.read(decode(encode(row))) for row in rows]
+    for target in WRITABLE:
+        if target != source:
+            found = unlisted(seen_in(source, target, read), printed(source, target))
+            assert found == {}, target
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        name
+        for name in WRITABLE
+        if FORMATS[name].dialects[0].container is Container.ROWS
+    ],
+)
+def test_listed_losses_are_those_of_a_converted_file(
+    source: str, tmp_path: Path
+) -> None:
+    """A file with every field in every form loses what each pair lists, and no more."""
+    adapter = adapter_of(FORMATS[source])
+    names, known = SourceNames(adapter), list(specimens_of(adapter))
+    for target in WRITABLE:
+        if target in {source, "record"}:
+            continue
+        lossy = set()
+        for record in (
+            *known,
+            *specimens_between(adapter, adapter_of(WRITABLE[target])),
+        ):
+            row = encode(adapter.writer(record, FieldFates()))
+            with suppress(harpia_formats.ValidationFailed):
+                done = harpia_formats.convert(
+                    row,
+                    to=target,
+                    output=tmp_path / "out",
+                    from_=source,
+                    constants=FILLED,
+                    overwrite=True,
+                )
+                lossy |= {
+                    names.of_any_key(fate.path)
+                    for fate in done.losses[0].losses.counts
+                    if fate.fate in LOSSES | {Fate.SPLIT}
+                }
+        listed = {*printed(source, target).dropped, *printed(source, target).changed}
+        assert {name for name in listed if "header" not in name} == lossy, target
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
@@ -114,7 +176,7 @@ def test_needed_fields_are_those_that_stop_a_conversion(
         message = ""
     except ConversionError as error:
         message = str(error)
-    needs = pair(source, target).needs
+    needs = printed(source, target).needs
 
     assert bool(message) == bool(needs)
     assert all(each in message for each in needs)
@@ -123,7 +185,9 @@ def test_needed_fields_are_those_that_stop_a_conversion(
 def test_the_hub_takes_every_field_of_every_format() -> None:
     """Nothing is lost on the way into the hub's own format."""
     found = {
-        each: pair(each, "record").is_lossless for each in FORMATS if each != "record"
+        each: printed(each, "record").is_lossless
+        for each in FORMATS
+        if each != "record"
     }
 
     assert dict.fromkeys(found, True) == found
@@ -131,42 +195,55 @@ def test_the_hub_takes_every_field_of_every_format() -> None:
 
 def test_several_answers_become_one_row_each() -> None:
     """Several answers are listed as one row each if a row holds one answer."""
-    found = pair("tencent-outputs", "nemo-output")
+    found = printed("tencent-outputs", "nemo-output")
 
-    assert found.changed == ("answers: one row each", "chats: the last question")
+    assert found.changed == {
+        "messages (messages)": ("the last of the user",),
+        "model_outputs": ("one row each",),
+    }
     assert "max_tokens" in found.dropped
 
 
 def test_only_the_first_reference_is_kept() -> None:
     """Several references are listed as cut to the first if a row holds one."""
-    assert "references: the first" in pair("harpia", "nemo-output").changed
-    assert "references: the first" not in pair("nemo-output", "harpia").changed
+    found = printed("harpia", "nemo-output").changed["expected-output"]
+
+    assert found == ("dropped (all but the first)",)
+    assert "input.ideal_response" not in printed("nemo-output", "harpia").changed
 
 
 def test_loss_of_conversations_is_listed() -> None:
     """A conversation is listed as a chat, as its last answer, or as dropped."""
-    whole = pair("eee@0.3.0", "tencent-outputs")
-    short = pair("eee@0.3.0", "nemo-output")
-    gone = pair("eee@0.3.0", "nemo-input")
+    whole = printed("eee@0.3.0", "tencent-outputs")
+    short = printed("eee@0.3.0", "nemo-output")
+    gone = printed("eee@0.3.0", "nemo-input")
 
-    assert "conversations: a chat and the answer" in whole.changed
-    assert "conversations: the last answer" in short.changed
+    assert "messages and the answer" in whole.changed["messages"]
+    assert "the last answer" in short.changed["messages"]
     assert "messages" in gone.dropped
+
+
+def test_change_of_the_type_of_ids_is_listed() -> None:
+    """A version whose ids are text lists that ids of others become text."""
+    found = printed("eee@0.2.0", "eee@0.3.0").changed
+
+    assert found["sample_id"] == ("as text",)
+    assert "sample_id" not in printed("eee@0.2.0", "eee@0.2.0-tag").changed
 
 
 def test_line_lists_kept_fields_if_most_are_dropped() -> None:
     """If most fields are dropped, the line lists the fields that are kept."""
-    line = line_of(pair("eee@0.2.0", "nemo-input"))
+    line = line_of(printed("eee@0.2.0", "nemo-input"))
 
     assert line == "drops all but input.raw, input.reference"
 
 
 def test_fields_below_one_key_are_listed_as_one() -> None:
     """If all fields below a key are lost or needed, the line names the key once."""
-    lost = line_of(pair("tencent-outputs", "tencent-messages"))
-    needed = line_of(pair("nemo-input", "eee@0.3.0"))
+    lost = line_of(printed("tencent-outputs", "tencent-messages"))
+    needed = line_of(printed("nemo-input", "eee@0.3.0"))
 
-    assert lost.startswith("drops model_outputs.*, rest of answers")
+    assert lost.startswith("drops model_outputs.* (not with --keep-extra)")
     assert needed.endswith(
         "needs evaluation_id, model_id, evaluation_name, evaluation.*"
     )
@@ -174,7 +251,7 @@ def test_fields_below_one_key_are_listed_as_one() -> None:
 
 def test_key_of_several_fields_lists_the_lost_ones() -> None:
     """A key that holds several fields is listed with those fields that are lost."""
-    found = pair("tencent-messages", "haystack")
+    found = printed("tencent-messages", "haystack")
 
     assert "messages (gt)" in found.dropped
     assert "messages (system)" in found.dropped
@@ -183,14 +260,14 @@ def test_key_of_several_fields_lists_the_lost_ones() -> None:
 
 def test_write_only_field_is_not_lost() -> None:
     """A field that is never read from a key is not listed as lost."""
-    assert pair("tencent-csv", "nemo-input").dropped == ("system", "other keys")
+    assert printed("tencent-csv", "nemo-input").dropped == ("system", "other keys")
 
 
 def test_line_states_whether_keep_extra_helps() -> None:
     """The line states whether --keep-extra keeps the dropped fields."""
-    kept = line_of(pair("nemo-output", "haystack"))
-    lost = line_of(pair("nemo-output", "harpia"))
-    header = line_of(pair("haystack", "eee@0.3.0"))
+    kept = line_of(printed("nemo-output", "haystack"))
+    lost = line_of(printed("nemo-output", "harpia"))
+    header = line_of(printed("haystack", "eee@0.3.0"))
 
     assert kept.endswith("(not with --keep-extra)")
     assert "--keep-extra" not in lost
@@ -199,8 +276,8 @@ def test_line_states_whether_keep_extra_helps() -> None:
 
 def test_a_pair_without_a_loss_says_so() -> None:
     """A line of a pair that carries every field says that no field is lost."""
-    assert line_of(pair("eee@0.2.0", "csv")) == "no field"
-    assert line_of(pair("nemo-input", "nemo-output")) == "no field; needs response"
+    assert line_of(printed("nemo-output", "csv")) == "no field"
+    assert line_of(printed("eee@0.2.0", "record")) == "no field"
 
 
 def test_the_command_writes_a_line_for_each_pair() -> None:
