@@ -52,6 +52,15 @@ def rereadable_input(given: Input) -> Input:
     return replace(source, origin=cast("BinaryIO", copy))
 
 
+def rewind_inputs(inputs: Iterable[Input]) -> None:
+    """Seek the beginning of each copy that `rereadable_input` made."""
+    for source in inputs:
+        if isinstance(source, Source) and not isinstance(
+            source.origin, (bytes, Path, RemoteFile)
+        ):
+            source.origin.seek(0)
+
+
 def sources_of_inputs(
     inputs: Iterable[Input], exclusion: Exclusion | None = None
 ) -> Iterator[Source | SourceError]:

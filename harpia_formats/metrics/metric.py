@@ -1,5 +1,6 @@
 """The types of a metric: statistics that add up, and scores of their sums."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,7 @@ class Measure:
     names: tuple[str, ...]
     #: The definition, library and version, options and scale of its scores.
     signature: str
-    #: "0-1" or "0-100".
+    #: "0-1" or "0-100", or "any" for scores without a known scale.
     scale: str
     #: The statistics of one answer and its references, always as many numbers; raises
     #: `UnscorableError`.
@@ -55,7 +56,7 @@ class Measure:
     @property
     def best(self) -> float:
         """The best score on the scale."""
-        return BEST[self.scale]
+        return BEST.get(self.scale, math.inf)
 
 
 @dataclass(frozen=True, slots=True)

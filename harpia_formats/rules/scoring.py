@@ -5,8 +5,8 @@ import json
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
-#: The codes of the rules: no answer, no reference, no score.
-NO_ANSWER, NO_REFERENCE, UNSCORABLE = "M101", "M102", "M103"
+#: The codes of the rules: no answer, no reference, no score, no verdict.
+NO_ANSWER, NO_REFERENCE, UNSCORABLE, NO_VERDICT = "M101", "M102", "M103", "M110"
 
 
 def _record(**fields: object) -> bytes:
@@ -16,6 +16,19 @@ def _record(**fields: object) -> bytes:
 
 def _answered(text: str | None, *references: str) -> bytes:
     return _record(prompt="2+2?", references=list(references), outputs=[{"text": text}])
+
+
+def _verdict(number: int, result: object, error: str | None = None) -> bytes:
+    """Return a verdict of our judge as a line."""
+    return _record(
+        row=number,
+        record=number,
+        status="failed" if error else "ok",
+        attempts=1,
+        cached=False,
+        error=error,
+        result=result,
+    )
 
 
 RULES = (
@@ -56,5 +69,17 @@ RULES = (
         "record",
         command="score",
         arguments=("--metrics", "number-check"),
+    ),
+    Rule(
+        NO_VERDICT,
+        "verdict-to-score",
+        Severity.WARNING,
+        "A judge gave no verdict, or one that lacks a number.",
+        "It is left out of the scores that it lacks. The table of scores lists how "
+        "many were left out.",
+        _verdict(1, None, "no reply") + _verdict(2, {"score": 1}),
+        _verdict(1, {"score": 0}) + _verdict(2, {"score": 1}),
+        "judge-verdicts",
+        command="score",
     ),
 )

@@ -17,7 +17,12 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
-from harpia_formats.rules.scoring import NO_ANSWER, NO_REFERENCE, UNSCORABLE
+from harpia_formats.rules.scoring import (
+    NO_ANSWER,
+    NO_REFERENCE,
+    NO_VERDICT,
+    UNSCORABLE,
+)
 from harpia_formats.scoring.groups import AnswerGrouping
 from harpia_formats.scoring.measure import (
     BATCH,
@@ -32,6 +37,7 @@ from harpia_formats.scoring.resampled import GroupAnswer, Outcome
 from harpia_formats.scoring.results.format import ResultWriter
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
 from harpia_formats.scoring.systems import SystemTotals
+from harpia_formats.scoring.verdicts import verdict_outcomes
 from harpia_formats.validation.merge.tally import Tally
 
 _Outcomes = tuple[Outcome, ...]
@@ -69,6 +75,8 @@ class AnswerScorer:
     pending: list[Problem] = field(default_factory=list)
     #: The id of a result format that holds the scores of one model, "" for others.
     one_model_format: str = ""
+    #: Whether the verdicts of a judge are scored, and not answers.
+    are_verdicts: bool = False
     totals: SystemTotals = field(init=False)
     repeated: RepeatedAnswers = field(init=False)
     #: Seconds that each metric took.
@@ -121,6 +129,7 @@ class AnswerScorer:
                 for answer in answers
                 if answer.text is not None and answer.record.references
             ]
+            pairs = [] if self.are_verdicts else pairs
             batches.add(answers, pairs)
 
     def add_results(self, answers: list[_Answer], measured: BatchResult) -> None:
@@ -144,6 +153,8 @@ class AnswerScorer:
         self, answer: _Answer, found: Iterator[_Outcomes]
     ) -> _Outcomes:
         """Return the outcomes of an answer, and report each that has no score."""
+        if self.are_verdicts:
+            return self._verdicts(answer)
         count = len(self.measured)
         is_zero = answer.text is None and self.options.missing == Missing.ZERO
         if answer.text is None and not (is_zero and answer.record.references):
@@ -165,6 +176,20 @@ class AnswerScorer:
                 message = f"{metric.request.label} has no score: {outcome}"
                 self._report(UNSCORABLE, answer, message)
         return outcomes
+
+    def _verdicts(self, answer: _Answer) -> _Outcomes:
+        """Return the outcomes of a verdict, and report if it lacks a number."""
+        outcomes = verdict_outcomes(answer.output, self.measured)
+        lacking = {outcome for outcome in outcomes if isinstance(outcome, str)}
+        for reason in sorted(lacking):
+            self._report(NO_VERDICT, answer, f"there is {reason}")
+        if not lacking or self.options.missing != Missing.ZERO:
+            return outcomes
+        self.zeros += 1
+        return tuple(
+            ((0.0, 1.0), (0.0,)) if isinstance(outcome, str) else outcome
+            for outcome in outcomes
+        )
 
     def _scored_answer(self, answer: _Answer, outcomes: _Outcomes) -> ScoredAnswer:
         values = tuple(

@@ -7,7 +7,6 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.results.format import ResultFormat
-from harpia_formats.scoring.scores import ComputedMetric
 
 
 def first_problem(document: bytes, format_id: str) -> Problem | None:
@@ -33,16 +32,6 @@ def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
     unused = next((option for option, is_given in given.items() if is_given), "")
     if unused:
         raise ScoreError(f"{unused} needs a result format; name one with --to")
-
-
-def metric_identities(
-    measured: Iterable[ComputedMetric],
-) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return the name, the score names and the signature of each metric."""
-    return [
-        (metric.request.label, metric.names, metric.measure.signature)
-        for metric in measured
-    ]
 
 
 def check_names(names: Iterable[str], target: ResultFormat) -> None:

@@ -15,7 +15,6 @@ from harpia_formats.io.inputs import Input
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import NoTruthValue
-from harpia_formats.scoring.checks import metric_identities
 from harpia_formats.scoring.compared import (
     DIFFERENT_MODELS,
     ComparedScore,
@@ -32,6 +31,7 @@ from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
+from harpia_formats.scoring.select_metrics import check_same_metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,11 @@ class ScoreComparison:
             Scoring(
                 inputs,
                 ResultFormat(
-                    "compared", "default", _writer_of(side), holds_models=True
+                    "compared",
+                    "default",
+                    _writer_of(side),
+                    holds_models=True,
+                    takes_verdicts=True,
                 ),
                 None,
                 replace(without, model=model or options.model),
@@ -179,11 +183,7 @@ class ScoreComparison:
         first, second = (run.scores() for run in self._runs)
         if first.is_broken or second.is_broken:
             return ComparisonReport((), first, second, 0, 0)
-        if metric_identities(first.measured) != metric_identities(second.measured):
-            raise ScoreError(
-                "the inputs select different metrics, which cannot be compared; name "
-                "metrics with --metrics"
-            )
+        check_same_metrics(first.measured, second.measured)
         ours, theirs = self._sides
         matched = match_questions(ours.questions, theirs.questions)
         models = self._several_models()

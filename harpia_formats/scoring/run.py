@@ -2,13 +2,10 @@
 
 from collections.abc import Generator, Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.io.inputs import Input, rereadable_input
-from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import Source
+from harpia_formats.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import Cardinality
@@ -17,24 +14,32 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
+from harpia_formats.reading.documents import Begin
 from harpia_formats.reading.reader import Reading
+from harpia_formats.reading.record_stream import Receive
 from harpia_formats.registry import adapter_of, result_format_named
 from harpia_formats.scoring.answer_stream import AnswerScorer
 from harpia_formats.scoring.checks import (
     check_names,
     check_unused,
     first_problem,
-    metric_identities,
 )
-from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.groups import NONE, AnswerGrouping
 from harpia_formats.scoring.measure import BatchQueue
+from harpia_formats.scoring.notes import notes_of
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT, profile_named
 from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import ResultFormat, ResultRun, ResultWriter
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.select_metrics import MetricSelection, SelectedMetrics
+from harpia_formats.scoring.verdicts import (
+    VerdictMetrics,
+    VerdictsFound,
+    check_verdict_format,
+    check_verdict_options,
+    holds_verdicts,
+)
 from harpia_formats.workers.pool import open_pool
 
 
@@ -82,6 +87,7 @@ class Scoring:
 
     def _new_answers(self) -> AnswerScorer:
         """Return a scorer for the answers of this run, which is still empty."""
+        target = self._target
         return AnswerScorer(
             () if self._metrics is None else self._metrics.measured,
             self._options,
@@ -89,14 +95,8 @@ class Scoring:
             self._grouping,
             self._reading.tally,
             self._opened_writer,
-            one_model_format=self._one_model_format,
+            one_model_format="" if target is None or target.holds_models else target.id,
         )
-
-    @property
-    def _one_model_format(self) -> str:
-        """The id of the result format if it holds the scores of one model only."""
-        target = self._target
-        return "" if target is None or target.holds_models else target.id
 
     def _select_metrics_by_input(self) -> bool:
         """Select the metrics by the headers of the inputs; return False if unreadable.
@@ -105,35 +105,53 @@ class Scoring:
         `ScoreError` if the headers select different metrics.
         """
         self._inputs = [rereadable_input(source) for source in self._inputs]
-        reading = self._new_reading()
-        problems = list(
-            reading.problems(lambda _: None, lambda *_: None, lambda _: None)
-        )
-        report = reading.tally.report()
-        is_read = report.ok or self._options.skips_invalid
-        if report.failures or report.lacks_records or not is_read:
-            self._reading = reading
-            self._answers.pending = problems
+        reading = self._read_before(lambda _: None, lambda *_: None)
+        if reading is None:
             return False
         # Problems of skipped rows are reported later, while their file is scored.
         headers = [header for found in reading.headers for header in found]
         self._header = headers[0] if headers else Header()
-        self._metrics = self._selection.metrics(self._header)
-        identities = metric_identities(self._metrics.measured)
-        for header in headers[1:]:
-            metrics = self._selection.metrics(header)
-            if metric_identities(metrics.measured) != identities:
-                raise ScoreError(
-                    "the inputs select different metrics; score them one by one, or "
-                    "name metrics with --metrics"
-                )
-        for source in self._inputs:
-            if isinstance(source, Source) and not isinstance(
-                source.origin, (bytes, Path, RemoteFile)
-            ):
-                source.origin.seek(0)
+        self._metrics = self._selection.metrics_of_headers(headers)
+        rewind_inputs(self._inputs)
         self._reading = self._new_reading()
         self._answers = self._new_answers()
+        return True
+
+    def _read_before(self, receive: Receive, begin: Begin) -> Reading | None:
+        """Read all inputs to their ends; return None if they cannot be scored."""
+        reading = self._new_reading()
+        problems = list(reading.problems(receive, begin, lambda _: None))
+        report = reading.tally.report()
+        is_read = report.ok or self._options.skips_invalid
+        if not report.failures and not report.lacks_records and is_read:
+            return reading
+        self._reading = reading
+        self._answers.pending = problems
+        return None
+
+    def _select_verdicts(self) -> bool:
+        """Make a metric of each number in verdicts; return False if unreadable.
+
+        Raises `ScoreError` for options and inputs with which they cannot be scored.
+        """
+        target = self._target
+        refused = "" if target is None or target.takes_verdicts else target.id
+        check_verdict_options(self._options, refused)
+        if any(rereadable_input(source) is not source for source in self._inputs):
+            raise ScoreError(
+                "the input holds verdicts of a judge, which are read twice: give a file"
+            )
+        found = VerdictMetrics()
+        reading = self._read_before(
+            lambda placed: found.add(self._models.select(placed.record)),
+            lambda variant, _: check_verdict_format(variant.format),
+        )
+        if reading is None:
+            return False
+        self._metrics = found.metrics()
+        self._reading = self._new_reading()
+        self._answers = self._new_answers()
+        self._answers.are_verdicts = True
         return True
 
     def _new_reading(self) -> Reading:
@@ -168,6 +186,16 @@ class Scoring:
         if self._metrics is None and not self._select_metrics_by_input():
             yield from self._answers.pop_problems()
             return
+        try:
+            yield from self._score_answers()
+        except VerdictsFound:
+            if not self._select_verdicts():
+                yield from self._answers.pop_problems()
+                return
+            yield from self._score_answers()
+
+    def _score_answers(self) -> Generator[Problem, None, None]:
+        """Read and score all answers; yield the problems of the data."""
         answers = self._answers
         options = self._options
         with open_pool(options.jobs, options.executor, options.engine) as pool:
@@ -196,6 +224,8 @@ class Scoring:
                 f"{count.path} is read as {variant.format.id}, which holds no answers; "
                 "if they are under a key of their own, name it with --map response=KEY"
             )
+        if holds_verdicts(adapter_of(variant.format)) != self._answers.are_verdicts:
+            raise VerdictsFound
         self._source = self._source or variant.format
         holds = adapter_of(variant.format).capacity.outputs
         self._answers.holds_models = holds is Cardinality.MANY
@@ -263,26 +293,7 @@ class Scoring:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        """Return notes on skipped rows, missing packages and the selection."""
+        """Return notes on the run and on the selection, for people."""
         chosen = () if self._metrics is None else self._metrics.notes
-        is_resampled = self._options.replicates and any(
-            not metric.measure.is_bounded_mean for metric in self._answers.measured
-        )
-        missing = unavailable_reason() if is_resampled else ""
-        invalid = sum(file.invalid for file in self._reading.tally.report().files)
-        left = f"{invalid:,} invalid rows were left out" if invalid else ""
-        zeros = self._answers.zeros
-        counted = f"{zeros:,} missing answers count as 0" if zeros else ""
-        found = (note for note in (left, counted, missing) if note)
-        models = self._answers.totals.notes()
-        repeated = self._answers.repeated.count
-        if repeated:
-            models.append(
-                f"{repeated:,} rows repeat an answer with the score of another metric, "
-                "and are not counted again"
-            )
-        documents = self._reading.documents
-        if documents:
-            more = f" and {len(documents) - 1:,} more" if len(documents) > 1 else ""
-            models.append(f"passed over, without records: {documents[0]}{more}")
-        return (*chosen, *models, *found, *self._files.notes)
+        notes = notes_of(self._options, self._answers, self._reading)
+        return (*chosen, *notes, *self._files.notes)

@@ -80,7 +80,7 @@ class MetricScore:
     value: float | None
     #: How it was computed; scores with different signatures are not comparable.
     signature: str
-    #: "0-1" or "0-100".
+    #: "0-1" or "0-100", or "any" for scores without a known scale.
     scale: str
     #: Whether it is the mean of the scores of single answers.
     is_mean: bool

@@ -1,6 +1,6 @@
 """The selection of the metrics of a run, before anything is computed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -91,6 +91,51 @@ class MetricSelection:
             requests, options.parameters, skip_unknown=options.skip_unknown
         )
         return replace(found, notes=(*notes, *found.notes))
+
+    def metrics_of_headers(self, headers: Sequence[Header]) -> SelectedMetrics:
+        """Return the metrics that the headers of all inputs select.
+
+        Raises `ScoreError`, also if they select different ones.
+        """
+        found = self.metrics(headers[0] if headers else Header())
+        identities = metric_identities(found.measured)
+        for header in headers[1:]:
+            if metric_identities(self.metrics(header).measured) != identities:
+                raise ScoreError(
+                    "the inputs select different metrics; score them one by one, or "
+                    "name metrics with --metrics"
+                )
+        return found
+
+
+def metric_identities(
+    measured: Iterable[ComputedMetric],
+) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return the name, the score names and the signature of each metric."""
+    return [
+        (metric.request.label, metric.names, metric.measure.signature)
+        for metric in measured
+    ]
+
+
+def check_same_metrics(
+    first: Iterable[ComputedMetric], second: Iterable[ComputedMetric]
+) -> None:
+    """Raise `ScoreError` if the metrics of two inputs cannot be compared."""
+    ours, theirs = metric_identities(first), metric_identities(second)
+    if ours == theirs:
+        return
+    if [one[:2] for one in ours] == [one[:2] for one in theirs]:
+        pairs = zip(ours, theirs, strict=True)
+        one, other = next((a, b) for a, b in pairs if a != b)
+        raise ScoreError(
+            f"{one[0]} was computed in different ways, which cannot be compared: "
+            f"{one[2]} in the first input, {other[2]} in the second"
+        )
+    raise ScoreError(
+        "the inputs select different metrics, which cannot be compared; name metrics "
+        "with --metrics"
+    )
 
 
 def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:

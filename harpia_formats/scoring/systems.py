@@ -60,7 +60,8 @@ class SystemTotals:
         has_fields = bool(self.grouping.within_system)
         for answer, record, output in answers:
             system = NONE if output.model is UNSET else output.model
-            self._unnamed += system == NONE and answer_text(output) is not None
+            is_given = bool(output.scores) or answer_text(output) is not None
+            self._unnamed += system == NONE and is_given
             if record.references:
                 self._references.add(len(record.references))
             systems.setdefault(system, []).append(answer)

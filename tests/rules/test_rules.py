@@ -73,7 +73,13 @@ def scored_codes_of(data: bytes, rule: Rule) -> Counter[str]:
     """Return how often each rule is broken by scoring an example of `rule`."""
     words = dict(pairwise(rule.arguments))
     metrics = (words.get("--metrics", "em"),)
-    scores = score(data, metrics=metrics, from_=str(rule.validated_as), replicates=0)
+    is_judged = rule.validated_as == "judge-verdicts"
+    scores = score(
+        data,
+        metrics=() if is_judged else metrics,
+        from_=str(rule.validated_as),
+        replicates=0,
+    )
     return Counter(each.code for each in scores.problems)
 
 

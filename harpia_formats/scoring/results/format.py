@@ -79,3 +79,5 @@ class ResultFormat:
     names: Mapping[str, str] = field(default_factory=dict)
     #: Whether it tells the scores of several models apart, or refuses several itself.
     holds_models: bool = False
+    #: Whether it takes verdicts, whose answers are not known.
+    takes_verdicts: bool = False

@@ -1,0 +1,34 @@
+"""Notes on a scoring run, for people: what was left out, and what counts how."""
+
+from collections.abc import Iterator
+
+from harpia_formats.reading.reader import Reading
+from harpia_formats.scoring.answer_stream import AnswerScorer
+from harpia_formats.scoring.draws import unavailable_reason
+from harpia_formats.scoring.options import ScoreOptions
+
+
+def notes_of(
+    options: ScoreOptions, answers: AnswerScorer, reading: Reading
+) -> Iterator[str]:
+    """Yield notes on models, repeated rows, files, skipped rows and intervals."""
+    yield from answers.totals.notes()
+    repeated, documents = answers.repeated.count, reading.documents
+    if repeated:
+        yield (
+            f"{repeated:,} rows repeat an answer with the score of another metric, and "
+            "are not counted again"
+        )
+    if documents:
+        more = f" and {len(documents) - 1:,} more" if len(documents) > 1 else ""
+        yield f"passed over, without records: {documents[0]}{more}"
+    invalid = sum(file.invalid for file in reading.tally.report().files)
+    if invalid:
+        yield f"{invalid:,} invalid rows were left out"
+    if answers.zeros:
+        yield f"{answers.zeros:,} missing answers count as 0"
+    is_resampled = options.replicates and any(
+        not metric.measure.is_bounded_mean for metric in answers.measured
+    )
+    if is_resampled and unavailable_reason():
+        yield unavailable_reason()

@@ -1,0 +1,179 @@
+"""What an LLM judge wrote is scored and compared as it is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from command_runs import run
+from harpia_formats.model.metric_profile import ScoreError
+
+SIGNATURE = "judge|impl:harpia-formats-1|model:gpt|definition:0|guarded:yes"
+COUNT = 40
+
+
+def verdict(number: int, result: Any, **changes: Any) -> dict[str, Any]:
+    """Return a verdict as the judge writes it."""
+    return {
+        "row": number,
+        "record": number,
+        "record_id": f"q{number}",
+        "model": "org/m",
+        "status": "failed" if result is None else "ok",
+        "attempts": 1,
+        "cached": False,
+        "error": "no JSON" if result is None else None,
+        "signature": SIGNATURE,
+        "result": result,
+        **changes,
+    }
+
+
+def lines(results: list[Any], **changes: Any) -> bytes:
+    """Return a verdict for each result, one a line."""
+    rows = (verdict(at, result, **changes) for at, result in enumerate(results, 1))
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def rated(right: int, best: Any = 1) -> list[Any]:
+    """Return results of which the first ones are the best, and the others 0."""
+    return [{"score": best if at < right else 0, "why": "é"} for at in range(COUNT)]
+
+
+@pytest.mark.parametrize("best", [1, 1.0, True, 5])
+def test_verdicts_have_a_mean_and_an_interval(best: Any) -> None:
+    """The mean of each number is that of the verdicts, with an interval around it."""
+    score = harpia_formats.score(lines(rated(30, best)))["score"]
+
+    assert score.value is not None
+    assert score.value == pytest.approx(0.75 * float(best))
+    assert (score.count, score.questions) == (COUNT, COUNT)
+    assert score.signature == f"{SIGNATURE}|verdict:score"
+    assert score.interval is not None
+    assert score.interval[0] < score.value < score.interval[1]
+    assert score.method.startswith("bootstrap" if best == 5 else "wilson")
+
+
+def test_both_forms_are_scored_alike() -> None:
+    """The document with columns and the lines have the same scores."""
+    rows = [verdict(at, result) for at, result in enumerate(rated(9), 1)]
+    metas = [{key: row[key] for key in row if key != "result"} for row in rows]
+    document = {"results": [row["result"] for row in rows], "meta": metas}
+
+    found = harpia_formats.score(json.dumps(document).encode())
+
+    assert found.total.scores == harpia_formats.score(lines(rated(9))).total.scores
+
+
+def test_each_number_is_a_score() -> None:
+    """Numbers and true and false are scores, other values are not."""
+    results = [{"a": 1, "b": n > 3, "text": "x", "list": [1]} for n in range(8)]
+
+    scores = harpia_formats.score(lines(results)).total.scores
+
+    assert [(score.metric, score.value) for score in scores] == [("a", 1), ("b", 0.5)]
+
+
+def test_rows_without_a_verdict_are_reported() -> None:
+    """A row without a verdict is left out or 0 as asked for, and else an error."""
+    data = lines([*rated(30)[:-1], None])
+
+    left = harpia_formats.score(data, missing="skip")
+    zero = harpia_formats.score(data, missing="zero")
+
+    assert (left["score"].count, left["score"].unscored) == (COUNT - 1, 1)
+    assert [problem.code for problem in left.problems] == ["M110"]
+    assert (zero["score"].value, zero["score"].count) == (0.75, COUNT)
+    with pytest.raises(ScoreError, match=f":{COUNT}: there is no verdict: no JSON"):
+        harpia_formats.score(data)
+
+
+def test_verdicts_of_one_judge_are_compared() -> None:
+    """Two systems that one judge judged are compared by question."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+
+    found = harpia_formats.compare_scores(lines(rated(30)), lines(rated(20)))
+    (score,) = found.compared
+
+    assert (score.first, score.second, score.questions) == (0.75, 0.5, COUNT)
+    assert score.comparison is not None
+    assert score.comparison.p_value < 0.05
+
+
+def test_verdicts_of_other_judges_are_not_compared() -> None:
+    """Verdicts with different signatures have no common score and no difference."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    other = lines(rated(20), signature="judge|other")
+
+    with pytest.raises(ScoreError, match=r"different ways.*judge\|other"):
+        harpia_formats.compare_scores(lines(rated(30)), other)
+    with pytest.raises(ScoreError, match=r"several ways.*judge\|other"):
+        harpia_formats.score(lines(rated(30)), other)
+
+
+def test_models_are_judged_apart() -> None:
+    """Verdicts on the answers of two models are scored apart, or one is chosen."""
+    data = lines(rated(30)) + lines(rated(10), model="org/n")
+
+    scores = harpia_formats.score(data)
+
+    assert [system["score"].value for system in scores.systems] == [0.75, 0.25]
+    assert harpia_formats.score(data, model="org/n")["score"].value == 0.25
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metrics": ("em",)},
+        {"profile": "squad"},
+        {"to": "record"},
+    ],
+)
+def test_options_for_answers_are_refused(options: dict[str, Any]) -> None:
+    """What verdicts cannot follow is an error, and not ignored."""
+    with pytest.raises(ScoreError, match="leave out --"):
+        harpia_formats.score(lines(rated(3)), **options)
+
+
+def test_answers_and_verdicts_are_not_mixed() -> None:
+    """Answers beside verdicts are an error in either order."""
+    answer = b'{"prompt": "?", "references": ["a"], "outputs": [{"text": "a"}]}\n'
+
+    for inputs in ((answer, lines(rated(3))), (lines(rated(3)), answer)):
+        with pytest.raises(ScoreError, match="one by one"):
+            harpia_formats.score(*inputs)
+
+
+def test_verdicts_without_numbers_have_no_score() -> None:
+    """Verdicts of texts only are an error that says so."""
+    with pytest.raises(ScoreError, match="no number"):
+        harpia_formats.score(lines([{"verdict": "yes"}]))
+
+
+def test_command_scores_and_compares_verdicts(tmp_path: Path) -> None:
+    """The commands read files of verdicts as they read answers."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    for name, right in (("a.jsonl", 30), ("b.jsonl", 20)):
+        (tmp_path / name).write_bytes(lines(rated(right)))
+
+    scored = run("score", "a.jsonl", cwd=tmp_path)
+    compared = run("score", "compare", "a.jsonl", "b.jsonl", cwd=tmp_path)
+    piped = run("score", stdin=lines(rated(3)))
+
+    assert (scored.returncode, compared.returncode) == (0, 0), scored.stderr
+    assert b"0.7500" in scored.stdout
+    assert b"+0.2500" in compared.stdout
+    assert piped.returncode == 2
+    assert b"give a file" in piped.stderr
+
+
+def test_invalid_verdict_is_an_error() -> None:
+    """A broken row among verdicts raises, unless it is left out on request."""
+    data = lines(rated(3)) + b'{"row": 0}\n'
+
+    with pytest.raises(harpia_formats.ValidationFailed):
+        harpia_formats.score(data)
+    kept = harpia_formats.score(data, on_invalid="skip")
+    assert (kept["score"].count, kept.skipped) == (COUNT, 1)
