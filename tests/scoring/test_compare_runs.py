@@ -170,7 +170,7 @@ def test_unlike_metrics_of_inputs_are_not_compared() -> None:
         metric = {"id": "BLEU", "enable": True, "parameters": parameters}
         return json.dumps({"instances": instances, "metrics": [metric]}).encode()
 
-    with pytest.raises(ScoreError, match="different metrics"):
+    with pytest.raises(ScoreError, match="different ways"):
         compare_scores(lab_input([0.25] * 4), lab_input([1, 0, 0, 0]), profile="harpia")
 
 
