@@ -15,6 +15,7 @@ from harpia_converters.table.cell_codecs import (
     as_objects,
     json_of,
 )
+from harpia_converters.table.pandas_cells import PandasCells
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     DECLINED,
@@ -75,9 +76,11 @@ _all = (
     ),
 )
 _known = frozenset(mapping.name for mapping in _all)
+_pandas = PandasCells(_all)
 
 
 def _read(row: Row) -> Record:
+    row = _pandas.read(row)
     record = _table.read({key: value for key, value in row.items() if key != _extra})
     if _extra not in row:
         return record
@@ -123,6 +126,8 @@ def _is_column(key: str, value: Any, row: Row) -> bool:
         return False
     # A byte order mark at the start of a file would be removed from the column.
     if key.startswith("\ufeff"):
+        return False
+    if _pandas.read({key: value}) != {key: value}:
         return False
     return key not in _known or _table.read({key: value}).extra is not UNSET
 
