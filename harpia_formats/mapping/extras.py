@@ -18,6 +18,8 @@ from harpia_formats.model.record import Record
 
 #: The key of the extra fields in a row.
 EXTRAS_KEY = "harpia-formats"
+#: The key of the component of a row, where the columns of a file are those of several.
+COMPONENT_KEY = "(component)"
 
 
 def store_extras(

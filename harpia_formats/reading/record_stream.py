@@ -11,7 +11,7 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.columns import DocumentHeader
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
-from harpia_formats.mapping.extras import restore_extras, split_extras
+from harpia_formats.mapping.extras import COMPONENT_KEY, restore_extras, split_extras
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.format import Container
@@ -194,13 +194,17 @@ class RecordStream:
 
         Raises `MapError` if a mapped column is missing.
         """
-        for component in columns.components():
-            if component and adapter.read_header is not None:
+        components = columns.components()
+        for component in components:
+            # The name of one component is the header; of several, rows have their own.
+            of_several = {COMPONENT_KEY: component[0]} if len(components) > 1 else {}
+            if component and not of_several and adapter.read_header is not None:
                 self._note_header(adapter.read_header({"component": component[0]}))
             if self.fields:
                 check_columns_exist(self.fields, columns.names_of(component), self.path)
             for number, start, given in columns.rows_of(component):
                 value = rename_columns(given, self.fields) if self.fields else given
+                value |= of_several
                 self._receive_row(value, encode(value), start, number)
                 yield
 

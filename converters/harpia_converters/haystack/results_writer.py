@@ -18,6 +18,7 @@ from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.constants import constants_by_path
+from harpia_formats.mapping.extras import COMPONENT_KEY
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import encode
@@ -125,6 +126,8 @@ class _Run:
         except Unconvertible:
             # It has nothing for any column, but needs its place in all of them.
             row = {}
+        # A run has one set of columns, whatever components the rows are of.
+        row.pop(COMPONENT_KEY, None)
         self._names.update(dict.fromkeys(row))
         self.inputs.block([encode(row)])
 
