@@ -1,0 +1,80 @@
+"""Columns of several components stay apart."""
+
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import convert, diff, roundtrip, validate
+from harpia_formats.registry import adapter_of, writable_formats
+
+TWO = Path(__file__).parents[3] / "fixtures" / "haystack" / "valid"
+TWO /= "two-components.json"
+DOCUMENT: dict[str, Any] = {
+    "first": {"questions": ["a", "b"], "own": [1, None]},
+    "second": {"questions": ["c"], "responses": ["d"]},
+}
+#: Formats that carry what Haystack's rows have besides.
+HOLDING = [
+    name
+    for name, format_ in writable_formats().items()
+    if adapter_of(format_).carries("extra.haystack")
+]
+
+
+@pytest.mark.parametrize("via", HOLDING)
+@pytest.mark.parametrize("data", [TWO.read_bytes(), json.dumps(DOCUMENT).encode()])
+def test_components_come_back(via: str, data: bytes) -> None:
+    """The columns of each component are below its name again, and have no others."""
+    there, back = BytesIO(), BytesIO()
+    first = convert(data, to=via, from_="haystack", output=there)
+    second = convert(there.getvalue(), to="haystack", from_=via, output=back)
+
+    assert json.loads(back.getvalue()) == json.loads(data)
+    assert first.lossless
+    assert second.lossless
+    assert roundtrip(data, via=via, from_="haystack").ok
+    assert diff(data, back.getvalue(), from_="haystack", to="haystack").ok
+    assert validate(back.getvalue()).ok
+
+
+def test_other_components_are_a_difference() -> None:
+    """Rows that are of another component differ."""
+    other = json.dumps({"third": DOCUMENT["first"], "second": DOCUMENT["second"]})
+    report = diff(
+        json.dumps(DOCUMENT).encode(), other.encode(), from_="haystack", to="haystack"
+    )
+
+    assert list(report.fields) == ["extra.haystack.(component)"]
+
+
+def test_components_are_a_loss_where_there_is_no_place() -> None:
+    """A format without components drops their names, and says so."""
+    data = json.dumps(DOCUMENT).encode()
+    output = BytesIO()
+    report = convert(
+        data,
+        to="nemo-input",
+        from_="haystack",
+        output=output,
+        constants={"references": ["r"], "category": "c", "source": "s"},
+    )
+    lost = {fate.path for fate in report.losses[0].losses.counts}
+
+    assert "extra.haystack.(component)" in lost
+
+
+def test_rows_without_a_component_stand_beside_others(tmp_path: Path) -> None:
+    """A file with columns alone is a component of its own among those of another."""
+    files = [tmp_path / "two.json", tmp_path / "one.json"]
+    files[0].write_text(json.dumps(DOCUMENT))
+    files[1].write_text(json.dumps({"questions": ["z"], "responses": ["y"]}))
+    output = BytesIO()
+    assert convert(*files, to="haystack", from_="haystack", output=output).written
+
+    assert json.loads(output.getvalue()) == {
+        **DOCUMENT,
+        "component": {"questions": ["z"], "responses": ["y"]},
+    }
