@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 
 from harpia_formats.io.reader import SourceError
 
@@ -121,8 +120,11 @@ _pickle = re.compile(
 )
 #: The first line of Python data that goes on in the next one.
 _python = re.compile(rb"[\[({][\s\[({]*'[^'\n]*'\s*[:,]")
-#: A line of a mapping or a list; the first one has no separator of a table either.
-_yaml_line = re.compile(rb"[ \t]*(?:[A-Za-z_][\w.-]*:(?:[ \t].*)?|-[ \t].*)")
+#: A line of a mapping or a list that is not indented.
+_yaml_line = re.compile(rb"(?P<key>[A-Za-z_][\w.-]*):(?:[ \t].*)?|-[ \t].*")
+#: Lines of a YAML file that does not begin with a mark of YAML.
+_FEWEST_LINES = 2
+#: What the first line has none of, or it may be the header of a table.
 _separators = (b",", b";", b"\t")
 #: What a YAML file may begin with instead.
 _yaml_start = re.compile(rb"%YAML\s|---[ \t]*(?:#.*)?(?:\r?\n|$)")
@@ -228,15 +230,21 @@ def _without_comments(text: bytes) -> bytes:
 
 
 def _is_yaml(text: bytes) -> bool:
-    """Return whether the first two lines are those of a YAML file."""
+    """Return whether the first lines are those of a YAML file.
+
+    They are a mapping or a list, and no key is there twice, as in a log.
+    """
     if _yaml_start.match(text):
         return True
-    lines = (line.rstrip() for line in text.split(b"\n", COMMENTS)[:COMMENTS])
-    filled = (line for line in lines if line and not line.lstrip().startswith(b"#"))
-    found = list(islice(filled, 2))
-    if len(found) < 2 or any(mark in found[0] for mark in _separators):  # noqa: PLR2004 - two lines
+    lines = [line.rstrip() for line in text.split(b"\n", COMMENTS)[:COMMENTS]]
+    if len(text) > KIND_BYTES // 2:
+        lines = lines[:-1]  # it may be cut off
+    filled = [line for line in lines if line and not line.lstrip().startswith(b"#")]
+    if len(filled) < _FEWEST_LINES or any(mark in filled[0] for mark in _separators):
         return False
-    return all(_yaml_line.fullmatch(line) for line in found)
+    outer = [_yaml_line.fullmatch(line) for line in filled if line[:1] not in b" \t"]
+    keys = [match and match["key"] for match in outer if not match or match["key"]]
+    return None not in outer and len(keys) == len(set(keys))
 
 
 def _is_named_table(name: str) -> bool:

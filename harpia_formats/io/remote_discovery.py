@@ -1,5 +1,6 @@
 """Find the remote files that a URL names: a file, a folder or a pattern."""
 
+from dataclasses import replace
 from typing import Any
 
 from harpia_formats.io.reader import SourceError
@@ -55,7 +56,8 @@ def _below(
     if not names:
         kinds = "*.jsonl, *.ndjson, *.json, *.csv or *.tsv, also compressed"
         raise SourceError(masked(url), f"no data files in this folder ({kinds})")
-    return [_source(filesystem, url, name, found[name]) for name in sorted(names)]
+    sources = (_source(filesystem, url, name, found[name]) for name in sorted(names))
+    return [replace(source, is_found=True) for source in sources]
 
 
 def _is_file(info: Any) -> bool:

@@ -77,6 +77,8 @@ KINDS: dict[str, list[bytes]] = {
         b"# a comment\n\n- one\n- two\n",
         b"%YAML 1.2\n---\na: 1\n",
         b"a:\r\n  b: 1\r\n",
+        b"text: |\n  any, text\nmore: 1\n",
+        b"".join(b"key%d: %d\n" % (n, n) for n in range(9_000)),
     ],
     "a pretty-printed Python file": [
         pprint.pformat(ROWS).encode(),
@@ -117,6 +119,10 @@ DATA = [
     b"null",
     b"-1\n-2\n",
     b"<id>,<text>\n1,2\n",
+    b"INFO: started\nINFO: done\n",
+    b"Dear Bob,\nhow: are you\n",
+    b"From: Ann\nTo: Bob\n\nHow are you?\n",
+    b"Note: this\nis text\n",
     b"(a),(b)\n1,2\n",
 ]
 
