@@ -1,7 +1,7 @@
 """The names that files may have that are checked against a document."""
 
+import os
 from functools import cache
-from pathlib import PurePath
 from typing import Any
 
 from harpia_formats.detection.file_name import without_compression
@@ -18,7 +18,7 @@ def companion_names(format_id: str, name: str, document: Any) -> tuple[str, ...]
     """
     for companion in _companions_by_name():
         if companion.format == format_id and companion.file_names is not None:
-            plain = without_compression(PurePath(name).name)
+            plain = without_compression(os.path.basename(name))  # noqa: PTH119 - several times as fast
             return companion.file_names(plain, companion.expect(document))
     return ()
 

@@ -169,8 +169,8 @@ def _text_in(owner: Mapping[str, Any], key: str) -> str:
 def _texts(owners: Any, key: str) -> frozenset[str]:
     """Return the texts at `key` of those `owners` that are objects."""
     found = owners if isinstance(owners, list) else []
-    texts = (_text_in(owner, key) for owner in found if isinstance(owner, Mapping))
-    return frozenset(text for text in texts if text)
+    values = [owner.get(key) for owner in found if isinstance(owner, dict)]
+    return frozenset([text for text in values if text and isinstance(text, str)])
 
 
 def _closing(expected: Expected, seen: FileSummary) -> Iterator[Remark]:
