@@ -13,6 +13,8 @@ from harpia_formats.framing.container import Layout
 SAMPLE_RECORDS = 1_000
 #: Bytes that a sample is taken from, at most, but for the last chunk.
 SAMPLE_BYTES = 8 * 1024 * 1024
+#: Bytes of a document that are kept with its value, at most.
+DECODED_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Sample:
     #: The delimiter of a table, and the one that its lines have in its place, if any.
     delimiter: str = ""
     other_delimiter: str = ""
+    #: The bytes that the one value of `rows` was decoded from, if they are few.
+    decoded: bytes = b""
 
     @property
     def is_one_document(self) -> bool:

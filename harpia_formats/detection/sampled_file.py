@@ -13,6 +13,7 @@ from harpia_formats.detection.file_name import (
     uncompressed_lower_name,
 )
 from harpia_formats.detection.sample import (
+    DECODED_BYTES,
     SAMPLE_BYTES,
     SAMPLE_RECORDS,
     Sample,
@@ -21,7 +22,7 @@ from harpia_formats.detection.sample import (
 )
 from harpia_formats.detection.table_sample import is_table, table_sample
 from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.chunk import Chunk, Frame, Frames
+from harpia_formats.framing.chunk import JSON_SPACE, Chunk, Frame, Frames
 from harpia_formats.framing.columns import DocumentFrames, document_frames
 from harpia_formats.framing.container import (
     Layout,
@@ -207,4 +208,13 @@ def _object_sample(opened: OpenedContainer) -> Sample:
     if isinstance(value, list):  # an array behind a comment
         rows = tuple(value)
     broken = whole and not is_json and not several
-    return Sample(opened.layout, rows, whole=whole, several=several, broken=broken)
+    is_one = is_json and isinstance(value, dict)
+    is_kept = is_one and len(text) <= DECODED_BYTES
+    return Sample(
+        opened.layout,
+        rows,
+        whole=whole,
+        several=several,
+        broken=broken,
+        decoded=text.strip(JSON_SPACE) if is_kept else b"",
+    )

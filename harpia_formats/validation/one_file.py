@@ -173,6 +173,10 @@ def _rows(
     if plan.cut is Framing.TABLE:
         flow = local.frames(_table(beginning.opened, plan))
     else:
+        sample = beginning.sample
+        if sample.decoded and plan.is_known and plan.cut is Framing.VALUES:
+            (value,) = sample.rows
+            local.validators.part().validator.know(sample.decoded, value)
         frames = complete_frames(beginning.frames(plan.cut, plan.variant), file.blocks)
         if settings.in_workers is not None and plan.is_known and not plan.has_columns:
             yield from settings.in_workers(local, frames, file)

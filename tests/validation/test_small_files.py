@@ -13,6 +13,7 @@ from harpia_formats.io import source
 from harpia_formats.schema import validator
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
+from harpia_formats.validation.unit import row_validator
 
 ROOT = Path(__file__).parents[2]
 AGGREGATES = sorted(ROOT.glob("fixtures/eee-aggregate/valid/*-0.3.0.json"))
@@ -108,3 +109,40 @@ def test_samples_named_by_an_aggregate_are_found(path: Path, tmp_path: Path) -> 
         (tmp_path / name).unlink()
 
         assert "E203" in {problem.code for problem in problems}
+
+
+def test_document_is_decoded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The value by which a format is recognised is the one that is validated."""
+    decoded = 0
+    decode = row_validator._decode  # noqa: SLF001 - rows are decoded there
+
+    def counted(text: bytes) -> Any:
+        nonlocal decoded
+        decoded += 1
+        return decode(text)
+
+    monkeypatch.setattr(row_validator, "_decode", counted)
+    aggregate = (ROOT / "fixtures/eee-aggregate/valid/full-0.3.0.json").read_bytes()
+    data = [aggregate, b"\n " + aggregate, b"// a comment\n" + aggregate]
+    paths = [tmp_path / f"{number}.json" for number in range(len(data))]
+    for path, text in zip(paths, data, strict=True):
+        path.write_bytes(text)
+    _, files = found(paths, jobs=1)
+
+    assert [file.invalid for file in files] == [0, 0, 1]
+    assert decoded == 1
+
+
+def test_value_that_was_decoded_is_not_taken_for_another(tmp_path: Path) -> None:
+    """Files of the same value in other texts have findings at their own places."""
+    path = ROOT / "fixtures/eee-aggregate/valid/full-0.3.0.json"
+    document = json.loads(path.read_bytes()) | {"evaluation_id": 7}
+    places = []
+    for indent in (None, 1, 8):
+        (tmp_path / "a.json").write_text(json.dumps(document, indent=indent), "utf-8")
+        ((problem, *_), _) = found([tmp_path / "a.json"], jobs=1)
+        places.append((problem.place.line, problem.place.column))
+
+    assert len(set(places)) == len(places)

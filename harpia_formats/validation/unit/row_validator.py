@@ -76,6 +76,8 @@ class RowValidator:
         self._identity = checks.identity
         #: Finds the causes of schema errors; built at the first one.
         self._cached_causes: CachedCauses | None = None
+        #: A row that was decoded before.
+        self._decoded: tuple[bytes, Any] = (b"", None)
         #: Chunks to come that are not tried as a whole.
         self._pause = 0
         self._failures = 0
@@ -221,7 +223,7 @@ class RowValidator:
         fault = _fault_in(number, text) if _may_be_deep(text) else None
         if fault is None:
             try:
-                value = _decode(text)
+                value = self._value_of(text)
             except NOT_JSON:
                 fault = _fault_in(number, text)
                 if fault is None:
@@ -230,6 +232,15 @@ class RowValidator:
             verdict.findings.append(fault)
         else:
             self._validate_value(number, text, value, verdict)
+
+    def know(self, text: bytes, value: Any) -> None:
+        """Note the value of a row, so that it is not decoded again."""
+        self._decoded = (text, value)
+
+    def _value_of(self, text: bytes) -> Any:
+        """Return a decoded row. Raises one of `NOT_JSON`."""
+        known, value = self._decoded
+        return value if known == text else _decode(text)
 
     def _validate_value(
         self, number: int, text: bytes, value: Any, verdict: Verdict
