@@ -1,10 +1,12 @@
-"""Check the definition of an LLMEvaluator (K301-K307)."""
+"""Check the definition of an LLMEvaluator (K301-K307, K310, K312)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from harpia_converters.haystack.loadable_types import is_loadable_type
 from harpia_converters.haystack.phrases import listed, quoted
+from harpia_converters.haystack.templates import broken_template
 from harpia_converters.haystack.values import list_in, object_in
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
@@ -58,7 +60,13 @@ def _check_input_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
 def _check_input_types(parts: Mapping[str, Any]) -> Iterator[Remark]:
     for number, declared in enumerate(list_in(parts.get("inputs"))):
         kind = declared[1] if isinstance(declared, list) and declared[1:] else None
-        if isinstance(kind, str) and not _list_type.fullmatch(kind):
+        if not isinstance(kind, str):
+            continue
+        if not is_loadable_type(kind):
+            message = f"there is no type {quoted(kind)}"
+            help_ = 'write a type as Python does, such as "list[str]"'
+            yield Remark("K310", ("inputs", number, 1), message, help_)
+        elif not _list_type.fullmatch(kind):
             message = f"the input type {quoted(kind)} is not a list type"
             help_ = f"write {quoted(f'list[{kind}]')}: every input is a list of values"
             yield Remark("K305", ("inputs", number, 1), message, help_)
@@ -93,6 +101,12 @@ def _check_examples(
 def _check_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Remark]:
     """Yield a remark for each text that Jinja reads as a template."""
     for path, text, at_key in _texts(parts):
+        broken = broken_template(text)
+        if broken:
+            message = f"Jinja reads {quoted(broken)} as a template, which it cannot be"
+            help_ = "write it in another way: the evaluator cannot be made with it"
+            yield Remark("K312", path, message, help_, at_key)
+            continue
         found = (
             match[0]
             for match in _template.finditer(text)
@@ -111,7 +125,9 @@ def _check_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Rema
 def _texts(parts: Mapping[str, Any]) -> Iterator[tuple[Path, str, bool]]:
     """Yield each text and key of the template, its path, and whether it is a key."""
     pending: list[tuple[Path, Any]] = [
-        ((key,), parts[key]) for key in ("examples", "instructions") if key in parts
+        ((key,), parts[key])
+        for key in ("outputs", "examples", "instructions")
+        if key in parts
     ]
     while pending:
         path, value = pending.pop()

@@ -1,4 +1,4 @@
-"""The rules K301-K307, for the definition of an LLMEvaluator."""
+"""The rules K301-K312, for the definition of an LLMEvaluator."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
@@ -9,6 +9,12 @@ _definition = (
     b'[{"inputs": {"responses": "Go!"}, "outputs": {"score": 1}}]}\n'
 )
 _validated_as = "haystack-evaluator"
+_dumped = (
+    b'{"type": "haystack.components.evaluators.llm_evaluator.LLMEvaluator", '
+    b'"init_parameters": ' + _definition.strip()[:-1] + b', "chat_generator": {"type": '
+    b'"haystack.components.generators.chat.openai.OpenAIChatGenerator", '
+    b'"init_parameters": {"model": "gpt-4o-mini"}}}}\n'
+)
 
 DEFINITION_RULES = (
     Rule(
@@ -89,6 +95,67 @@ DEFINITION_RULES = (
         "They are read. Since 2.20 a chat_generator holds the model, its key and its "
         "parameters.",
         _definition.replace(b'{"instr', b'{"api": "openai", "instr'),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K308",
+        "unknown-class",
+        Severity.ERROR,
+        "The type of a dumped evaluator must be the whole name of its class.",
+        "Haystack imports the class by this name, and compares it with the name that "
+        "the class has in its own module. Classes of other packages are not looked up.",
+        _dumped.replace(b"LLMEvaluator", b"LLMEvaluato"),
+        _dumped,
+        _validated_as,
+    ),
+    Rule(
+        "K309",
+        "unusable-chat-generator",
+        Severity.ERROR,
+        "A dumped chat_generator must have the type of a known class, and "
+        "init_parameters.",
+        "Haystack makes it from these, and cannot load the evaluator without them. Its "
+        "api_key must name an environment variable. Classes of other packages are not "
+        "looked up.",
+        _dumped.replace(b'"init_parameters": {"model"', b'"parameters": {"model"'),
+        _dumped,
+        _validated_as,
+    ),
+    Rule(
+        "K310",
+        "unknown-input-type",
+        Severity.ERROR,
+        "The type of an input must be a type that Python has.",
+        "Haystack makes the type from its text, and cannot load the evaluator if a "
+        "name is unknown or a bracket is missing. Classes of other packages are not "
+        "looked up.",
+        _definition.replace(b"list[str]", b"list[foo]"),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K311",
+        "unknown-parameter",
+        Severity.ERROR,
+        "A dumped evaluator must have parameters of its class only.",
+        "Haystack makes the component with all of them, and fails on an unknown one. "
+        "For api, api_key and api_params see K307.",
+        _dumped.replace(
+            b'"outputs": ["score"], ', b'"outputs": ["score"], "modle": 1, '
+        ),
+        _dumped,
+        _validated_as,
+    ),
+    Rule(
+        "K312",
+        "broken-template",
+        Severity.ERROR,
+        "What Jinja takes for a template must have an end and a meaning.",
+        "Instructions, examples and outputs are put into the template of the prompt as "
+        "they are, so the evaluator cannot be made. An unknown tag and an empty "
+        "expression are reported, too.",
+        _definition.replace(b"Is it rude?", b"Is {{ it rude?"),
         _definition,
         _validated_as,
     ),

@@ -13,6 +13,7 @@ from harpia_converters.haystack.detection import (
     evaluator_below_sign,
     pipeline_sign,
 )
+from harpia_converters.haystack.loading_checks import loading_remarks
 from harpia_converters.haystack.values import object_in
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
@@ -20,6 +21,7 @@ from harpia_formats.model.format import Container, Dialect, Format, Remark
 def dumped_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on the parameters in an LLMEvaluator's `to_dict`."""
     component = object_in(document)
+    yield from loading_remarks(component)
     if str(component.get("type")).rpartition(".")[2] == "LLMEvaluator":
         inner = definition_checks.remarks(component.get("init_parameters"))
         yield from below(("init_parameters",), inner)
