@@ -153,6 +153,7 @@ def test_every_command_refuses_a_look_alike(name: str, tmp_path: Path) -> None:
     }
     runs["diff"] = command_runs.run("diff", name, name, cwd=tmp_path)
 
+    assert b"--skip-invalid" not in runs["score"].stderr
     for command, result in runs.items():
         assert result.returncode == 1, command
         assert b"no known format" in result.stdout + result.stderr, command

@@ -149,8 +149,10 @@ def _print_scores(scores: Scores, *, is_table_extra: bool, quiet: bool) -> ExitC
             write_stderr(f"{name}: written\n")
     elif scores.report.lacks_records:
         write_stderr("no overall score: there are too few records\n")
-    elif not failures:
+    elif any(file.invalid for file in scores.report.files):
         write_stderr(
             "no overall score: some rows are not valid; --skip-invalid skips them\n"
         )
+    elif not failures:
+        write_stderr("no overall score: see above\n")
     return exit_code_of(scores.report, ok=scores.ok)
