@@ -21,6 +21,7 @@ from harpia_formats.scoring.compared import (
     paired_test,
     pooled_note,
     with_adjusted,
+    with_references,
 )
 from harpia_formats.scoring.match_questions import QuestionTable, match_questions
 from harpia_formats.scoring.options import ScoreOptions
@@ -199,7 +200,7 @@ class ScoreComparison:
             )
         ]
         return ComparisonReport(
-            with_adjusted(compared),
+            with_adjusted(with_references(compared, first, second)),
             first,
             second,
             matched.only_first,

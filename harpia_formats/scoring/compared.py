@@ -8,6 +8,7 @@ from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
+from harpia_formats.scoring.scores import Scores
 
 DIFFERENT_MODELS = (
     "answers of different models cannot be paired; name one model of each input with "
@@ -54,6 +55,25 @@ def with_adjusted(compared: Sequence[ComparedScore]) -> tuple[ComparedScore, ...
         score if score.comparison is None else replace(score, adjusted_p=next(adjusted))
         for score in compared
     )
+
+
+def with_references(
+    compared: Iterable[ComparedScore], first: Scores, second: Scores
+) -> list[ComparedScore]:
+    """Return the scores with the number of references in their signatures.
+
+    It is left out where the inputs have different numbers.
+    """
+    signatures: dict[tuple[str, str], set[str]] = {}
+    for system in (*first.systems, *second.systems):
+        for one in system.scores:
+            signatures.setdefault((one.metric, one.name), set()).add(one.signature)
+    found = []
+    for score in compared:
+        both = signatures[score.metric, score.name]
+        signature = next(iter(both)) if len(both) == 1 else score.signature
+        found.append(replace(score, signature=signature))
+    return found
 
 
 def pooled_note(models: Iterable[str]) -> str:

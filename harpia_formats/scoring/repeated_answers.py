@@ -11,7 +11,7 @@ from msgspec import UNSET
 from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.scoring.questions import digest_of, question_key
+from harpia_formats.scoring.questions import prompt_text
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class RepeatedAnswers:
     count: int = 0
     #: The number of each metric, by its names.
     _metrics: dict[tuple[str, str], int] = field(default_factory=dict)
-    #: For the digest of each answer the metric of its only row, or how often it had
+    #: For the hash of each answer the metric of its only row, or how often it had
     #: each metric.
     _seen: dict[int, int | dict[int, int]] = field(default_factory=dict)
 
@@ -52,12 +52,15 @@ class RepeatedAnswers:
 
     def _key_of(self, record: Record, output: Output, score: Score) -> int:
         """Return a number by which rows of one answer are known."""
-        digest = digest_of(
-            question_key(record, 0).hex(),
-            f"{output.model}",
-            answer_text(output) or "",
-            encode(output.turns).decode() if output.turns else "",
-            f"{score.evaluation_id or ''}",
-            f"{score.evaluation_name or ''}" if self.by_evaluation else "",
+        return hash(
+            (
+                f"{record.id}",
+                prompt_text(record),
+                tuple(record.references or ()),
+                output.model,
+                answer_text(output),
+                encode(output.turns) if output.turns else b"",
+                score.evaluation_id,
+                score.evaluation_name if self.by_evaluation else "",
+            )
         )
-        return int.from_bytes(digest[:8])

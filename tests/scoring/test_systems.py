@@ -222,3 +222,15 @@ def test_column_of_single_answers_has_its_own_name(name: str, tmp_path: Any) -> 
     assert header == ["id", "model", "category", f"{name}.row", "em"]
     assert signatures[0].startswith(f"{name}.row\t{name}|")
     assert signatures[0].endswith("|of:row")
+
+
+def test_comparison_has_the_number_of_references() -> None:
+    """The signature of a comparison has the references that both sides have."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    one, two = (lines(*[RIGHT] * 9, references=number) for number in (1, 2))
+
+    (score,) = harpia_formats.compare_scores(one, one, metrics=("em",)).compared
+    (pair,) = harpia_formats.compare_scores(two, two, metrics=("em",)).compared
+
+    assert score.signature.endswith("|refs:max|scale:0-1|nrefs:1")
+    assert pair.signature.endswith("|refs:max|scale:0-1|nrefs:2")
