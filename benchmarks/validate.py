@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness import cost_growth as series
+from harness import masses
 from harness import memory_growth as joined_lines
 from harness.bars import Bar, bars_table
 from harness.candidates import (
@@ -160,10 +161,17 @@ def memory_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[
     return joined_lines.text(arguments.gigabytes, folder, command_of(arguments))
 
 
+def masses_part(arguments: argparse.Namespace, folder: Path) -> tuple[str, list[Bar]]:
+    """Measure wrong rows and many small files; return the text and the limits."""
+    counts = (min(arguments.rows), arguments.files)
+    return masses.text(counts, folder, arguments.runs, command_of(arguments))
+
+
 PARTS: Mapping[str, Callable[[argparse.Namespace, Path], tuple[str, list[Bar]]]] = {
     "bars": bars_part,
     "series": series_part,
     "memory": memory_part,
+    "masses": masses_part,
 }
 
 
@@ -183,6 +191,12 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
         help="measure time and memory by rows, and draw them",
     )
     add("--memory", action="store_true", help="measure the memory up to 10 GB")
+    add(
+        "--masses",
+        action="store_true",
+        help="measure files of wrong rows, and many small files",
+    )
+    add("--files", type=int, default=5000, help="how many small files")
     add("--rows", type=int, nargs="+", default=[50_000, 500_000])
     add("--series-rows", type=int, nargs="+", default=list(series.ROWS))
     add("--gigabytes", type=float, nargs="+", default=list(joined_lines.GIGABYTES))

@@ -36,6 +36,7 @@ PARTS = {
     "bars": "python benchmarks/validate.py",
     "series": "python benchmarks/validate.py --series",
     "memory": "python benchmarks/validate.py --memory",
+    "masses": "python benchmarks/validate.py --masses",
 }
 
 
