@@ -39,7 +39,7 @@ RULES = (
         "A record has no answer to score.",
         "It is left out of every score: a missing answer is not a wrong answer. The "
         "table of scores lists how many were left out. To count it as wrong, give it "
-        "an empty text.",
+        "an empty text, or score with --missing zero.",
         _answered(None, "4") + _answered("4", "4"),
         _answered("", "4") + _answered("4", "4"),
         "record",

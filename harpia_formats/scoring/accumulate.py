@@ -8,6 +8,7 @@ from typing import Self
 from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.intervals import (
     LEAST,
+    NO_SPREAD,
     ONE_QUESTION,
     QUANTA,
     QuestionMoments,
@@ -215,8 +216,9 @@ class GroupTotals:
                 interval = wilson_interval(mine, level, measure.best)
                 method = f"{_WILSON}|level:{level!r}"
                 remark = remark_of(mine, measure.best)
-            elif resampled is not None and resampled[at] is not None:
-                interval, method = resampled[at], self.resampled.method(level)
+            elif resampled is not None and (limits := resampled[at]) is not None:
+                interval, method = limits, self.resampled.method(level)
+                remark = NO_SPREAD if limits[0] == limits[1] else ""
             yield MetricScore(
                 metric=totals.metric.request.label,
                 name=name,

@@ -23,6 +23,7 @@ _ROUNDING = 1e-9
 STANDARD_ERROR = "root of the variance of the mean between questions"
 FEW_FAILURES = "few failures: the interval is approximate"
 FEW_SUCCESSES = "few successes: the interval is approximate"
+NO_SPREAD = "no replicate differs: the interval is approximate"
 ONE_QUESTION = "one question has no interval"
 
 

@@ -38,7 +38,7 @@ def question_of(record: Record) -> Question:
     text = prompt_text(record)
     references = record.references or ()
     return Question(
-        NOTHING if record.id is UNSET else digest_of(f"{record.id}"),
+        NOTHING if record.id is UNSET else digest_of(question_id(record.id)),
         digest_of(text) if text else NOTHING,
         digest_of(*references) if references else NOTHING,
     )
@@ -51,10 +51,22 @@ def question_key(record: Record, record_number: int) -> bytes:
     """
     text = prompt_text(record)
     if record.id is not UNSET:
-        return digest_of("id", f"{record.id}", text, *(record.references or ()))
+        return digest_of("id", question_id(record.id), text, *(record.references or ()))
     if text:
         return digest_of("input", text, *(record.references or ()))
     return digest_of("number", str(record_number))
+
+
+def question_id(id_: int | str) -> str:
+    """Return the id of a question: that of its record before its answers were parted.
+
+    A record that became several rows has `#` and a number behind its id in each.
+    """
+    if isinstance(id_, str) and "#" in id_:
+        from harpia_formats.conversion.grouping.external_group_by import base_id  # noqa: PLC0415 - few ids have a `#`
+
+        return base_id(id_) or id_
+    return str(id_)
 
 
 def prompt_text(record: Record) -> str:

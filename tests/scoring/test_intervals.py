@@ -1,5 +1,6 @@
 """Intervals and standard errors of means, by question."""
 
+import io
 import json
 import math
 import random
@@ -11,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats import score
+from harpia_formats import convert, score
 from harpia_formats.metrics import METRICS, measure_of
 from harpia_formats.metrics.metric import MetricError
 from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.intervals import (
     FEW_FAILURES,
+    NO_SPREAD,
     ONE_QUESTION,
     QUANTA,
     QuestionMoments,
@@ -173,6 +175,19 @@ def test_lines_of_one_question_are_one_question() -> None:
     assert one.standard_error == other.standard_error
 
 
+def test_rows_of_one_record_are_one_question() -> None:
+    """Rows whose ids are that of a record with a number are answers to one question."""
+    every = answers(1)
+    together = [record(n, *texts) for n, texts in enumerate(every)]
+    expected = score(lines(together), metrics=("em",))["em"]
+
+    for name in ("csv", "nemo-output"):
+        parted = io.BytesIO()
+        convert(lines(together), from_="record", to=name, output=parted)
+        found = score(parted.getvalue(), metrics=("em",), from_=name)["em"]
+        assert (found.questions, found.interval) == (40, expected.interval)
+
+
 def test_an_id_with_another_prompt_is_another_question() -> None:
     """Records with one id and different prompts or references are several questions."""
     rows = [
@@ -267,6 +282,17 @@ def test_unbounded_means_and_pooled_scores_are_resampled() -> None:
     )
     assert found["bleu"].standard_error is None
     assert found["sentence-bleu"].method.startswith("wilson|")
+
+
+def test_a_resampled_score_that_never_differs_is_not_certain() -> None:
+    """BLEU of equal texts has an interval without width, which a remark explains."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+    rows = [record(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
+
+    found = score(lines(rows), metrics=("bleu",))["bleu"]
+
+    assert found.interval == pytest.approx((100, 100))
+    assert found.remark == NO_SPREAD
 
 
 @pytest.mark.parametrize("name", METRICS)

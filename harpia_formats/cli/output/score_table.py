@@ -41,8 +41,8 @@ def score_lines(scores: Scores) -> Iterator[str]:
     every = [score for group in groups for score in group.scores]
     yield from _signature_lines(score.signature for score in every)
     yield from _method_lines(every)
-    if any(score.interval and score.remark for score in every):
-        yield f"{_APPROXIMATE} few failures or successes: the interval is approximate"
+    remarks = (score.remark for score in every if score.interval is not None)
+    yield from (f"{_APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
 
 
 def _with_systems(scores: Scores) -> Iterator[Group]:

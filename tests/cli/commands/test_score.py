@@ -177,3 +177,117 @@ def test_stored_scores_need_equal_signatures(data: Path) -> None:
     assert b"do not prove that it was computed the same way" in refused.stderr
     assert forced.returncode == 0
     assert alike.returncode == 0
+
+
+def answered(count: int, right: int, answers: int = 1, **more: object) -> bytes:
+    """Return records, the first of which are answered rightly."""
+    rows = [
+        {
+            "id": f"q{number}",
+            "prompt": f"what is {number}?",
+            "references": [str(number)],
+            "outputs": [{"model": "m", "text": str(number) if number < right else "?"}]
+            * answers,
+        }
+        | more
+        for number in range(count)
+    ]
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def test_intervals_name_their_method_and_what_is_approximate() -> None:
+    """Thirty right answers of thirty are not certain, and the interval has a mark."""
+    result = run("-m", "em", stdin=answered(30, 30))
+
+    assert table_of(result)[1] == ["em", "1.0000", "0.8776", "to", "1.0000", "*", "30"]
+    assert result.stdout.decode().splitlines()[-2:] == [
+        "intervals of em: wilson|number:effective|quantile:t|unit:question|level:0.95",
+        "* few failures: the interval is approximate",
+    ]
+
+
+def test_one_question_has_no_interval() -> None:
+    """Many answers to one question have no interval, and the table says so."""
+    result = run("-m", "em", stdin=answered(1, 1, 10))
+
+    assert b"one question has no interval" in result.stdout
+
+
+def test_a_comparison_names_its_tests_and_draws(tmp_path: Path) -> None:
+    """Level, replicates, seed and test are printed, and the least p-value as such."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    (tmp_path / "a.jsonl").write_bytes(answered(40, 40))
+    (tmp_path / "b.jsonl").write_bytes(answered(40, 10))
+    words = ("compare", "a.jsonl", "b.jsonl", "-m", "em,f1", "--detect", 0.1)
+
+    drawn = run(*words, "--test", "bootstrap", cwd=tmp_path).stdout.decode()
+    exact = run(*words, cwd=tmp_path).stdout.decode()
+
+    assert "p   p (Holm)   questions" in drawn
+    assert "≤ 0.001    ≤ 0.002" in drawn
+    assert (
+        "tests of em, f1: bootstrap|unit:question|replicates:1000|seed:12345" in drawn
+    )
+    assert (
+        "intervals of em, f1: bootstrap|limits:percentiles|unit:question|level:0.95"
+        "|replicates:1000|seed:12345\n"
+    ) in drawn
+    assert "tests of em, f1: permutation|unit:question|exchanges:all\n" in exact
+    assert "< 0.0001" in exact
+    assert (
+        "em: 40 questions detect a difference of 0.1986 with 80 % power, and 158 one "
+        "of 0.1\n"
+    ) in exact
+
+
+def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
+    """Answers without a score are counted by side, or score 0 on request."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    missing = answered(30, 30).replace(b'"text": "2', b'"text": null, "error": "2')
+    (tmp_path / "a.jsonl").write_bytes(answered(30, 30))
+    (tmp_path / "b.jsonl").write_bytes(missing)
+    words = ("compare", "a.jsonl", "b.jsonl", "-m", "em")
+
+    left, zero = (
+        run(*words, cwd=tmp_path),
+        run(*words, "--missing", "zero", cwd=tmp_path),
+    )
+
+    assert table_of(left)[0][-6:] == ["left", "out", "A", "left", "out", "B"]
+    assert table_of(left)[1][-3:] == ["19", "0", "11"]
+    assert table_of(zero)[1][:4] == ["em", "1.0000", "0.6333", "+0.3667"]
+    assert b"second input: 11 missing answers count as 0" in zero.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--test", "mcnemar"], "several answers; use --test permutation"),
+        (["--test", "student"], "no test is called 'student'"),
+        (["--detect", "-1"], "above 0"),
+        (["--missing", "no"], "missing must be one of"),
+    ],
+)
+def test_a_comparison_that_is_not_possible_is_refused(
+    tmp_path: Path, words: list[str], message: str
+) -> None:
+    """An option that does not fit is one line on standard error, with exit code 2."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    (tmp_path / "a.jsonl").write_bytes(answered(9, 5, 2))
+
+    result = run("compare", "a.jsonl", "a.jsonl", "-m", "em", *words, cwd=tmp_path)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert message in result.stderr.decode()
+
+
+def test_other_questions_under_the_same_ids_are_refused(tmp_path: Path) -> None:
+    """If no question matches, nothing is compared, and the reason is given."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    (tmp_path / "a.jsonl").write_bytes(answered(30, 30))
+    (tmp_path / "b.jsonl").write_bytes(answered(30, 0).replace(b"what is", b"and"))
+
+    result = run("compare", "a.jsonl", "b.jsonl", "-m", "em", cwd=tmp_path)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert b"30 with the same id have another prompt" in result.stderr

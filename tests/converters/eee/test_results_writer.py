@@ -171,6 +171,24 @@ def test_aggregate_says_how_sure_each_score_is(shape: str, tmp_path: Path) -> No
     assert aggregate["retrieved_timestamp"] == "1770681600"
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_standard_error_is_by_question(shape: str, tmp_path: Path) -> None:
+    """Several answers of a record have the standard error of one answer each."""
+    errors = []
+    for times in (1, 10):
+        folder = tmp_path / f"{times}"
+        folder.mkdir()
+        rows = [json.loads(line) for line in records().splitlines()]
+        for row in rows:
+            row["outputs"] *= times
+        _, aggregate = written(lines(*rows), shape, folder)
+        details = aggregate["evaluation_results"][1]["score_details"]
+        errors.append(details["uncertainty"]["standard_error"]["value"])
+        assert details["details"]["questions"] == "3"
+
+    assert errors[0] == pytest.approx(errors[1])
+
+
 def test_no_replicates_no_interval(tmp_path: Path) -> None:
     """Without a bootstrap an aggregate has no interval, and is valid all the same."""
     _, aggregate = written(records(), "eee@0.2.0", tmp_path, replicates=0)

@@ -558,6 +558,20 @@ def test_job_is_left_out_unless_it_is_named() -> None:
     assert problems_of(data, strict=False) == []
 
 
+def test_standard_error_is_by_question() -> None:
+    """Answers to the same question again leave the standard error as it is."""
+    data = lines_of(("c", ["c"]), ("a b", ["a"]), ("b", ["c"]))
+
+    once, often = (
+        tree_of(data * times, metrics=("em",))["tasks"]["evaluation"]["metrics"]["em"]
+        for times in (1, 10)
+    )
+
+    assert once["scores"]["em"]["stats"]["stderr"] == pytest.approx(1 / 3)
+    assert often["scores"]["em"]["stats"]["stderr"] == pytest.approx(1 / 3)
+    assert often["scores"]["em"]["stats"]["count"] == 30
+
+
 def test_statistics_of_a_mean() -> None:
     """Statistics are those of the answers, and the standard error is by question."""
     data = lines_of(("a", ["a"]), ("a b", ["a"]), ("b", ["a"]), ("b", []))
