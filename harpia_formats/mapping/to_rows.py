@@ -11,7 +11,7 @@ from harpia_formats.mapping.chats import SYSTEM_OF_MESSAGES
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.extras import store_extras
 from harpia_formats.mapping.fit import fit_record
-from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
+from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_path
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
 from harpia_formats.model.record import (
     FIELD_TYPES,
@@ -92,7 +92,7 @@ class RecordMapper:
         if self._constants:
             turns = self.target.capacity.turns
             record = with_constants(record, self._constants, fates, turns=turns)
-        if number and record.id is UNSET and self.needs_id:
+        if number and self.needs_id and not self._has_id(record):
             record = replace(record, id=str(number))
             fates.defaulted("id", ID_IS_NUMBER)
         # An id that is not written needs no number for each row.
@@ -130,6 +130,18 @@ class RecordMapper:
                 help_ = "--responses first keeps the first one, with its score"
                 raise Unconvertible(error.path, reason, help_) from error
         return rows
+
+    def _has_id(self, record: Record) -> bool:
+        """Tell whether a record has an id, or keeps one such as 3.0 for the format."""
+        if record.id is not UNSET:
+            return True
+        extra = UNSET if record.extra is UNSET else record.extra.get(self.target.vendor)
+        return any(
+            mapping.record_path == "id"
+            and mapping.codec is None
+            and isinstance(at_path(extra, mapping.path), float)
+            for mapping in self.target.fields
+        )
 
     def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note fields without a place; remove fates of fields filled in vain."""

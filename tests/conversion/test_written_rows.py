@@ -133,3 +133,14 @@ def test_number_as_an_id_can_be_grouped(id_: str) -> None:
     assert report.ok
     assert data.startswith(f'{{"id":{id_},'.encode())
     assert len(json.loads(data)["outputs"]) == 2
+
+
+@pytest.mark.parametrize("group", [None, "id"])
+def test_number_as_an_id_is_kept(group: str | None) -> None:
+    """A whole number in any spelling stays the id of a row in its own format."""
+    row = b'{"id":3.0,"input":"q","expected-output":["r"],"actual-output":"a"}'
+    document = b'{"instances":[' + row + b'],"metrics":[]}'
+    data, report = converted(document, to="harpia", from_="harpia", group=group)
+
+    assert report.lossless
+    assert row in data

@@ -88,6 +88,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "group-id": {"group": "id"},
     "responses-list": {"responses": "list"},
     "turns-transcript": {"turns": "transcript"},
+    "score": {"score": "em"},
+    "ids-number": {"ids": "number"},
+    "ids-hash": {"ids": "hash"},
     "map": {},
     "set": {},
 }
