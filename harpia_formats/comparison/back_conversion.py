@@ -139,9 +139,5 @@ def merged(records: list[Record]) -> Record:
         return first
     base = base_id(first.id)
     own = first.id if base is None else base
-    references = first.references
-    if any(record.references != references for record in records):
-        gathered = [text for record in records for text in record.references or ()]
-        references = list(dict.fromkeys(gathered))
     outputs = [output for record in records for output in record.outputs]
-    return replace(first, id=own, references=references, outputs=outputs)
+    return replace(first, id=own, outputs=outputs)

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.mapping.question import question_of
+from harpia_formats.mapping.question import differing_fields, question_of
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
@@ -55,7 +55,8 @@ class RoundTripIds:
     def add_record(self, parts: Sequence[Record]) -> None:
         """Add what is read of the rows of one record in the other format.
 
-        Raises `Unconvertible` if these are several, and have no id to join them by.
+        Raises `Unconvertible` if these are several that cannot be joined again: they
+        have no id, or do not ask the same.
         """
         if len(parts) > 1:
             self._is_split = True
@@ -66,6 +67,13 @@ class RoundTripIds:
                 )
                 raise Unconvertible("id", reason)
         first = parts[0]
+        for part in parts[1:]:
+            for name in differing_fields(first, part):
+                reason = (
+                    f"the record becomes {len(parts)} rows, which cannot be joined "
+                    f"again: they do not have the same {name}"
+                )
+                raise Unconvertible(name, reason)
         if first.id is UNSET:
             return
         base = base_id(first.id)

@@ -103,6 +103,25 @@ def test_round_trip_is_two_conversions_long(source: str, keep_extra: bool) -> No
     assert different == []
 
 
+@pytest.mark.parametrize("references", ["first", "expand"])
+@pytest.mark.parametrize("responses", ["expand", "first", "list"])
+@pytest.mark.parametrize("source", ["record", "eee@0.3.0"])
+def test_options_count_for_both_conversions(
+    source: str, references: str, responses: str
+) -> None:
+    """The report is that of the conversions with the same options."""
+    (file, *_) = sorted(fixtures_of(source), key=lambda path: -path.stat().st_size)
+    options = {"references": references, "responses": responses}
+    different = [
+        via
+        for via in FORMATS
+        if reported(file, source, via, **options)
+        != converted_twice(file, source, via, **options)
+    ]
+
+    assert different == []
+
+
 def rows() -> st.SearchStrategy[dict[str, Any]]:
     """Return records as rows of the hub, with few fields and repeated values."""
     texts = st.sampled_from(["", "a", "b"])
