@@ -232,9 +232,8 @@ class RoundTrip:
             return
         place = Place(self._sources[-1][0], 1, 1, 2, 0)
         for count, reason in self._ids.problems():
-            path = "id" + " " * (len(self._found.fields) + 1)
-            self._found.fields[path] = FieldDifferences(
-                path, count, None, place, reason
+            self._found.fields[f"id {reason}"] = FieldDifferences(
+                "id", count, None, place, reason
             )
             self._found.repeated += count
 

@@ -369,3 +369,53 @@ def test_only_the_first_of_several_headers_comes_back(tmp_path: Path) -> None:
     )
     assert report.fields["header.metrics"].place is not None
     assert report.fields["header.metrics"].place.path == str(files[1])
+
+
+def test_repeated_ids_are_a_difference() -> None:
+    """Ids that a conversion refuses, or that join rows of two records, are named."""
+    rows = [
+        {"id": "7", "prompt": prompt, "outputs": [{"text": "x"}, {"text": "y"}]}
+        for prompt in "ab"
+    ]
+    joined = run("--via", "csv", "--from", "record", stdin=lines_of(*rows))
+    refused = run("--via", "harpia", "--from", "record", stdin=lines_of(*rows))
+
+    assert (joined.returncode, refused.returncode) == (1, 1)
+    assert b"id: rows of several records would be joined by one id" in joined.stdout
+    assert b"id: several rows of harpia would have one id" in refused.stdout
+
+
+def test_rows_that_cannot_be_joined_are_a_difference() -> None:
+    """A record whose rows have no id, or other references, does not come back."""
+    answers = [{"text": "x"}, {"text": "y"}]
+    nameless = {"prompt": "q", "references": ["r"], "outputs": answers}
+    expanded = {"id": "1", "prompt": "q", "references": ["r", "s"], "outputs": []}
+    without_id = roundtrip(lines_of(nameless), via="haystack", from_="record")
+    other = roundtrip(
+        lines_of(expanded), via="haystack", from_="record", references="expand"
+    )
+
+    assert "no id by which they could be joined" in without_id.fields["id "].reason
+    assert "the same references" in other.fields["references "].reason
+
+
+def test_fields_kept_on_the_way_there_need_no_value_back() -> None:
+    """With --keep-extra a required field comes back, and without it that is named."""
+    row = {
+        "schema_version": "0.2.0",
+        "evaluation_id": "e",
+        "model_id": "o/m",
+        "evaluation_name": "n",
+        "sample_id": "1",
+        "interaction_type": "single_turn",
+        "input": {"raw": "q", "reference": "r"},
+        "output": {"raw": "a"},
+        "answer_attribution": [],
+        "evaluation": {"score": 1.0, "is_correct": True},
+    }
+    lost = roundtrip(lines_of(row), via="haystack")
+    (line,) = lost.fields.values()
+
+    assert line.reason.startswith("on the way back: the record has nothing for")
+    assert "keep_extra=True keeps it" in line.reason
+    assert roundtrip(lines_of(row), via="haystack", keep_extra=True).ok
