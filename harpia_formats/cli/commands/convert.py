@@ -17,7 +17,6 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Paths,
     Quiet,
-    ReferencesFrom,
     SkipUnrecognised,
 )
 from harpia_formats.cli.options.conversion import (
@@ -37,6 +36,7 @@ from harpia_formats.cli.options.conversion import (
     RecordIds,
     Target,
 )
+from harpia_formats.cli.options.references import ReferencesFrom
 from harpia_formats.cli.options.values import column_map, constants_by_field
 from harpia_formats.cli.output.loss_table import loss_lines, written_line
 from harpia_formats.cli.output.problems import print_problems, print_unread

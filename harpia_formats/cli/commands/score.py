@@ -18,10 +18,10 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Paths,
     Quiet,
-    ReferencesFrom,
     SkipInvalid,
     SkipUnrecognised,
 )
+from harpia_formats.cli.options.references import ReferencesFrom
 from harpia_formats.cli.options.scoring import (
     Config,
     Groups,

@@ -13,10 +13,10 @@ from harpia_formats.cli.options.common import (
     FirstInput,
     Jobs,
     Quiet,
-    ReferencesFrom,
     SecondInput,
     SkipInvalid,
 )
+from harpia_formats.cli.options.references import ReferencesFrom
 from harpia_formats.cli.options.scoring import (
     BothFormats,
     ComparisonReplicates,

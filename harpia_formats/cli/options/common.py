@@ -7,14 +7,12 @@ import typer
 from harpia_formats.cli.options.declare import (
     MISSING,
     READING,
-    choice,
     flag,
     number,
     text,
 )
 from harpia_formats.cli.options.values import delimiter, worker_count
 from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.mapping.choices import ReferenceFrom
 
 #: The heading of the help page above what spreads the work.
 PROCESSES = "Processes"
@@ -83,14 +81,6 @@ Delimiter = Annotated[
 ]
 Model = Annotated[
     str | None, text("NAME", "Use only the answers of this model.", panel=READING)
-]
-ReferencesFrom = Annotated[
-    ReferenceFrom,
-    choice(
-        ReferenceFrom,
-        "Where a record's reference is from: {}, which ends the conversation itself.",
-        panel=READING,
-    ),
 ]
 SkipInvalid = Annotated[
     bool, flag("--skip-invalid", "Skip rows that are not valid.", panel=READING)
