@@ -1,6 +1,7 @@
 """No function of `harpia_formats` returns a result that stands for less than asked."""
 
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,7 @@ def test_invalid_row_raises(name: str, data: bytes, tmp_path: Path) -> None:
         RUNS[name](data, tmp_path)
 
     assert not found.value.report.ok
+    assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)  # noqa: S301 - made here
     assert not list(tmp_path.iterdir())
 
 

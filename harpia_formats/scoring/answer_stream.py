@@ -23,7 +23,7 @@ from harpia_formats.rules.scoring import (
     NO_VERDICT,
     UNSCORABLE,
 )
-from harpia_formats.scoring.groups import AnswerGrouping
+from harpia_formats.scoring.groups import EVALUATION, AnswerGrouping
 from harpia_formats.scoring.measure import (
     BATCH,
     BatchQueue,
@@ -56,6 +56,8 @@ class _Answer:
     placed: PlacedRecord
     #: The counts of the file of the answer.
     count: FileCount
+    #: Whether another evaluation had the answer, so that it counts in its group only.
+    is_repeated: bool = False
 
 
 @dataclass(slots=True)
@@ -78,7 +80,10 @@ class AnswerScorer:
     #: Whether the verdicts of a judge are scored, and not answers.
     are_verdicts: bool = False
     totals: SystemTotals = field(init=False)
-    repeated: RepeatedAnswers = field(init=False)
+    #: Answers that rows repeat for each metric, in all and within an evaluation; the
+    #: latter is None if scores are not grouped by evaluation.
+    repeated: RepeatedAnswers = field(default_factory=RepeatedAnswers)
+    _by_evaluation: RepeatedAnswers | None = None
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
     #: The number of answers, and of missing ones among them that count as 0.
@@ -97,7 +102,8 @@ class AnswerScorer:
             self.measured, self.options, self.grouping, self.one_model_format
         )
         self.seconds = [0.0] * len(self.measured)
-        self.repeated = RepeatedAnswers("evaluation_name" in self.options.by)
+        if EVALUATION in self.options.by:
+            self._by_evaluation = RepeatedAnswers(by_evaluation=True)
 
     def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""
@@ -109,15 +115,31 @@ class AnswerScorer:
             record = replace(record, outputs=[Output()])
         self._size += sum(map(len, record.references or [])) * len(record.outputs)
         for output in record.outputs:
-            if self.repeated.is_repeat(record, output):
+            is_repeated = self.repeated.is_repeat(record, output)
+            # Each answer must be known within its evaluation, too.
+            is_new = self._is_new_in_evaluation(record, output)
+            if is_repeated and not is_new:
                 continue
             text = answer_text(output)
             self._size += len(text or "")
             self._waiting.append(
-                _Answer(self._records, record, output, text, placed, self.count)
+                _Answer(
+                    self._records,
+                    record,
+                    output,
+                    text,
+                    placed,
+                    self.count,
+                    is_repeated,
+                )
             )
         if len(self._waiting) >= BATCH or self._size >= SIZE:
             self.submit_waiting(batches)
+
+    def _is_new_in_evaluation(self, record: Record, output: Output) -> bool:
+        """Tell whether an answer is new in its evaluation, if that has own scores."""
+        within = self._by_evaluation
+        return within is not None and not within.is_repeat(record, output)
 
     def submit_waiting(self, batches: BatchQueue) -> None:
         """Submit the waiting answers as one batch."""
@@ -216,7 +238,7 @@ class AnswerScorer:
                 last = answer.record_number
                 question = question_key(answer.record, last)
             mine = GroupAnswer(last, question, outcomes)
-            found.append((mine, answer.record, answer.output))
+            found.append((mine, answer.record, answer.output, answer.is_repeated))
         self.totals.add(found)
 
     def _report(self, code: str, answer: _Answer, message: str) -> None:

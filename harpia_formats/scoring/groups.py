@@ -11,7 +11,8 @@ from harpia_formats.text.spelling import nearest
 
 #: Fields that answers can be grouped by, beside `metadata.NAME`.
 MODEL = "model"
-GROUPED = ("category", "source", MODEL, "evaluation_name")
+EVALUATION = "evaluation_name"
+GROUPED = ("category", "source", MODEL, EVALUATION)
 #: The most groups of one run; each of them takes memory.
 MOST = 1_000
 #: The value of a field that an answer does not have.
@@ -87,7 +88,7 @@ def score_in(record: Record, output: Output) -> Score:
 
 
 def _found(name: str, record: Record, output: Output) -> object:
-    if name == "evaluation_name":
+    if name == EVALUATION:
         return score_in(record, output).evaluation_name
     if name.startswith(_metadata):
         metadata = record.metadata or {}

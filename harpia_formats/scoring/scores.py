@@ -187,7 +187,7 @@ class Scores(NoTruthValue):
         if no answer could be scored by a metric.
         """
         if not self.is_whole:
-            raise ValidationFailed(self.report, self)
+            raise ValidationFailed(self.report)
         for score in chain.from_iterable(system.scores for system in self.systems):
             if score.value is None:
                 raise ScoreError(

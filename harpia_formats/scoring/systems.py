@@ -13,7 +13,7 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.scoring.accumulate import GroupTotals
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
-from harpia_formats.scoring.groups import MODEL, NONE, AnswerGrouping
+from harpia_formats.scoring.groups import EVALUATION, MODEL, NONE, AnswerGrouping
 from harpia_formats.scoring.intervals import QuestionMoments
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.question_store import QuestionStore
@@ -22,8 +22,8 @@ from harpia_formats.scoring.scores import ComputedMetric, Group
 
 #: The system of a group, and the values of the fields by which it is grouped.
 _Key = tuple[str, ...]
-#: An answer with its record and output.
-Answer = tuple[GroupAnswer, Record, Output]
+#: An answer with its record and output, and whether it counts in its group only.
+Answer = tuple[GroupAnswer, Record, Output, bool]
 
 
 @dataclass(slots=True)
@@ -58,20 +58,21 @@ class SystemTotals:
         systems: dict[str, list[GroupAnswer]] = {}
         groups: dict[_Key, list[GroupAnswer]] = {}
         has_fields = bool(self.grouping.within_system)
-        for answer, record, output in answers:
+        for answer, record, output, is_repeated in answers:
             system = NONE if output.model is UNSET else output.model
             is_given = bool(output.scores) or answer_text(output) is not None
             self._unnamed += system == NONE and is_given
             if record.references:
                 self._references.add(len(record.references))
-            systems.setdefault(system, []).append(answer)
+            if not is_repeated:
+                systems.setdefault(system, []).append(answer)
             if has_fields:
                 key = (system, *self.grouping.key_of(record, output))
                 groups.setdefault(key, []).append(answer)
         for system, part in systems.items():
             totals = self.systems.get(system) or self._new_system(system)
             totals.add(part)
-            if not has_fields:
+            if not has_fields or EVALUATION in self.grouping.by:
                 self._store.add_answers(part, min(totals.numbers))
         for key, part in groups.items():
             totals = self.groups.get(key) or self._new_group(key)
@@ -118,7 +119,7 @@ class SystemTotals:
         elif NONE in self.systems and named and not self._unnamed:
             self._drop_missing()
         every = [*self.systems.items(), *self.groups.items()]
-        if self.groups:
+        if self.groups and EVALUATION not in self.grouping.by:
             for name, system in self.systems.items():
                 mine = (
                     one.numbers for key, one in self.groups.items() if key[0] == name

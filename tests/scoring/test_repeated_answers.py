@@ -93,11 +93,16 @@ def test_other_rows_are_other_answers(change: dict[str, Any]) -> None:
 def test_evaluations_have_their_answers() -> None:
     """Grouped by evaluation, an answer counts in each of its evaluations."""
     names = ("one", "two")
-    rows = [row(n, "a", "x", evaluation_name=name) for n in range(4) for name in names]
+    metrics = ("em", "f1")
+    rows = [
+        row(number, "a", metric, evaluation_name=name)
+        for number, name, metric in product(range(4), names, metrics)
+    ]
 
     scores = harpia_formats.score(lines(rows), metrics=("em",), by=("evaluation_name",))
 
     assert [group.answers for group in scores.groups] == [4, 4]
+    assert (scores.total.answers, scores["em"].questions) == (4, 4)
 
 
 def test_comparison_counts_each_answer_once() -> None:
