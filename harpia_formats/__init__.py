@@ -16,8 +16,8 @@ from harpia_formats import _version
 #: `typing`: an interrupt while the command line starts would print a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, Unpack
 
     from harpia_formats.comparison.report import DifferenceReport
     from harpia_formats.conversion.report import ConversionReport
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from harpia_formats.llm_judge import LLMJudge
     from harpia_formats.mapping.columns import MapError
     from harpia_formats.mapping.requirements import ConversionError
+    from harpia_formats.model.errors import HarpiaFormatsError, OptionError
     from harpia_formats.model.metric_profile import ScoreError
     from harpia_formats.model.problem import (
         Because,
@@ -38,6 +39,15 @@ if TYPE_CHECKING:
     )
     from harpia_formats.model.record import Header, Output, Record, Score
     from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
+    from harpia_formats.python_api.arguments import (
+        ConvertArguments,
+        Input,
+        ReadArguments,
+        ScoreArguments,
+        ValidateArguments,
+        WriteArguments,
+    )
+    from harpia_formats.python_api.arguments import Output as Destination
     from harpia_formats.registry import UnknownFormat
     from harpia_formats.rules import UnknownRule
     from harpia_formats.schema.load import SchemaError
@@ -58,9 +68,11 @@ __all__ = [
     "FileCount",
     "Fix",
     "Group",
+    "HarpiaFormatsError",
     "Header",
     "LLMJudge",
     "MapError",
+    "OptionError",
     "Output",
     "Place",
     "PluginError",
@@ -89,12 +101,12 @@ __all__ = [
 ]
 
 
-def validate(*inputs: Any, **options: Any) -> Report:
+def validate(*inputs: Input, **options: Unpack[ValidateArguments]) -> Report:
     """Validate `inputs` and return the report.
 
-    An input is a path, a folder, a pattern, a URL, `-` for standard input, bytes, or an
-    open binary file. The options are the fields of
-    `harpia_formats.validation.options.Options`, such as `format="eee@0.2.0"`,
+    An input is a path, a folder, a pattern, a URL, `-` for standard input, bytes, an
+    open binary file, or a list of dictionaries, which are rows. The options are the
+    fields of `harpia_formats.validation.options.Options`, such as `format="eee@0.2.0"`,
     `schema="mine.json"`, `select=("J", "S")`, `examples=0`, `limit=1000`. It runs in
     one process unless `jobs`, `executor` or `engine` is given.
 
@@ -105,15 +117,21 @@ def validate(*inputs: Any, **options: Any) -> Report:
     """
     from dataclasses import replace
 
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
-    validation = Validation(inputs, Options(**_in_one_process(options)))
+    validation = Validation(
+        file_inputs(inputs), make_options(Options, _in_one_process(options))
+    )
     problems = tuple(validation)
     return replace(validation.report(), problems=problems)
 
 
-def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
+def iter_problems(
+    *inputs: Input, **options: Unpack[ValidateArguments]
+) -> Iterator[Problem]:
     """Yield all problems of `inputs`, each as soon as it is found.
 
     The arguments and errors are those of `validate`, but `examples` and
@@ -121,25 +139,29 @@ def iter_problems(*inputs: Any, **options: Any) -> Iterator[Problem]:
     `ValidationFailed` at the end if an input could not be read completely.
     """
     from harpia_formats.model.report import ValidationFailed
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
-    uncapped = {"examples": 0, "max_problems": 0} | options
-    validation = Validation(inputs, Options(**_in_one_process(uncapped)))
+    uncapped = {"examples": 0, "max_problems": 0, **options}
+    validation = Validation(
+        file_inputs(inputs), make_options(Options, _in_one_process(uncapped))
+    )
     yield from validation
     report = validation.report()
     if report.failures:
         raise ValidationFailed(report)
 
 
-def _in_one_process(options: dict[str, Any]) -> dict[str, Any]:
+def _in_one_process(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return `options`, with one job unless there is an executor or an engine."""
     has_workers = options.get("executor") or options.get("engine")
-    return options if has_workers else {"jobs": 1} | options
+    return dict(options) if has_workers else {"jobs": 1, **options}
 
 
 def detect(
-    *inputs: Any, delimiter: str | None = None, exclude: tuple[str, ...] = ()
+    *inputs: Input, delimiter: str | None = None, exclude: tuple[str, ...] = ()
 ) -> tuple[Detected, ...]:
     """Return the format of each file in `inputs`, and the evidence for it.
 
@@ -151,12 +173,17 @@ def detect(
     """
     from harpia_formats.detection.detect_files import detect_files
     from harpia_formats.io.inputs import checked_inputs
+    from harpia_formats.python_api.inputs import file_inputs
 
-    return tuple(detect_files(checked_inputs(inputs), delimiter, exclude))
+    checked = checked_inputs(file_inputs(inputs))
+    return tuple(detect_files(checked, delimiter, exclude))
 
 
 def convert(
-    *inputs: Any, to: str, output: Any = None, **options: Any
+    *inputs: Input,
+    to: str,
+    output: Destination = None,
+    **options: Unpack[ConvertArguments],
 ) -> ConversionReport:
     """Convert `inputs` into the format `to`, and return the report of the conversion.
 
@@ -182,10 +209,12 @@ def convert(
         with_arguments,
     )
     from harpia_formats.conversion.run import Conversion
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
 
     with errors_with_arguments():
-        chosen = ConvertOptions(**_in_one_process(options))
-        run = Conversion(inputs, to, output, chosen)
+        chosen = make_options(ConvertOptions, _in_one_process(options))
+        run = Conversion(file_inputs(inputs), to, output, chosen)
         problems = tuple(
             replace(problem, help=with_arguments(problem.help))
             if problem.help
@@ -198,20 +227,32 @@ def convert(
     return report
 
 
-def read(*inputs: Any, format: str | None = None, **options: Any) -> Iterator[Record]:  # noqa: A002 - as in `validate`
+def read(
+    *inputs: Input,
+    format: str | None = None,  # noqa: A002 - as in `validate`
+    **options: Unpack[ReadArguments],
+) -> Iterator[Record]:
     """Yield the records of `inputs`, which may be in any record format.
 
     The inputs are those of `validate`; the options are `columns`, `delimiter`,
     `exclude`, `skip_unrecognised`, `min_records` and `max_row_bytes`. Raises
     `ValidationFailed` at the first invalid row, after all records before it.
     """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
     from harpia_formats.reading.records import records_in
+    from harpia_formats.validation.options import Options
 
-    return records_in(inputs, format, **options)
+    make_options(Options, options)  # raises what the options of `validate` raise
+    return records_in(file_inputs(inputs), format, **options)
 
 
 def write(
-    records: Iterable[Record], *, to: str, output: Any = None, **options: Any
+    records: Iterable[Record],
+    *,
+    to: str,
+    output: Destination = None,
+    **options: Unpack[WriteArguments],
 ) -> ConversionReport:
     """Write `records` in the format `to`, and return the report of the conversion.
 
@@ -222,7 +263,9 @@ def write(
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
 
 
-def roundtrip(*inputs: Any, via: str, **options: Any) -> DifferenceReport:
+def roundtrip(
+    *inputs: Input, via: str, **options: Unpack[ConvertArguments]
+) -> DifferenceReport:
     """Convert `inputs` into the format `via` and back; return what differs.
 
     Nothing is written. The options and errors are those of `convert`, with two
@@ -235,9 +278,11 @@ def roundtrip(*inputs: Any, via: str, **options: Any) -> DifferenceReport:
         errors_with_arguments,
         with_arguments,
     )
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
 
     with errors_with_arguments():
-        run = RoundTrip(inputs, via, ConvertOptions(**options))
+        run = RoundTrip(file_inputs(inputs), via, make_options(ConvertOptions, options))
         problems = tuple(run)
     report = _read_whole(run.report(), problems)
     for field in report.fields.values():
@@ -246,7 +291,11 @@ def roundtrip(*inputs: Any, via: str, **options: Any) -> DifferenceReport:
 
 
 def diff(
-    left: Any, right: Any, *, to: str | None = None, **options: Any
+    left: Input,
+    right: Input,
+    *,
+    to: str | None = None,
+    **options: Unpack[ConvertArguments],
 ) -> DifferenceReport:
     """Compare two data sets of any formats record by record; return what differs.
 
@@ -258,9 +307,16 @@ def diff(
     from harpia_formats.comparison.diff import Comparison
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.python_wording import errors_with_arguments
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
 
     with errors_with_arguments():
-        run = Comparison([left], [right], ConvertOptions(**options), to)
+        run = Comparison(
+            file_inputs([left]),
+            file_inputs([right]),
+            make_options(ConvertOptions, options),
+            to,
+        )
         problems = tuple(run)
     return _read_whole(run.report(), problems)
 
@@ -278,7 +334,10 @@ def _read_whole(
 
 
 def score(
-    *inputs: Any, to: str | None = None, output: Any = None, **options: Any
+    *inputs: Input,
+    to: str | None = None,
+    output: Destination = None,
+    **options: Unpack[ScoreArguments],
 ) -> Scores:
     """Score the answers in `inputs`, and return the scores of the whole data set.
 
@@ -295,10 +354,17 @@ def score(
     was left out is counted in `unscored` of each score and in `skipped`, and the first
     findings are in `problems`.
     """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.run import Scoring
 
-    run = Scoring(inputs, to, output, ScoreOptions(**_in_one_process(options)))
+    run = Scoring(
+        file_inputs(inputs),
+        to,
+        output,
+        make_options(ScoreOptions, _in_one_process(options)),
+    )
     for _ in run:
         continue
     scores = run.scores()
@@ -307,12 +373,12 @@ def score(
 
 
 def compare_scores(
-    first: Any,
-    second: Any,
+    first: Input,
+    second: Input,
     *,
     models: tuple[str | None, str | None] = (None, None),
     test: str | None = None,
-    **options: Any,
+    **options: Unpack[ScoreArguments],
 ) -> ComparisonReport:
     """Score the answers of two systems to the same questions, and compare the scores.
 
@@ -323,11 +389,15 @@ def compare_scores(
     raises `ScoreError` if no question is in both inputs, and if a score cannot be
     compared.
     """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
     from harpia_formats.scoring.compare_runs import ScoreComparison
     from harpia_formats.scoring.options import ScoreOptions
 
-    chosen = ScoreOptions(**_in_one_process(options))
-    run = ScoreComparison([first], [second], chosen, models, test)
+    chosen = make_options(ScoreOptions, _in_one_process(options))
+    run = ScoreComparison(
+        file_inputs([first]), file_inputs([second]), chosen, models, test
+    )
     for _ in run:
         continue
     report = run.report()
@@ -353,9 +423,11 @@ _lazy_names = {
     "FileCount": "model.report",
     "Fix": "model.problem",
     "Group": "model.report",
+    "HarpiaFormatsError": "model.errors",
     "Header": "model.record",
     "LLMJudge": "llm_judge",
     "MapError": "mapping.columns",
+    "OptionError": "model.errors",
     "Output": "model.record",
     "Place": "model.problem",
     "PluginError": "extensions.entry_points",

@@ -15,6 +15,7 @@ from harpia_formats.extensions.formats_and_rules import (
     plugin_format,
     plugin_rules,
 )
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.format import Format
 from harpia_formats.rules import (
     Rule,
@@ -42,7 +43,7 @@ for _format in harpia_converters.FORMATS:
         FAMILIES[_format.family] = (*FAMILIES.get(_format.family, ()), _format.id)
 
 
-class UnknownFormat(Exception):  # noqa: N818 - part of the public API by this name
+class UnknownFormat(HarpiaFormatsError):  # noqa: N818 - part of the public API by this name
     """An unknown format id; has the id, the known ids and the kind of format."""
 
     def __init__(self, asked: str, names: tuple[str, ...] = (), kind: str = "") -> None:

@@ -149,7 +149,7 @@ def test_missing_answer_is_zero_where_nothing_is_expected() -> None:
 
 
 @pytest.mark.parametrize("option", [{"missing": "none"}, {"on_invalid": "quarantine"}])
-def test_unknown_choice_is_refused(option: dict[str, str]) -> None:
+def test_unknown_choice_is_refused(option: dict[str, Any]) -> None:
     """Another value of an option is an error that names the right ones."""
     with pytest.raises(ScoreError, match="'skip'"):
         harpia_formats.score(lines(), metrics=("em",), **option)

@@ -14,6 +14,7 @@ from harpia_formats.cli.output.streams import (
     print_error,
     write_stderr,
 )
+from harpia_formats.model.errors import HarpiaFormatsError
 
 #: The signals that end a process; Windows has no SIGHUP (a terminal was closed).
 _SIGNALS = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
@@ -70,9 +71,7 @@ def _exit_for(error: Exception) -> NoReturn:
     if isinstance(error, ImportError):
         print_error(f"a package is missing or broken: {error}")
         raise SystemExit(ExitCode.UNABLE) from None
-    from harpia_formats.cli.user_errors import USER_ERRORS  # noqa: PLC0415 - only failed runs pay for it
-
-    if isinstance(error, USER_ERRORS):
+    if isinstance(error, HarpiaFormatsError):
         print_error(str(error))
         raise SystemExit(ExitCode.UNABLE) from None
     import traceback  # noqa: PLC0415 - only for bugs

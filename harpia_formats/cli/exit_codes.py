@@ -2,6 +2,7 @@
 
 from enum import IntEnum
 
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.report import Report
 
 
@@ -21,7 +22,7 @@ class ExitCode(IntEnum):
     TERMINATED = 143
 
 
-class UsageError(Exception):
+class UsageError(HarpiaFormatsError):
     """Options that contradict each other or lack something; its text is the message."""
 
 

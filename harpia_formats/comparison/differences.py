@@ -26,8 +26,18 @@ class Difference:
     left: Any
     right: Any
 
+    @property
+    def shown_left(self) -> str:
+        """The left value as short JSON, or "nothing"."""
+        return _described(self.left)
+
+    @property
+    def shown_right(self) -> str:
+        """The right value as short JSON, or "nothing"."""
+        return _described(self.right)
+
     def __str__(self) -> str:
-        return f"{self.path}: {_described(self.left)} became {_described(self.right)}"
+        return f"{self.path}: {self.shown_left} became {self.shown_right}"
 
 
 def _described(value: Any) -> str:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from harpia_formats.comparison.differences import Difference, differences
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
-from harpia_formats.model.report import NoTruthValue, Report, ValidationFailed
+from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.result import Result
 
 
 @dataclass(slots=True)
@@ -24,8 +26,8 @@ class FieldDifferences:
     reason: str = ""
 
 
-@dataclass(slots=True)
-class DifferenceReport(NoTruthValue):
+@dataclass(slots=True, repr=False)
+class DifferenceReport(Result):
     """What differs between two data sets, or before and after a round trip."""
 
     records: int = 0
@@ -57,6 +59,37 @@ class DifferenceReport(NoTruthValue):
         """Whether everything was read but for records that the options leave out."""
         report = self.report
         return report is None or report.ok or bool(self.skipped and not report.failures)
+
+    def headline(self) -> str:
+        """Return how many records differ in one line."""
+        counts = f"{self.records:,} records compared, {self.differing:,} differ"
+        alone = f"{self.only_left:,} and {self.only_right:,} are on one side only"
+        return f"{counts}, {alone}"
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each field that differs, with the first example of it."""
+        return [
+            {
+                "field": line.path,
+                "records": line.count,
+                "left": None if line.example is None else line.example.shown_left,
+                "right": None if line.example is None else line.example.shown_right,
+                "path": line.place and line.place.path,
+                "line": line.place and line.place.line,
+                "reason": line.reason,
+            }
+            for line in self.fields.values()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data that can be written as JSON."""
+        kept = "records differing headers repeated only_left only_right skipped"
+        return {
+            "ok": self.ok,
+            **{name: getattr(self, name) for name in kept.split()},
+            "fields": self.table(),
+            "report": None if self.report is None else self.report.to_dict(),
+        }
 
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed`, with this report as its result, unless all is read.

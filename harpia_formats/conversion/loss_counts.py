@@ -30,7 +30,7 @@ class FateCounts:
     """How many records had each field, and how often which fate met it."""
 
     #: The names of fields in the rows of the file.
-    names: SourceNames = field(default_factory=SourceNames)
+    names: SourceNames = field(default_factory=SourceNames, compare=False)
     #: Records that had a field, by its path.
     carried: dict[str, int] = field(default_factory=dict)
     #: Records that had a field, and those of which it arrived unchanged, by its name;

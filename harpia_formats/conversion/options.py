@@ -18,6 +18,7 @@ from harpia_formats.mapping.choices import (
 )
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.model.errors import OptionError
 from harpia_formats.parsing.csv_delimiter import check_delimiter
 from harpia_formats.text.spelling import nearest
 
@@ -171,7 +172,7 @@ Output = str | PathLike[str] | BinaryIO | None
 
 
 def _member(enum: type[StrEnum], name: str, value: Any) -> StrEnum:
-    """Return the member of `enum` with a value; raises `ValueError`."""
+    """Return the member of `enum` with a value; raises `OptionError`."""
     try:
         return enum(value)
     except ValueError:
@@ -179,4 +180,4 @@ def _member(enum: type[StrEnum], name: str, value: Any) -> StrEnum:
         near = nearest(str(value), enum)
         hint = f"; did you mean {near!s}?" if near else ""
         reason = f"{name} is one of {known}, not {value!r}{hint}"
-        raise ValueError(reason) from None
+        raise OptionError(reason) from None

@@ -5,18 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.format import Format
-from harpia_formats.model.report import (
-    FileCount,
-    NoTruthValue,
-    Report,
-    ValidationFailed,
-)
+from harpia_formats.model.report import FileCount, Report, ValidationFailed
+from harpia_formats.model.result import Result, as_plain
 from harpia_formats.registry import adapter_of
 
 #: The fates that lose something.
@@ -49,8 +46,8 @@ class FileLosses:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ConversionReport(NoTruthValue):
+@dataclass(frozen=True, slots=True, repr=False)
+class ConversionReport(Result):
     """The outcome of a conversion: what was written, and what was lost."""
 
     #: The validation of the inputs.
@@ -90,6 +87,44 @@ class ConversionReport(NoTruthValue):
             lost = dict.fromkeys(fields)
             reason = f"nothing was written, because it would lose {', '.join(lost)}"
         raise ValidationFailed(self.report, self, reason)
+
+    def headline(self) -> str:
+        """Return what was written in one line."""
+        if not self.written:
+            return f"nothing was written, {self.skipped:,} records left out"
+        names = ", ".join(self.outputs)
+        lost = "lossless" if self.lossless else "with losses"
+        return f"{names}: {self.rows:,} rows of {self.target}, {lost}"
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each fate of each field in each file, with its first place.
+
+        A field that arrived unchanged in all records has no row.
+        """
+        return [
+            {
+                "path": file.path,
+                "field": file.losses.names.of(loss.field_fate.path),
+                "fate": loss.field_fate.fate.name.lower(),
+                "how": loss.field_fate.how,
+                "records": loss.count,
+                "line": loss.place and loss.place.line,
+                "column": loss.place and loss.place.column,
+            }
+            for file in self.losses
+            for loss in file.losses.counts.values()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data that can be written as JSON."""
+        kept = "target outputs written skipped failed_by_loss quarantine notes lossless"
+        return {
+            "ok": self.ok,
+            **{name: as_plain(getattr(self, name)) for name in kept.split()},
+            "rows": self.rows,
+            "losses": self.table(),
+            "report": self.report.to_dict(),
+        }
 
     @property
     def lossless(self) -> bool:

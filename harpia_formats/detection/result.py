@@ -41,6 +41,10 @@ class Detected:
     #: What it is, such as "a Parquet file", if it was passed over in a folder.
     skipped: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `detect --output-format json` writes it."""
+        return detected_as_dict(self)
+
     @property
     def name(self) -> str:
         """The format with its dialect, such as `nemo-output (flat)`."""

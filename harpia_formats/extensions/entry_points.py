@@ -8,6 +8,8 @@ from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
+from harpia_formats.model.errors import HarpiaFormatsError
+
 if TYPE_CHECKING:  # it takes long to import
     from importlib.metadata import EntryPoint
 
@@ -20,7 +22,7 @@ REPORTERS = "harpia_formats.reporters"
 Kind = TypeVar("Kind")
 
 
-class PluginError(Exception):
+class PluginError(HarpiaFormatsError):
     """A plug-in that cannot be used: its group, entry point, package and the reason."""
 
     def __init__(self, group: str, name: str, package: str, reason: str) -> None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 
+from harpia_formats.model.errors import HarpiaFormatsError
+
 #: Bytes in a block, and in one read from the disk.
 BLOCK = 64 * 1024
 
 
-class SourceError(Exception):
+class SourceError(HarpiaFormatsError):
     """A source cannot be read: its name as shown to the user, and the reason."""
 
     def __init__(self, path: str, reason: str) -> None:

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from typing import BinaryIO, Protocol
 
 from harpia_formats.io.reader import error_reason
+from harpia_formats.model.errors import HarpiaFormatsError
 
 
-class SinkError(Exception):
+class SinkError(HarpiaFormatsError):
     """An output cannot be written: its name as shown to the user, and the reason."""
 
     def __init__(self, path: str, reason: str) -> None:

@@ -1,7 +1,9 @@
 """The errors of the judge, whose texts tell users what to fix."""
 
+from harpia_formats.model.errors import HarpiaFormatsError
 
-class JudgeError(Exception):
+
+class JudgeError(HarpiaFormatsError):
     """A condition under which the judge cannot run."""
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.text.spelling import nearest
 
 if TYPE_CHECKING:  # validation loads this module without adapters
@@ -25,7 +26,7 @@ _paths = {
 }
 
 
-class MapError(Exception):
+class MapError(HarpiaFormatsError):
     """A map of columns that cannot be used, with the wrong part and the reason."""
 
     def __init__(self, part: str, reason: str) -> None:

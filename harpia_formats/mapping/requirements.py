@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import FIELD_TYPES, Record, field_paths
@@ -21,7 +22,7 @@ _sources_of = {
 _computed = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
 
 
-class ConversionError(Exception):
+class ConversionError(HarpiaFormatsError):
     """A conversion that is not possible; the message says why. Nothing is written."""
 
 

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.model.errors import HarpiaFormatsError
+
 #: Numbers of one record, or their sums over many, which are added place by place.
 Statistics = tuple[float, ...]
 #: An answer, and its references, of which there is at least one.
@@ -14,7 +16,7 @@ Pair = tuple[str, Sequence[str]]
 BEST = {"0-1": 1.0, "0-100": 100.0}
 
 
-class MetricError(Exception):
+class MetricError(HarpiaFormatsError):
     """A metric that cannot be computed as requested; the text tells how to fix it."""
 
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.record import Header
 
 
-class ScoreError(Exception):
+class ScoreError(HarpiaFormatsError):
     """Scores that cannot be computed; the message says why, and what to do."""
 
 

@@ -1,9 +1,11 @@
 """The report of a validation: exact counts, and examples up to a cap."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.result import Result
 
 SCHEMA = "harpia-formats/report/1"
 #: The rule on records on which harpia-formats itself failed.
@@ -75,26 +77,14 @@ class Group:
     message: str = ""
 
 
-class NoTruthValue:
-    """A result that is neither true nor false, so that no `if` accepts a bad one."""
-
-    __slots__ = ()
-
-    def __bool__(self) -> bool:
-        """Raise `TypeError`: `ok` tells whether the result is good."""
-        raise TypeError(
-            f"a {type(self).__name__} is neither true nor false: ask for its `ok`"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Report(NoTruthValue):
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Result):
     """The outcome of a validation."""
 
     files: tuple[FileCount, ...]
     groups: tuple[Group, ...]
     #: The examples, in order.
-    problems: tuple[Problem, ...] = field(repr=False)
+    problems: tuple[Problem, ...]
     #: How many files `exclude` left out.
     excluded: int = 0
 
@@ -141,6 +131,23 @@ class Report(NoTruthValue):
         if not self.ok:
             raise ValidationFailed(self)
 
+    def headline(self) -> str:
+        """Return the counts in one line."""
+        sums = self.summary()
+        names = ("files", "records", "invalid", "undetermined", "errors", "warnings")
+        counts = [f"{sums[name]:,} {name}" for name in names]
+        return f"{'ok' if self.ok else 'not ok'}, {', '.join(counts)}"
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each problem that was kept as an example."""
+        kept = "path line column record record_id pointer code name severity message"
+        found = map(problem_as_dict, self.problems)
+        return [{key: row[key] for key in (*kept.split(), "help")} for row in found]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report by its contract, as `--output-format json` writes it."""
+        return report_as_dict(self, [problem_as_dict(one) for one in self.problems])
+
     def summary(self) -> dict[str, int]:
         """Return the sums over all files, by the report contract."""
         counts = "records valid invalid undetermined errors warnings notes bytes"
@@ -151,7 +158,7 @@ class Report(NoTruthValue):
         return {"files": len(self.files), **sums}
 
 
-class ValidationFailed(Exception):  # noqa: N818 - the public name
+class ValidationFailed(HarpiaFormatsError):  # noqa: N818 - the public name
     """Data has errors, or could not be read, so that there is no result.
 
     It has the `report` on the data and the `result` so far, None if there is none.

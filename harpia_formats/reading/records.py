@@ -2,7 +2,7 @@
 
 import io
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO, cast
 
@@ -19,7 +19,7 @@ def records_in(  # noqa: PLR0913 - one parameter for each option
     format_: str | None,
     *,
     columns: Mapping[str, str] | None = None,
-    exclude: tuple[str, ...] = (),
+    exclude: Sequence[str] = (),
     skip_unrecognised: bool = False,
     min_records: int = 0,
     **limits: Any,
@@ -31,7 +31,9 @@ def records_in(  # noqa: PLR0913 - one parameter for each option
     if a row is not valid or an input cannot be read.
     """
     files = Options(
-        exclude=exclude, skip_unrecognised=skip_unrecognised, min_records=min_records
+        exclude=tuple(exclude),
+        skip_unrecognised=skip_unrecognised,
+        min_records=min_records,
     )
     reading = Reading(inputs, format_, columns=columns, files=files, **limits)
     return _records(reading)

@@ -1,6 +1,7 @@
 """All reporters: one module for each output format, in one table."""
 
 from harpia_formats.extensions import entry_points
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.reporters import concise, full, json_report, jsonl
 from harpia_formats.reporters.reporter import Options, Reporter
 
@@ -18,7 +19,7 @@ REPORTERS: dict[str, Reporter] = {
 }
 
 
-class UnknownReporter(Exception):  # noqa: N818 - named like the other unknown names, such as `UnknownRule`
+class UnknownReporter(HarpiaFormatsError):  # noqa: N818 - named like the other unknown names, such as `UnknownRule`
     """A name that no reporter has; `asked` is that name."""
 
     def __init__(self, asked: str) -> None:

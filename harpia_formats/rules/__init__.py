@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Severity
 
 
@@ -43,7 +44,7 @@ class Rule:
         return self.bad != self.good
 
 
-class UnknownRule(Exception):  # noqa: N818 - part of the public API by this name
+class UnknownRule(HarpiaFormatsError):  # noqa: N818 - part of the public API by this name
     """A code, prefix or name that no rule has; carries it and similar ones."""
 
     def __init__(self, asked: str, near: list[str]) -> None:
@@ -56,7 +57,7 @@ class UnknownRule(Exception):  # noqa: N818 - part of the public API by this nam
         return f"no rule is called {self.asked!r}{hint}"
 
 
-class NoRuleLeft(Exception):  # noqa: N818 - part of the public API by this name
+class NoRuleLeft(HarpiaFormatsError):  # noqa: N818 - part of the public API by this name
     """All selected rules are ignored; carries the selectors that ignore them."""
 
     def __init__(self, ignore: list[str]) -> None:

@@ -5,13 +5,14 @@ from typing import Any
 
 import msgspec
 
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.schema.bundled import schema_text
 
 #: A draft-07 schema may also be true or false.
 Schema = dict[str, Any] | bool
 
 
-class SchemaError(Exception):
+class SchemaError(HarpiaFormatsError):
     """A schema that cannot be used; carries its name and the reason."""
 
     def __init__(self, name: str, reason: str) -> None:

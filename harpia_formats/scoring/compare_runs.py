@@ -10,11 +10,12 @@ from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Any
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import NoTruthValue
+from harpia_formats.model.result import Result
 from harpia_formats.scoring.compared import (
     DIFFERENT_MODELS,
     ComparedScore,
@@ -35,8 +36,8 @@ from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 from harpia_formats.scoring.select_metrics import check_same_metrics
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonReport(NoTruthValue):
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonReport(Result):
     """The result of comparing two systems."""
 
     compared: tuple[ComparedScore, ...]
@@ -47,6 +48,26 @@ class ComparisonReport(NoTruthValue):
     only_first: int
     only_second: int
     said: tuple[str, ...] = ()
+
+    def headline(self) -> str:
+        """Return the differences in one line."""
+        return "; ".join(score.headline() for score in self.compared) or "no scores"
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each score that was compared."""
+        return [score.as_row() for score in self.compared]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data that can be written as JSON."""
+        return {
+            "ok": self.ok,
+            "compared": self.table(),
+            "only_first": self.only_first,
+            "only_second": self.only_second,
+            "notes": list(self.said),
+            "first": self.first.to_dict(),
+            "second": self.second.to_dict(),
+        }
 
     @property
     def ok(self) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.select_model import ModelSelection
@@ -10,7 +11,8 @@ from harpia_formats.metrics import METRICS
 from harpia_formats.metrics.mean import means
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import NoTruthValue, Report
+from harpia_formats.model.report import Report
+from harpia_formats.model.result import Result
 from harpia_formats.reading.reader import Reading
 from harpia_formats.scoring.compared import (
     DIFFERENT_MODELS,
@@ -27,8 +29,8 @@ from harpia_formats.scoring.paired_answers import PairedAnswers
 from harpia_formats.scoring.stored_scores import StoredScores
 
 
-@dataclass(frozen=True, slots=True)
-class StoredReport(NoTruthValue):
+@dataclass(frozen=True, slots=True, repr=False)
+class StoredReport(Result):
     """The result of comparing stored scores."""
 
     compared: tuple[ComparedScore, ...]
@@ -37,6 +39,25 @@ class StoredReport(NoTruthValue):
     only_first: int
     only_second: int
     said: tuple[str, ...] = ()
+
+    def headline(self) -> str:
+        """Return the differences in one line."""
+        return "; ".join(score.headline() for score in self.compared) or "no scores"
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each score that was compared."""
+        return [score.as_row() for score in self.compared]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data that can be written as JSON."""
+        return {
+            "ok": self.ok,
+            "compared": self.table(),
+            "only_first": self.only_first,
+            "only_second": self.only_second,
+            "notes": list(self.said),
+            "reports": [report.to_dict() for report in self.reports],
+        }
 
     @property
     def ok(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.draws import unavailable_reason
@@ -34,6 +35,30 @@ class ComparedScore:
     unscored: tuple[int, int] = (0, 0)
     #: The p-value adjusted for all scores that are compared together, by Holm.
     adjusted_p: float | None = None
+
+    def headline(self) -> str:
+        """Return the difference in one line."""
+        name = f"{self.metric}.{self.name}"
+        if self.comparison is None:
+            return f"{name}: not compared"
+        found = self.comparison
+        return f"{name}: {found.difference:+.4f}, p {found.p_value:.4g}"
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the comparison as a row of a table."""
+        names = "difference low high p_value test method detectable remark".split()
+        return {
+            "metric": self.metric,
+            "name": self.name,
+            "first": self.first,
+            "second": self.second,
+            **{name: getattr(self.comparison, name, None) for name in names},
+            "adjusted_p": self.adjusted_p,
+            "questions": self.questions,
+            "unscored_first": self.unscored[0],
+            "unscored_second": self.unscored[1],
+            "signature": self.signature,
+        }
 
 
 def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:

@@ -12,8 +12,10 @@ from harpia_formats.io.exclude import check_patterns
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.columns import check_field_names
+from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.text.spelling import nearest
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -134,9 +136,11 @@ _CHOICES: dict[str, tuple[str | None, ...]] = {
 
 
 def _check_choices(options: ScoreOptions) -> None:
-    """Raise `ScoreError` for an option with another value than its few."""
+    """Raise `OptionError` for an option with another value than its few."""
     for name, known in _CHOICES.items():
         value = getattr(options, name)
         if value not in known:
             shown = ", ".join(map(repr, known))
-            raise ScoreError(f"{name} must be one of {shown}, not {value!r}")
+            near = nearest(str(value), [text for text in known if text])
+            hint = f"; did you mean {near!r}?" if near else ""
+            raise OptionError(f"{name} must be one of {shown}, not {value!r}{hint}")

@@ -1,16 +1,18 @@
 """The scores of a data set, of its groups and of its answers."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
-from harpia_formats.metrics import Measure
-from harpia_formats.metrics.metric import Statistics
+from harpia_formats.metrics import Measure, measure_of
+from harpia_formats.metrics.metric import MetricError, Statistics
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
-from harpia_formats.model.report import NoTruthValue, Report, ValidationFailed
+from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +20,28 @@ class ComputedMetric:
     """A metric of a run with its parameters, and its names in results."""
 
     request: MetricRequest
-    measure: Measure
+    #: It follows from the request.
+    measure: Measure = field(compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the request alone: the functions of a measure cannot be pickled."""
+        return computed_metric, (self.request,)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of its scores in results."""
         return self.request.names or self.measure.names
+
+
+def computed_metric(request: MetricRequest) -> ComputedMetric:
+    """Return the metric of a request with its parameters; raises `MetricError`."""
+    if request.unavailable_reason:
+        raise MetricError(request.unavailable_reason)
+    measure = measure_of(request.metric, request.parameters)
+    if request.note:
+        signature = f"{measure.signature}|{request.note}"
+        measure = replace(measure, signature=signature)
+    return ComputedMetric(request, measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +119,22 @@ class MetricScore:
     remark: str = ""
 
 
+def _as_row(score: MetricScore) -> dict[str, Any]:
+    """Return a score as a row of a table."""
+    low, high = score.interval or (None, None)
+    own = "questions standard_error scale signature method remark".split()
+    return {
+        "metric": score.metric,
+        "name": score.name,
+        "value": score.value,
+        "low": low,
+        "high": high,
+        "answers": score.count,
+        "unscored": score.unscored,
+        **{name: getattr(score, name) for name in own},
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """The scores of the answers with equal values of some fields, or of all answers.
@@ -115,6 +149,15 @@ class Group:
     answers: int
     scores: tuple[MetricScore, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores as plain data that can be written as JSON."""
+        return {
+            "key": dict(self.key),
+            "records": self.records,
+            "answers": self.answers,
+            "scores": [_as_row(score) for score in self.scores],
+        }
+
     def __getitem__(self, name: str) -> MetricScore:
         """Return the score with this name, or `METRIC.SCORE`; raises `KeyError`."""
         for score in self.scores:
@@ -123,8 +166,8 @@ class Group:
         raise KeyError(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Scores(NoTruthValue):
+@dataclass(frozen=True, slots=True, repr=False)
+class Scores(Result):
     """The scores of a data set, with the report on the input."""
 
     profile: str
@@ -169,6 +212,48 @@ class Scores(NoTruthValue):
         `ScoreError` if the answers are of several models.
         """
         return self.total[name]
+
+    def __iter__(self) -> Iterator[MetricScore]:
+        """Yield the scores over all answers, of one model after the other."""
+        return chain.from_iterable(system.scores for system in self.systems)
+
+    def __len__(self) -> int:
+        """Return the number of scores over all answers."""
+        return sum(len(system.scores) for system in self.systems)
+
+    def headline(self) -> str:
+        """Return the scores over all answers in one line."""
+        values = [
+            f"{score.metric}.{score.name} "
+            f"{'none' if score.value is None else f'{score.value:.4f}'}"
+            for score in self
+        ]
+        answers = sum(system.answers for system in self.systems)
+        models = f" of {len(self.systems):,} models" if len(self.systems) > 1 else ""
+        return f"{', '.join(values)} over {answers:,} answers{models}"
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each score of all answers and of each group."""
+        return [
+            {**group.key, **_as_row(score)}
+            for group in (*self.systems, *self.groups)
+            for score in group.scores
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores as plain data that can be written as JSON."""
+        return {
+            "ok": self.ok,
+            "profile": self.profile,
+            "systems": [system.to_dict() for system in self.systems],
+            "groups": [group.to_dict() for group in self.groups],
+            "unknown": list(self.unknown),
+            "models": list(self.models),
+            "skipped": self.skipped,
+            "outputs": list(self.outputs),
+            "notes": list(self.said),
+            "report": self.report.to_dict(),
+        }
 
     @property
     def is_whole(self) -> bool:

@@ -8,9 +8,7 @@ from typing import Any
 
 from harpia_formats.io.side_input import read_side_input
 from harpia_formats.metrics import (
-    Measure,
     MetricError,
-    measure_of,
     metric_names,
     plugin_metric,
 )
@@ -24,7 +22,7 @@ from harpia_formats.model.metric_profile import (
 from harpia_formats.model.record import Header
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT
-from harpia_formats.scoring.scores import ComputedMetric
+from harpia_formats.scoring.scores import ComputedMetric, computed_metric
 from harpia_formats.text.spelling import nearest
 
 
@@ -200,7 +198,7 @@ def select_metrics(
     for request in requests:
         given = _with_parameters(unused, parameters, request)
         try:
-            measure = _measure_of(given)
+            metric = computed_metric(given)
         except MetricError as error:
             if not skip_unknown:
                 raise ScoreError(
@@ -208,7 +206,7 @@ def select_metrics(
                 ) from error
             unknown[request.label] = str(error)
             continue
-        measured.append(ComputedMetric(given, measure))
+        measured.append(metric)
     _check_parameters(unused, measured)
     _check_names(measured)
     if not measured and not unknown:
@@ -218,16 +216,6 @@ def select_metrics(
         raise ScoreError(f"no metric is left to compute: {reasons}")
     notes = tuple(f"{name} is left out: {why}" for name, why in unknown.items())
     return SelectedMetrics(tuple(measured), tuple(unknown), notes)
-
-
-def _measure_of(request: MetricRequest) -> Measure:
-    """Return one metric with its parameters; raises `MetricError`."""
-    if request.unavailable_reason:
-        raise MetricError(request.unavailable_reason)
-    measure = measure_of(request.metric, request.parameters)
-    if not request.note:
-        return measure
-    return replace(measure, signature=f"{measure.signature}|{request.note}")
 
 
 def _with_parameters(

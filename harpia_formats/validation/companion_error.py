@@ -1,7 +1,9 @@
 """The error about a companion file that cannot be used."""
 
+from harpia_formats.model.errors import HarpiaFormatsError
 
-class CompanionError(Exception):
+
+class CompanionError(HarpiaFormatsError):
     """A file cannot be used to check other files against it: which one, and why."""
 
     def __init__(self, path: str, reason: str) -> None:

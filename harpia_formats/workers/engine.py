@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harpia_formats.io.urls import all_masked, is_url, masked, scheme_of
+from harpia_formats.model.errors import HarpiaFormatsError
 
 if TYPE_CHECKING:  # start-up: most runs use no executor
     from concurrent.futures import Executor
 
 
-class EngineError(Exception):
+class EngineError(HarpiaFormatsError):
     """An engine cannot be used: its name, and the reason."""
 
     def __init__(self, engine: str, reason: str) -> None:

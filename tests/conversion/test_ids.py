@@ -61,7 +61,7 @@ def test_rows_that_ask_different_things_are_not_combined() -> None:
 
 @pytest.mark.parametrize("on_invalid", ["fail", "skip", "quarantine"])
 def test_no_choice_for_invalid_rows_combines_them(
-    on_invalid: str, tmp_path: Path
+    on_invalid: Any, tmp_path: Path
 ) -> None:
     """The rows are valid, so that leaving invalid rows out changes nothing."""
     output = tmp_path / "out.jsonl"
@@ -117,7 +117,7 @@ def test_repeated_ids_have_a_way_out() -> None:
 
 @pytest.mark.parametrize("ids", ["number", "hash"])
 @pytest.mark.parametrize("target", WITH_IDS)
-def test_every_format_gets_the_ids(target: str, ids: str) -> None:
+def test_every_format_gets_the_ids(target: str, ids: Any) -> None:
     """Repeated ids become different ones in every format that holds ids."""
     output = BytesIO()
     report = convert(
@@ -194,7 +194,7 @@ def test_numbers_and_names_of_files_exclude_each_other() -> None:
 
 @pytest.mark.parametrize("ids", ["number", "hash"])
 def test_ids_are_the_same_for_any_number_of_processes(
-    ids: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ids: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Output is byte-identical for any number of jobs."""
     monkeypatch.setattr(shards, "MIN_FILE_BYTES", 1)

@@ -82,7 +82,7 @@ def test_number_of_a_cell_is_written_only_if_json_has_it() -> None:
 
 
 @pytest.mark.parametrize("option", ["skip", "quarantine"])
-def test_invalid_header_is_left_out(option: str, tmp_path: Path) -> None:
+def test_invalid_header_is_left_out(option: Any, tmp_path: Path) -> None:
     """A metric without an id, which the target refuses, is dropped with a reason."""
     source, output = tmp_path / "in.json", tmp_path / "out.json"
     source.write_text(json.dumps(METRIC_WITHOUT_ID))

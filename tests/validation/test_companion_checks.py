@@ -146,7 +146,7 @@ def test_findings_on_pairs_have_places(code: str, tmp_path: Path) -> None:
     path = tmp_path / "beside.json"
     path.write_bytes(rule.companion)
     (problem,) = validate(
-        rule.bad, format=rule.validated_as, companion=path, select=(code,)
+        rule.bad, format=str(rule.validated_as), companion=path, select=(code,)
     ).problems
     data = rule.companion if problem.place.path == str(path) else rule.bad
     last = problem.place.pointer.rpartition("/")[2].encode()

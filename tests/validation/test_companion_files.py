@@ -263,7 +263,7 @@ def test_file_that_breaks_off_is_not_counted(tmp_path: Path, *, is_named: bool) 
     path = tmp_path / "a.json"
     path.write_bytes(aggregate(total_rows=2_000))
     (tmp_path / NAME).write_bytes(gzip.compress(rows)[:-2_000])
-    options = {"companion": path} if is_named else {}
+    options: dict[str, Any] = {"companion": path} if is_named else {}
     report = validate(tmp_path / NAME, path, **options)
     (failed,) = report.failures
 

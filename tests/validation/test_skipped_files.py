@@ -168,8 +168,8 @@ def test_broken_file_is_not_passed_over(folder: Path) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_too_few_records_are_an_error(folder: Path, name: str) -> None:
     """Fewer records than asked for are an error, as many are none."""
-    least = {"min_records": 12}
-    most = {"min_records": 13}
+    least: dict[str, Any] = {"min_records": 12}
+    most: dict[str, Any] = {"min_records": 13}
 
     assert validate(folder, **least).ok
     assert [problem.code for problem in validate(folder, **most).problems] == ["J115"]

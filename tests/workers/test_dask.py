@@ -286,7 +286,8 @@ def test_numbers_of_records_are_counted_by_workers(
     }
     source.write_bytes(json.dumps(row).encode().join([b"", b"\n"]) * 4000)
     found = []
-    for number, options in enumerate(({}, {"engine": cluster})):
+    both: tuple[dict[str, Any], ...] = ({}, {"engine": cluster})
+    for number, options in enumerate(both):
         output = tmp_path / f"{number}"
         report = harpia_formats.convert(source, to="harpia", output=output, **options)
         found.append((report.ok, output.read_bytes()))

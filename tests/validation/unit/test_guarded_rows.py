@@ -67,7 +67,7 @@ def lines(*rows: Any) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-HOSTILE = {
+HOSTILE: dict[str, tuple[Any, Any]] = {
     "doubled": (DOUBLED, {"hard": 1}),
     "doubled and refused": (DOUBLED, {}),
     "branching": (BRANCHING, deep(60)),

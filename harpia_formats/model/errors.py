@@ -1,0 +1,9 @@
+"""The base of all exceptions that a user of harpia-formats can meet."""
+
+
+class HarpiaFormatsError(Exception):
+    """Something that the user can mend; its text is the whole message."""
+
+
+class OptionError(HarpiaFormatsError, TypeError, ValueError):
+    """An option of a Python function that does not exist, or has a wrong value."""

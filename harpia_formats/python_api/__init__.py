@@ -1,0 +1,1 @@
+"""What the functions of `harpia_formats` do with their arguments."""

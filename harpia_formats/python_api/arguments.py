@@ -1,0 +1,122 @@
+"""The options of the Python functions, as type checkers see them.
+
+Their fields are those of the dataclasses that hold the options of a run, which a test
+compares. They describe keyword arguments and hold nothing: the dataclasses do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from os import PathLike
+from typing import Any, BinaryIO, Literal, Protocol, TypedDict
+
+from harpia_formats.conversion.options import ContainerKind, Ids, OnInvalid, OnLoss
+from harpia_formats.io.source import ReadProgress, Source
+from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.scoring.options import Missing
+
+Path = PathLike[str] | str
+
+
+class Readable(Protocol):
+    """An open binary file, or what is read like one."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return at most `size` bytes, all that are left if it is negative."""
+
+
+#: What the functions read: a path, folder, pattern or URL, bytes, an open binary file,
+#: one object of JSON, or a list of such objects.
+Input = (
+    Path | bytes | Readable | Source | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+)
+#: Where the functions write: a path or URL, an open binary file, or None for standard
+#: output.
+Output = Path | BinaryIO | None
+Progress = Callable[[ReadProgress], None]
+
+
+class WorkerArguments(TypedDict, total=False):
+    """Who does the work of a run."""
+
+    jobs: int
+    executor: Executor | None
+    engine: str | None
+    progress: Progress | None
+
+
+class ReadArguments(TypedDict, total=False):
+    """The options of `read`."""
+
+    columns: Mapping[str, str] | None
+    delimiter: str | None
+    exclude: Sequence[str]
+    skip_unrecognised: bool
+    min_records: int
+    max_row_bytes: int
+
+
+class ValidateArguments(ReadArguments, WorkerArguments, total=False):
+    """The options of `validate` and `iter_problems`."""
+
+    format: str | None
+    schema: dict[str, Any] | bool | Path | None
+    select: Sequence[str]
+    ignore: Sequence[str]
+    lint: bool
+    strict: bool
+    examples: int
+    max_problems: int
+    companion: Path | None
+    fail_fast: bool
+    limit: int | None
+    assert_formats: bool
+    cross_check: bool
+    row_timeout: float
+
+
+class WriteArguments(ReadArguments, WorkerArguments, total=False):
+    """The options of `write`."""
+
+    references: References | Literal["first", "expand", "fail"]
+    responses: Responses | Literal["expand", "first", "list", "fail"]
+    turns: Turns | Literal["last", "transcript", "fail"]
+    model: str | None
+    group: str | None
+    container: ContainerKind | Literal["array", "lines"] | None
+    constants: Mapping[str, Any]
+    score: Literal["em", "f1"] | None
+    on_loss: OnLoss | Literal["report", "fail", "ignore"]
+    on_invalid: OnInvalid | Literal["fail", "skip", "quarantine"]
+    keep_extra: bool
+    ids: Ids | Literal["keep", "number", "hash"]
+    prefix_ids: bool
+    overwrite: bool
+    quarantine: Path | None
+    loss_report: Path | None
+
+
+class ConvertArguments(WriteArguments, total=False):
+    """The options of `convert`, `roundtrip` and `diff`."""
+
+    from_: str | None
+
+
+class ScoreArguments(ReadArguments, WorkerArguments, total=False):
+    """The options of `score` and `compare_scores`."""
+
+    from_: str | None
+    metrics: Sequence[str]
+    profile: str | None
+    config: Path | Mapping[str, Any] | None
+    parameters: Mapping[str, Any]
+    by: Sequence[str]
+    skip_unknown: bool
+    on_invalid: Literal["fail", "skip"]
+    missing: Missing | Literal["skip", "zero"] | None
+    model: str | None
+    constants: Mapping[str, Any]
+    names: Mapping[str, str]
+    level: float
+    replicates: int
+    seed: int
+    overwrite: bool

@@ -1,0 +1,80 @@
+"""Make the options of a run from the keyword arguments of a Python function."""
+
+import os
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from harpia_formats.model.errors import OptionError
+from harpia_formats.text.spelling import nearest
+
+_Options = TypeVar("_Options")
+#: How the values of a type are called in messages.
+_words: dict[Any, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    tuple: "several names",
+    dict: "a mapping",
+    Mapping: "a mapping",
+    os.PathLike: "a path",
+    Callable: "a function",
+    None: "None",
+    types.NoneType: "None",
+}
+
+
+def make_options(kind: Callable[..., _Options], given: Mapping[str, Any]) -> _Options:
+    """Return the options `kind`, a dataclass, with the `given` values by name.
+
+    Lists are taken where several names are expected. Raises `OptionError` for a name
+    that is no option and for a value of another type, and what `kind` raises.
+    """
+    types_by_name = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    values = {}
+    for name, value in given.items():
+        if name not in types_by_name:
+            raise OptionError(_unknown_option(name, list(types_by_name)))
+        wanted = types_by_name[name]
+        if not _fits(value, wanted):
+            raise OptionError(f"{name} must be {_described(wanted)}, not {value!r}")
+        is_several = get_origin(wanted) is tuple
+        values[name] = tuple(value) if is_several else value
+    return kind(**values)
+
+
+def _unknown_option(name: str, known: list[str]) -> str:
+    near = nearest(name, known)
+    hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+    return f"there is no option {name}; {hint}"
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Return whether a value is of a type; true for types that are not compared."""
+    origin = get_origin(wanted)
+    if origin in {Union, types.UnionType}:
+        return any(_fits(value, member) for member in get_args(wanted))
+    if origin is Literal:
+        return value in get_args(wanted)
+    if origin is tuple:
+        items = isinstance(value, (tuple, list, set, frozenset))
+        return items and all(_fits(item, get_args(wanted)[0]) for item in value)
+    if wanted in {int, float} and isinstance(value, bool):
+        return False
+    kind = (int, float) if wanted is float else origin or wanted
+    return not isinstance(kind, (type, tuple)) or isinstance(value, kind)
+
+
+def _described(wanted: Any) -> str:
+    """Return the words for the values of a type."""
+    origin = get_origin(wanted)
+    if origin in {Union, types.UnionType}:
+        words = [_described(member) for member in get_args(wanted)]
+        return " or ".join(dict.fromkeys(words))
+    if origin is Literal:
+        return ", ".join(map(repr, get_args(wanted)))
+    if isinstance(wanted, type) and issubclass(wanted, str) and wanted is not str:
+        return ", ".join(repr(str(member)) for member in wanted)  # type: ignore[attr-defined]  # an enum
+    return _words.get(origin or wanted, getattr(wanted, "__name__", str(wanted)))

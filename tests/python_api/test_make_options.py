@@ -1,0 +1,66 @@
+"""Wrong options of the Python functions are refused with the near ones."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_formats import HarpiaFormatsError, OptionError
+
+ROW = b'{"prompt": "q", "ideal_response": "r", "category": "", "source": ""}\n'
+
+
+def convert(**options: Any) -> Any:
+    """Convert a row with options."""
+    return harpia_formats.convert(ROW, to="nemo", **options)
+
+
+def score(**options: Any) -> Any:
+    """Score a row with options."""
+    return harpia_formats.score(ROW, **options)
+
+
+def validate(**options: Any) -> Any:
+    """Validate a row with options."""
+    return harpia_formats.validate(ROW, **options)
+
+
+WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
+    (validate, {"formt": "nemo"}, "no option formt; did you mean format"),
+    (validate, {"examples": "5"}, "examples must be a whole number, not '5'"),
+    (validate, {"lint": 1}, "lint must be true or false, not 1"),
+    (validate, {"jobs": True}, "jobs must be a whole number, not True"),
+    (validate, {"select": "J"}, "select must be several names, not 'J'"),
+    (validate, {"select": [1]}, "select must be several names"),
+    (validate, {"progress": 3}, "progress must be a function or None"),
+    (validate, {"columns": ["a"]}, "columns must be a mapping or None"),
+    (validate, {"row_timeout": "1"}, "row_timeout must be a number"),
+    (convert, {"refrences": "first"}, "did you mean references"),
+    (convert, {"references": "expnd"}, "did you mean expand"),
+    (convert, {"on_loss": "fial"}, "did you mean fail"),
+    (convert, {"overwrite": "yes"}, "overwrite must be true or false"),
+    (score, {"metric": ("em",)}, "did you mean metrics"),
+    (score, {"missing": "zro"}, "did you mean 'zero'"),
+    (score, {"level": "0.9"}, "level must be a number"),
+    (score, {"zzz": 1}, "known: from_, metrics"),
+]
+
+
+@pytest.mark.parametrize(("run", "options", "message"), WRONG)
+def test_a_wrong_option_is_a_type_error(
+    run: Callable[..., Any], options: dict[str, Any], message: str
+) -> None:
+    """A name or value that no option has raises a `TypeError` that says what has."""
+    with pytest.raises(TypeError, match=message) as raised:
+        run(**options)
+
+    assert isinstance(raised.value, OptionError)
+    assert isinstance(raised.value, HarpiaFormatsError)
+
+
+def test_lists_are_taken_for_several_names() -> None:
+    """A list of rules or metrics is as good as a tuple."""
+    report = harpia_formats.validate(ROW, select=["J", "S"], format="nemo-input")
+
+    assert report.ok

@@ -1,0 +1,170 @@
+"""Every result can be pickled, printed, tabulated and written as JSON."""
+
+import inspect
+import io
+import json
+import pickle
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import harpia_formats as hf
+from harpia_formats.model.result import SHOWN, Result, html_table
+
+QUESTION = {"prompt": "q", "ideal_response": "r", "category": "<b>", "source": ""}
+ROWS: list[dict[str, object]] = [
+    {"input": QUESTION | {"prompt": f"q{n}"}, "response": "r", "llm_name": "m"}
+    for n in range(3)
+]
+BAD: list[dict[str, object]] = [*ROWS, {"input": {"prompt": "<script>"}, "response": 5}]
+
+
+def failed(run: Callable[[], Any]) -> Any:
+    """Return the exception that a run raises."""
+    try:
+        run()
+    except hf.HarpiaFormatsError as error:
+        return error
+    raise AssertionError
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "validate": lambda: hf.validate(ROWS),
+    "invalid": lambda: hf.validate(BAD),
+    "convert": lambda: hf.convert(ROWS, to="tencent-csv", output=io.BytesIO()),
+    "score": lambda: hf.score(ROWS, metrics=("em", "f1", "bleu", "rouge", "chrf")),
+    "groups": lambda: hf.score(ROWS, metrics=("em",), by=("category",)),
+    "diff": lambda: hf.diff(ROWS, [*ROWS[:2], ROWS[2] | {"response": "x"}]),
+    "roundtrip": lambda: hf.roundtrip(ROWS, via="tencent-csv"),
+    "compare": lambda: hf.compare_scores(ROWS, ROWS, metrics=("em",)),
+}
+ERRORS: dict[str, Callable[[], Any]] = {
+    "failed": lambda: failed(lambda: hf.convert(BAD, to="record")),
+    "format": lambda: failed(lambda: hf.validate(ROWS, format="nmeo")),
+    "rule": lambda: failed(lambda: hf.validate(ROWS, select=("Z999",))),
+    "sink": lambda: failed(lambda: hf.convert(ROWS, to="nemo", output="/no/such/x")),
+    "metric": lambda: failed(lambda: hf.score(ROWS, metrics=("nope",))),
+    "option": lambda: failed(lambda: hf.convert(ROWS, to="nemo", turns="lst")),  # type: ignore[arg-type]  # the mistake
+    "schema": lambda: failed(lambda: hf.validate(ROWS, schema="/no/such/schema")),
+}
+all_results = pytest.mark.parametrize("name", RESULTS)
+
+
+@all_results
+def test_a_result_can_be_pickled(name: str) -> None:
+    """A result that was pickled is equal to the one before."""
+    result = RESULTS[name]()
+
+    assert pickle.loads(pickle.dumps(result)) == result  # noqa: S301 - our own bytes
+
+
+def result_named(name: str) -> Any:
+    """Return a result, in another process."""
+    return RESULTS[name]()
+
+
+def test_results_come_from_other_processes() -> None:
+    """A pool of processes returns each result."""
+    with ProcessPoolExecutor(1) as pool:
+        found = list(pool.map(result_named, RESULTS))
+
+    # Scores also have the seconds that they took.
+    expected = [run().to_dict() for run in RESULTS.values()]
+    assert [result.to_dict() for result in found] == expected
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_can_be_pickled(name: str) -> None:
+    """An exception that was pickled has the same type and text."""
+    error = ERRORS[name]()
+    found = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+
+    assert (type(found), str(found)) == (type(error), str(error))
+
+
+def test_all_exceptions_have_one_base() -> None:
+    """Each public exception is a `HarpiaFormatsError`."""
+    public = {name: getattr(hf, name) for name in hf.__all__}
+    errors = {
+        name: kind
+        for name, kind in public.items()
+        if inspect.isclass(kind) and issubclass(kind, BaseException)
+    }
+
+    assert len(errors) > 10
+    assert [
+        k for k, v in errors.items() if not issubclass(v, hf.HarpiaFormatsError)
+    ] == []
+
+
+@all_results
+def test_a_result_is_plain_data(name: str) -> None:
+    """`to_dict` can be written as JSON, and says whether the result is good."""
+    result = RESULTS[name]()
+    found = result.to_dict()
+
+    assert json.loads(json.dumps(found)) == found
+    assert "schema" in found or found["ok"] == result.ok
+
+
+def test_a_report_has_the_form_of_the_command_line() -> None:
+    """`to_dict` of a validation is the report that `--output-format json` writes."""
+    found = hf.validate(BAD).to_dict()
+
+    assert found["schema"] == "harpia-formats/report/1"
+    assert found["summary"]["invalid"] == 1
+
+
+@all_results
+def test_a_result_is_a_table(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`to_pandas` hands rows with equal keys to pandas."""
+    pandas = ModuleType("pandas")
+    monkeypatch.setattr(pandas, "DataFrame", list, raising=False)
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    rows = RESULTS[name]().to_pandas()
+
+    assert len({tuple(row) for row in rows}) <= 1 + (name == "groups")
+    assert rows or name in {"validate", "roundtrip"}
+
+
+def test_without_pandas_there_is_an_import_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where pandas is not installed, the error names it."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pandas"):
+        hf.validate(ROWS).to_pandas()
+
+
+@all_results
+def test_a_result_is_shown_in_one_line(name: str) -> None:
+    """The representation is one short line, and HTML has nothing from the data."""
+    result = RESULTS[name]()
+    html = result._repr_html_()
+
+    assert isinstance(result, Result)
+    assert repr(result).startswith(f"<{type(result).__name__}: ")
+    assert len(repr(result)) < 300
+    assert "\n" not in repr(result)
+    assert "<script" not in html
+    assert "<b>" not in html
+
+
+def test_a_long_table_is_cut() -> None:
+    """HTML shows the first rows, and how many there are more."""
+    html = html_table([{"n": n} for n in range(SHOWN + 5)])
+
+    assert html.count("<tr>") == SHOWN + 1
+    assert "and 5 more" in html
+
+
+def test_scores_can_be_iterated() -> None:
+    """Iterating over scores yields those of all answers."""
+    scores = hf.score(ROWS, metrics=("em", "f1"))
+
+    assert [score.metric for score in scores] == ["em", "f1"]
+    assert len(scores) == 2
