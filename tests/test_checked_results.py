@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats import ScoreError, ValidationFailed
+from harpia_formats import OptionError, ScoreError, ValidationFailed
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -151,7 +151,7 @@ def test_missing_answer_is_zero_where_nothing_is_expected() -> None:
 @pytest.mark.parametrize("option", [{"missing": "none"}, {"on_invalid": "quarantine"}])
 def test_unknown_choice_is_refused(option: dict[str, Any]) -> None:
     """Another value of an option is an error that names the right ones."""
-    with pytest.raises(ScoreError, match="'skip'"):
+    with pytest.raises(OptionError, match="'skip'"):
         harpia_formats.score(lines(), metrics=("em",), **option)
 
 

@@ -11,7 +11,12 @@ from typing import Any, BinaryIO, Literal, Protocol, TypedDict
 
 from harpia_formats.conversion.options import ContainerKind, Ids, OnInvalid, OnLoss
 from harpia_formats.io.source import ReadProgress, Source
-from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.mapping.choices import (
+    ReferenceFrom,
+    References,
+    Responses,
+    Turns,
+)
 from harpia_formats.scoring.options import Missing
 
 Path = PathLike[str] | str
@@ -44,6 +49,12 @@ class WorkerArguments(TypedDict, total=False):
     progress: Progress | None
 
 
+class ReferenceArguments(TypedDict, total=False):
+    """Where references come from."""
+
+    reference_from: ReferenceFrom | Literal["references", "gt"]
+
+
 class ReadArguments(TypedDict, total=False):
     """The options of `read`."""
 
@@ -74,7 +85,7 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     row_timeout: float
 
 
-class WriteArguments(ReadArguments, WorkerArguments, total=False):
+class WriteArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=False):
     """The options of `write`."""
 
     references: References | Literal["first", "expand", "fail"]
@@ -101,7 +112,7 @@ class ConvertArguments(WriteArguments, total=False):
     from_: str | None
 
 
-class ScoreArguments(ReadArguments, WorkerArguments, total=False):
+class ScoreArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=False):
     """The options of `score` and `compare_scores`."""
 
     from_: str | None

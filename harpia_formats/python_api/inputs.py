@@ -37,7 +37,8 @@ def _line(number: int, row: Any) -> bytes:
     """Return a row as a line of JSON; raises `OptionError` with the row's number."""
     where = f"row {number:,} of the list"
     if not isinstance(row, Mapping):
-        raise OptionError(f"{where} is {row!r:.80}, not an object")
+        hint = "; pass files one by one" if isinstance(row, (str, bytes)) else ""
+        raise OptionError(f"{where} is {row!r:.80}, not an object{hint}")
     try:
         _check_keys(row)
         text = json.dumps(row, ensure_ascii=False, allow_nan=False)

@@ -91,7 +91,7 @@ def test_usage_error_is_explained(
         (["--ignore", "J1O5"], ["did you mean", "J105"]),
         (["--select", "J, ,S"], ["no rule"]),
         (["--schema", "nope.json"], ["nope.json", "no such file"]),
-        (["--schema", "."], [".: is a directory"]),
+        (["--schema", "."], [".: is a folder"]),
     ],
     ids=joined,
 )

@@ -74,6 +74,7 @@ def test_rows_are_written_as_they_are(rows: list[dict[str, Any]]) -> None:
         ([{"a": b"x"}], "bytes"),
         ([{"a": "\ud800"}], "surrogates"),
         ([{}, 5], "row 2 of the list is 5, not an object"),
+        (["a.jsonl"], "row 1 of the list is 'a.jsonl', not an object; pass files one"),
     ],
 )
 def test_rows_that_are_no_json_are_refused(rows: Any, message: str) -> None:

@@ -257,7 +257,7 @@ def test_sources_are_inputs(bad: Path) -> None:
     assert (report.files[0].path, report.errors) == ("mine", 1)
 
 
-@pytest.mark.parametrize("given", [3, None, ["a.jsonl"], io.StringIO("{}"), {}])
+@pytest.mark.parametrize("given", [3, None, io.StringIO("{}")])
 def test_input_of_another_type_is_refused(given: Any) -> None:
     """A mistake in a call is a `TypeError` at once, not a verdict on data."""
     with pytest.raises(TypeError, match="an input is a path, bytes or an open binary"):
@@ -278,8 +278,8 @@ def test_input_of_another_type_is_refused(given: Any) -> None:
         ({"examples": -1}, ValueError, "examples must be at least 0"),
         ({"max_problems": -1}, ValueError, "max_problems must be at least 0"),
         ({"max_row_bytes": 0}, ValueError, "max_row_bytes must be at least 1"),
-        ({"select": "S101"}, TypeError, "select takes several rules"),
-        ({"ignore": "S101"}, TypeError, "ignore takes several rules"),
+        ({"select": "S101"}, TypeError, "select must be several names"),
+        ({"ignore": "S101"}, TypeError, "ignore must be several names"),
         ({"limits": 3}, TypeError, "limits"),
     ],
 )

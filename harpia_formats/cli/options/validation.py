@@ -96,7 +96,7 @@ RowTimeout = Annotated[
         min=0.001,
         max=86_400,
         metavar="SECONDS",
-        help="Time that each row may take with a --schema whose references or patterns "
+        help="Time that each row may take with a schema whose references or patterns "
         "can multiply its work.",
         rich_help_panel=VALIDATION,
     ),
