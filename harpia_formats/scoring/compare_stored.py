@@ -241,5 +241,5 @@ class StoredComparison:
             comparison,
             next(iter(self._sides[0].signatures[name])),
             len(paired.keys),
-            (self._sides[0].unscored[name], self._sides[1].unscored[name]),
+            (len(keys) - len(ours), len(keys) - len(theirs)),
         )

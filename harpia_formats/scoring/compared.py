@@ -31,7 +31,8 @@ class ComparedScore:
     signature: str
     #: The number of questions with a scored answer of both systems.
     questions: int
-    #: The number of answers to paired questions that have no score, by system.
+    #: The number of answers to paired questions that have no score, by system; of
+    #: stored scores the number of such questions.
     unscored: tuple[int, int] = (0, 0)
     #: The p-value adjusted for all scores that are compared together, by Holm.
     adjusted_p: float | None = None

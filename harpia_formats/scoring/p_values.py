@@ -107,7 +107,7 @@ def _mcnemar(answers: PairedAnswers, parts: Sequence[float] | None) -> PValue:
         rows = (*answers.first, *answers.second)
         found = {score for row in rows for score in answers.scores(row)}
         if not found <= {0.0, answers.best}:
-            reason = f"scores are not only 0 and {answers.best:g}"
+            reason = "scores are not only 0 and the best one"
     if parts is None or reason:
         raise ScoreError(
             "McNemar's test needs one answer a question that is right or wrong, and "

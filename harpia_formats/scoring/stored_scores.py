@@ -1,6 +1,5 @@
 """The scores that the records of a data set have, by metric and question."""
 
-from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
@@ -30,8 +29,6 @@ class StoredScores:
     #: For each metric the values of each question, by its number.
     values: dict[str, dict[int, list[float]]] = field(default_factory=dict)
     signatures: dict[str, dict[str, None]] = field(default_factory=dict)
-    #: For each metric the number of scores that are no number.
-    unscored: Counter[str] = field(default_factory=Counter)
 
     def problems(self) -> Generator[Problem, None, None]:
         """Read all scores; yield the problems of the data."""
@@ -54,7 +51,6 @@ class StoredScores:
         if value is None and self.is_missing_zero:
             value = 0.0
         if value is None:
-            self.unscored[name] += 1
             return
         self.values.setdefault(name, {}).setdefault(number, []).append(value)
         signature = "" if score.signature is UNSET else score.signature

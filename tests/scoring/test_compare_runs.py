@@ -3,6 +3,7 @@
 import io
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -372,7 +373,7 @@ def test_mcnemar_is_the_exact_test_of_single_answers() -> None:
         (
             [row | {"references": ["1 2 3"]} for row in system(0.5)],
             "f1",
-            "not only 0 and 1",
+            "not only 0 and the best one",
         ),
     ],
 )
@@ -467,3 +468,44 @@ def test_stored_scores_are_compared_by_question() -> None:
     assert once.comparison == often.comparison
     with pytest.raises(ScoreError, match="have another prompt"):
         compared(other, stored("em|a", 0.4))
+
+
+def test_questions_without_a_stored_score_are_counted() -> None:
+    """A question that lacks the score on one side is left out there, and counted."""
+    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    for row in data[:7]:
+        del row["outputs"][0]["scores"]
+    data[7]["outputs"][0]["scores"][0]["value"] = None
+
+    found = compared(lines(data), stored("em|a", 0.4)).compared[0]
+
+    assert (found.questions, found.unscored) == (COUNT - 8, (8, 0))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.9])
+def test_ratings_without_a_scale_are_compared(share: float) -> None:
+    """Verdicts beyond 0 and 1 are means without bounds, which are compared as means."""
+
+    def verdicts(good: float) -> bytes:
+        path = (
+            Path(__file__).parents[2] / "fixtures/judge-verdicts/valid/verdicts.jsonl"
+        )
+        verdict = json.loads(path.read_bytes().splitlines()[0])
+        return lines(
+            [
+                verdict
+                | {
+                    "row": number + 1,
+                    "record": number + 1,
+                    "record_id": f"q{number}",
+                    "result": {"rating": 5 if number < good * COUNT else 2},
+                }
+                for number in range(COUNT)
+            ]
+        )
+
+    (found,) = compare_scores(verdicts(0.5), verdicts(share)).compared
+
+    assert found.comparison is not None
+    assert found.comparison.test.startswith("permutation|")
+    assert found.first == pytest.approx(3.5)
