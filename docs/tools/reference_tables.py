@@ -3,13 +3,18 @@
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 from page_examples import ROOT, environment
 
 from harpia_formats.cli.app import app_for
 from harpia_formats.metrics import METRICS
+from harpia_formats.python_api.arguments import (
+    ConvertArguments,
+    ScoreArguments,
+    ValidateArguments,
+)
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.rules import Rule
 
@@ -50,8 +55,24 @@ OPTIONS = """\
 # Commands and options
 
 This page lists every command of `harpia-formats` and its options, as `--help` prints
-them.
+them, and the keyword argument of the Python function that does the same.
 """
+#: The options of the Python function of each command, and further keyword arguments.
+ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
+    "validate": (ValidateArguments, ()),
+    "convert": (ConvertArguments, ("to", "output")),
+    "roundtrip": (ConvertArguments, ("via",)),
+    "diff": (ConvertArguments, ("to",)),
+    "score": (ScoreArguments, ("to", "output")),
+    "score compare": (ScoreArguments, ("models", "test")),
+    "detect": (object, ("delimiter", "exclude")),
+}
+#: Arguments that have another name or form than the parameter of the option.
+OTHER_ARGUMENTS = {
+    "skip_invalid": 'on_invalid="skip"',
+    "model_a": "models=(NAME, None)",
+    "model_b": "models=(None, NAME)",
+}
 FORMATS = """\
 # Formats
 
@@ -139,15 +160,27 @@ def options_page() -> str:
         rows = [
             (
                 " ".join(f"`{each}`" for each in (*option.opts, *option.secondary_opts))
-                + (f" `{option.metavar}`" if option.metavar else ""),
+                + (f" {code(option.metavar)}" if option.metavar else ""),
                 cell(option.help or ""),
                 _default(option),
+                *([code(_argument(name, option))] if name in ARGUMENTS else []),
             )
             for option in command.params
             if isinstance(option, typer.core.TyperOption) and option.name != "help"
         ]
-        parts.append(table(("option", "what it does", "default"), rows))
+        head = ("option", "what it does", "default", "in Python")
+        parts.append(table(head if name in ARGUMENTS else head[:3], rows))
     return "\n".join(parts)
+
+
+def _argument(command: str, option: typer.core.TyperOption) -> str:
+    """Return the keyword argument for an option of a command, "" if there is none."""
+    kind, others = ARGUMENTS[command]
+    known = {*get_type_hints(kind), *others}
+    argument = OTHER_ARGUMENTS.get(str(option.name), str(option.name))
+    if argument not in known:
+        argument = argument.removesuffix("_")
+    return argument if argument.partition("=")[0] in known else ""
 
 
 def _commands() -> Iterator[tuple[str, typer.core.TyperCommand]]:
