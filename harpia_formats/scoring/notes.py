@@ -16,8 +16,8 @@ def notes_of(
     repeated, documents = answers.repeated.count, reading.documents
     if repeated:
         yield (
-            f"{repeated:,} rows repeat an answer with the score of another metric, and "
-            "are not counted again"
+            "rows that repeat an answer with the score of another metric: "
+            f"{repeated:,}, not counted again"
         )
     if documents:
         more = f" and {len(documents) - 1:,} more" if len(documents) > 1 else ""

@@ -140,8 +140,7 @@ class SystemTotals:
                 target.merge(part)
         if self._unnamed:
             self._notes.append(
-                f"{self._unnamed:,} answers name no model, and are scored as those of "
-                f"{name}"
+                f"answers without a model: {self._unnamed:,}, scored as those of {name}"
             )
 
     def _drop_missing(self) -> None:
@@ -149,13 +148,13 @@ class SystemTotals:
         missing = self.systems.pop(NONE).answers
         for key in [key for key in self.groups if key[0] == NONE]:
             del self.groups[key]
-        message = f"{missing:,} missing answers name no model"
+        message = f"missing answers without a model: {missing:,}"
         if self.options.missing == Missing.ZERO:
             raise ScoreError(
-                f"{message}, and count for none of {', '.join(self.systems)}: choose "
+                f"{message}, which count for none of {', '.join(self.systems)}: choose "
                 "one with --model"
             )
-        self._notes.append(f"{message}, and are left out")
+        self._notes.append(f"{message}, left out")
 
     @property
     def is_split(self) -> bool:

@@ -129,9 +129,7 @@ def test_answers_without_a_model_are_of_the_only_one() -> None:
     ]
     by_key = {str(group.key): group.scores for group in alone.groups}
     assert {str(group.key): group.scores for group in scores.groups} == by_key
-    assert "1 answers name no model, and are scored as those of org/right" in (
-        scores.said
-    )
+    assert "answers without a model: 1, scored as those of org/right" in (scores.said)
 
 
 def test_answers_without_a_model_beside_several_are_apart() -> None:
@@ -150,7 +148,7 @@ def test_missing_answers_of_no_model() -> None:
     scores = harpia_formats.score(data, metrics=("em",), missing="skip")
 
     assert [system["em"].count for system in scores.systems] == [1, 1]
-    assert "1 missing answers name no model, and are left out" in scores.said
+    assert "missing answers without a model: 1, left out" in scores.said
     with pytest.raises(ScoreError, match="choose one with --model"):
         harpia_formats.score(data, metrics=("em",), missing="zero")
 
