@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from harpia_formats.mapping.columns import (
     MapError,
-    check_columns_exist,
     column_names,
     names_by_column,
 )
@@ -18,6 +17,7 @@ from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of, format_of
+from harpia_formats.text.spelling import nearest
 
 #: The format whose columns hold the same fields, one in each.
 _table = "csv"
@@ -81,7 +81,11 @@ class MappedKeys:
 
     def check_seen(self, path: str) -> None:
         """Raise `MapError` if no row of the file at `path` had one of the keys."""
-        check_columns_exist(self._names, self._seen, path)
+        for key in self._names:
+            if key not in self._seen:
+                near = nearest(key, sorted(self._seen))
+                hint = f"; did you mean {near}?" if near else ""
+                raise MapError(key, f"no row of {path} has such a key{hint}")
 
 
 def _fields_of(part: Any) -> dict[str, Any]:

@@ -458,7 +458,7 @@ def test_table_lists_fields_before_other_keys(data: Path) -> None:
         (["--to", "csv", "--map", "promt=x"], ["promt"]),
         (["--to", "nemo", "missing.jsonl"], ["missing.jsonl"]),
         (["--to", "nemo", "--from", "harpa"], ["did you mean harpia?"]),
-        (["--to", "nemo", "--from", "harpia", "--map", "prompt=x"], ["--map is for"]),
+        (["--to", "nemo", "--from", "harpia", "--map", "prompt=x"], ["such a key"]),
     ],
     ids=" ".join,
 )
