@@ -238,12 +238,12 @@ def read(
     `exclude`, `skip_unrecognised`, `min_records` and `max_row_bytes`. Raises
     `ValidationFailed` at the first invalid row, after all records before it.
     """
+    from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.reading.records import records_in
-    from harpia_formats.validation.options import Options
 
-    make_options(Options, options)  # raises what the options of `validate` raise
+    make_options(ConvertOptions, options)  # raises what the options of `convert` raise
     return records_in(file_inputs(inputs), format, **options)
 
 
