@@ -327,3 +327,10 @@ def test_many_made_schemas_end(tmp_path: Path, seed: int, jobs: int) -> None:
 
     assert report.files[0].records == 11
     assert not report.has_internal_errors
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_limit_is_a_time(seconds: float) -> None:
+    """A row timeout that is no time is refused."""
+    with pytest.raises(ValueError, match="row_timeout must be above 0"):
+        validate(b"{}", schema=True, row_timeout=seconds)
