@@ -45,7 +45,7 @@ OF_VENDORS = frozenset(
     rule.code for rule in harpia_converters.RULES if not rule.code.startswith("C")
 )
 #: Rules that no schema states: on ids, on the shape of a file, and vendors' rules.
-NOT_OF_SCHEMAS = ("X", "S201", *sorted(OF_VENDORS))
+NOT_OF_SCHEMAS = ("X", "S201", "S210", *sorted(OF_VENDORS))
 #: Rules on what a file is and that it holds a record, which no schema says either.
 ON_FILES = ("S2", "J111")
 
