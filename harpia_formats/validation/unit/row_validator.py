@@ -17,6 +17,7 @@ from harpia_formats.schema.load import Schema
 from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
+from harpia_formats.validation.unit.row_causes import RowCauses
 from harpia_formats.validation.unit.row_checks import (
     Disagreement,
     RowChecks,
@@ -25,15 +26,11 @@ from harpia_formats.validation.unit.row_checks import (
 )
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
-    from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
     from harpia_formats.validation.diagnosis.finding import Finding
-    from harpia_formats.validation.diagnosis.root_causes import Cause
 
 #: Returns how many members all objects have in rows that a decoder accepted.
 CountMembers = Callable[[Sequence[Any], TypedDecoder], int]
 
-#: The rule on a key that is nearly the right one.
-MISSPELT = "S103"
 #: Chunks in a row that are not tried as a whole: at most two to this power.
 PAUSE_LIMIT = 5
 
@@ -74,8 +71,7 @@ class RowValidator:
             False if of_decoder is None else of_decoder, formats=checks.formats
         )
         self._identity = checks.identity
-        #: Finds the causes of schema errors; built at the first one.
-        self._cached_causes: CachedCauses | None = None
+        self._causes = RowCauses(schema, checks)
         #: A row that was decoded before.
         self._decoded: tuple[bytes, Any] = (b"", None)
         #: Chunks to come that are not tried as a whole.
@@ -265,16 +261,12 @@ class RowValidator:
             verdict.keys += self._identity.keys_of_value(value)
         asks_schema = self._checks.asks_schema or self._checks.remarks is None
         if asks_schema:
-            cached = self._cached_causes
-            causes = cached and cached.causes_by_pattern(value)
-            if causes:
-                self._add_causes(number, value, causes, verdict)
+            if self._causes.add_by_pattern(number, value, verdict):
                 return
             # For a valid record this takes no longer than asking only whether it is.
             errors = list(self.schema_validator.iter_errors(value))
             if errors:
-                causes = self._causes_of(value, errors)
-                self._add_causes(number, value, causes, verdict)
+                self._causes.add(number, value, errors, verdict)
                 return
         remarks = list(self._checks.remarks(value)) if self._checks.remarks else []
         if not remarks:
@@ -297,40 +289,3 @@ class RowValidator:
             valid = self.schema_validator.is_valid(value)
             if not opinion(value, valid):
                 raise Disagreement(row, schema_validator=valid)
-
-    def _causes_of(self, value: Any, errors: list[Any]) -> "tuple[Cause, ...]":
-        """Return the root causes of these errors of the schema validator on a row."""
-        if self._cached_causes is None:
-            from harpia_formats.validation.diagnosis.cached_causes import CachedCauses  # noqa: PLC0415 - imported only where a row has a problem
-
-            checks = self._checks
-            self._cached_causes = CachedCauses(
-                self._schema, checks.advise, formats=checks.formats
-            )
-        return self._cached_causes.causes_of(value, errors)
-
-    def _add_causes(
-        self, number: int, value: Any, causes: "tuple[Cause, ...]", verdict: Verdict
-    ) -> None:
-        """Add the causes as findings, or that it is a record of another format."""
-        from harpia_formats.validation.diagnosis.finding import (  # noqa: PLC0415 - imported only where a row has a problem
-            Finding,
-            SharedFindings,
-        )
-
-        # A misspelt key is the cause, even if the row looks like one of another format.
-        misspelt = any(cause.code == MISSPELT for cause in causes)
-        other = None
-        if self._checks.find_other_format is not None and not misspelt:
-            other = self._checks.find_other_format(value)
-        findings, shared = verdict.findings, verdict.shared
-        if other:
-            findings.append(Finding(other.code, number, other, value))
-            return
-        found = SharedFindings(number, causes, value)
-        # A row with a repeated key has a finding already.
-        is_first = not (findings and findings[-1].row == number)
-        if shared is not None and is_first:
-            shared.append(found)
-        else:
-            findings += found.findings()
