@@ -14,6 +14,7 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Header
 from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.scoring.scores import Scores
+from harpia_formats.scoring.verdicts import holds_verdicts
 from unchecked import score
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
@@ -33,7 +34,7 @@ TRANSLATIONS = FIXTURES / "harpia" / "valid" / "translations.json"
 ANSWERED = sorted(
     path
     for name, each in readable_formats().items()
-    if holds_answers(adapter_of(each))
+    if holds_answers(adapter_of(each)) and not holds_verdicts(adapter_of(each))
     for path in (FIXTURES / name / "valid").glob("*")
 )
 WEIGHTS = [0.25, 0.25, 0.25, 0.25]

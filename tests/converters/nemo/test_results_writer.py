@@ -22,6 +22,7 @@ from harpia_formats.model.metric_profile import (
 from harpia_formats.registry import adapter_of, readable_formats
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.select_metrics import select_metrics
+from harpia_formats.scoring.verdicts import holds_verdicts
 from unchecked import score
 
 pytest.importorskip("sacrebleu", reason="BLEU and ROUGE need the extra score")
@@ -32,7 +33,7 @@ ANSWERS = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
 ANSWERED = sorted(
     path
     for name, each in readable_formats().items()
-    if holds_answers(adapter_of(each))
+    if holds_answers(adapter_of(each)) and not holds_verdicts(adapter_of(each))
     for path in (FIXTURES / name / "valid").glob("*")
 )
 MAT = "The cat sat on the mat."
