@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # rich is slow to import
 #: Columns of a table that is not for a terminal: no cell is cut.
 WIDE = 200
 #: The columns of scores that are aligned on the right.
-_NUMBERS = frozenset({"score", "answers", "left out"})
+_NUMBERS = frozenset({"score", "questions", "answers", "left out"})
 #: Stands behind an interval that is approximate.
 _APPROXIMATE = "*"
 #: The columns of a comparison behind the name of the metric.
@@ -30,6 +30,7 @@ def score_lines(scores: Scores) -> Iterator[str]:
     fields = list((scores.groups or scores.systems)[0].key)
     names = [*fields, "metric", "score"]
     names += ["interval"] if _has_intervals(scores) else []
+    names += ["questions"] if _has_several_answers(scores) else []
     names += ["answers", *(["left out"] if _is_left_out(scores) else [])]
     table = _table(names, _NUMBERS)
     groups = list(_with_systems(scores))
@@ -64,6 +65,8 @@ def _score_cells(
     yield _number(score.value)
     if _has_intervals(scores):
         yield _interval(score)
+    if _has_several_answers(scores):
+        yield f"{score.questions:,}"
     yield f"{score.count:,}"
     if _is_left_out(scores):
         yield f"{score.unscored:,}"
@@ -73,6 +76,15 @@ def _has_intervals(scores: Scores) -> bool:
     """Tell whether intervals were requested and any score has one or says why not."""
     return any(
         score.method or score.remark
+        for system in scores.systems
+        for score in system.scores
+    )
+
+
+def _has_several_answers(scores: Scores) -> bool:
+    """Tell whether a question has several answers of one system."""
+    return any(
+        score.questions < score.count
         for system in scores.systems
         for score in system.scores
     )

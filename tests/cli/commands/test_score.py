@@ -206,6 +206,16 @@ def test_intervals_name_their_method_and_what_is_approximate() -> None:
     ]
 
 
+def test_questions_are_counted_where_they_have_several_answers() -> None:
+    """A column has the number of questions if it is not that of answers."""
+    result = run("-m", "em", "--replicates", 0, stdin=answered(30, 30, 10))
+
+    assert table_of(result) == [
+        ["metric", "score", "questions", "answers"],
+        ["em", "1.0000", "30", "300"],
+    ]
+
+
 def test_one_question_has_no_interval() -> None:
     """Many answers to one question have no interval, and the table says so."""
     result = run("-m", "em", stdin=answered(1, 1, 10))
