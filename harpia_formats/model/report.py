@@ -135,7 +135,10 @@ class Report(Result):
         """Return the counts in one line."""
         sums = self.summary()
         names = ("files", "records", "invalid", "undetermined", "errors", "warnings")
-        counts = [f"{sums[name]:,} {name}" for name in names]
+        counts = [
+            f"{sums[name]:,} {name.removesuffix('s') if sums[name] == 1 else name}"
+            for name in names
+        ]
         return f"{'ok' if self.ok else 'not ok'}, {', '.join(counts)}"
 
     def table(self) -> list[dict[str, Any]]:
