@@ -133,3 +133,52 @@ def test_signals_at_random_moments_end_parallel_runs(tmp_path: Path, kind: str) 
     assert done.returncode == 0, done.stderr
     left = {path.name for path in tmp_path.iterdir()} - {"in.jsonl", "out.csv"}
     assert not left
+
+
+#: Starts two workers; SIGTERM arrives behind the start of the Nth one.
+INTERRUPTED_START = """
+import concurrent.futures.process, os, signal, sys
+from harpia_formats.workers.pool import WorkerPool
+
+class Terminated(BaseException):
+    pass
+
+def handler(*_):
+    raise Terminated
+
+executor = concurrent.futures.process.ProcessPoolExecutor
+spawn = executor._spawn_process
+started = []
+
+def spawn_and_signal(self):
+    spawn(self)
+    started.append(1)
+    if len(started) == {number}:
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1_000):
+            pass
+
+executor._spawn_process = spawn_and_signal
+signal.signal(signal.SIGTERM, handler)
+try:
+    with WorkerPool(2) as pool:
+        pool.result(pool.submit((abs, (-1,))))
+except Terminated:
+    sys.exit(143)
+"""
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_signal_while_workers_start_leaves_none_behind(number: int) -> None:
+    """A run ends at once if a signal arrives between the starts of its workers.
+
+    Otherwise it would wait at its end for a worker that nobody ends.
+    """
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", INTERRUPTED_START.format(number=number)],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (143, b"")
