@@ -124,7 +124,7 @@ class OutputFiles:
             stream = standard_output() if self.output is None else self.output
             name = "standard output" if is_standard else name_of(self.output)
             sink = StreamSink(stream, name)
-            self.group.add("", sink)
+            self.group.add_stream(sink)
             return sink
         name = self._place_of(model) if self.is_split else fspath(self.output)
         self._places[model] = name

@@ -9,6 +9,9 @@ from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.sink import Sink, SinkError
 from harpia_formats.io.urls import is_url, masked
 
+#: Stands for the place of a stream, of which a run writes one at most.
+_STREAM = ""
+
 
 class OutputGroup:
     """Opens the outputs of a run, and puts them into place once all are complete."""
@@ -20,18 +23,19 @@ class OutputGroup:
         """
         self._overwrite = overwrite
         self._sinks: dict[str, Sink] = {}
-        #: The places that are taken, with the names under which they are.
-        self._claimed: dict[str, str] = {}
+        #: The places that are taken.
+        self._claimed: set[str] = set()
         self._others = {_key_of(place) for place in others}
         #: What the user should know of earlier runs that were killed.
         self.notes: list[str] = []
 
     def claim(self, place: str) -> None:
         """Take the path or URL `place`; raises `SinkError` if it is taken."""
-        other = self._claimed.setdefault(_key_of(place), place)
-        if other is not place:
+        key = _key_of(place)
+        if key in self._claimed:
             reason = "is named for two outputs of one run"
             raise SinkError(masked(place), reason)
+        self._claimed.add(key)
 
     def is_free(self, place: str) -> bool:
         """Return whether a name from data may get the path or URL `place`."""
@@ -44,9 +48,9 @@ class OutputGroup:
         self.notes += sink.notes
         return sink
 
-    def add(self, name: str, sink: Sink) -> None:
-        """Add an open sink, such as that of a stream, under a name."""
-        self._sinks[name] = sink
+    def add_stream(self, sink: Sink) -> None:
+        """Add the sink of an open stream, which has no place."""
+        self._sinks[_STREAM] = sink
 
     def remove(self, place: str) -> None:
         """Remove what was written to a place."""
@@ -69,7 +73,7 @@ class OutputGroup:
         replaced: list[str] = []
         new: list[Path] = []
         for place, sink in self._sinks.items():
-            is_file = not is_url(place)
+            is_file = place != _STREAM and not is_url(place)
             is_new = is_file and not os.path.lexists(place)
             try:
                 sink.commit()
@@ -80,7 +84,7 @@ class OutputGroup:
                 raise _with_replaced(error, replaced) from error
             if is_new:
                 new.append(Path(place))
-            else:
+            elif place != _STREAM:
                 replaced.append(masked(place))
         self._sinks.clear()
 

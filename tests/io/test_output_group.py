@@ -1,12 +1,13 @@
 """The outputs of a run appear together, each at a place of its own."""
 
+import io
 from pathlib import Path
 
 import pytest
 
 from harpia_formats.io.file_sink import FileSink
 from harpia_formats.io.output_group import OutputGroup
-from harpia_formats.io.sink import SinkError
+from harpia_formats.io.sink import SinkError, StreamSink
 
 
 def opened(group: OutputGroup, *places: Path) -> None:
@@ -57,6 +58,24 @@ def test_an_error_names_the_files_that_were_replaced_before(tmp_path: Path) -> N
     (tmp_path / "b").mkdir()
     with pytest.raises(SinkError, match=r"b: .*; replaced before: .*a$"):
         group.commit()
+
+
+def test_a_file_that_fails_beside_a_stream_is_the_error(tmp_path: Path) -> None:
+    """A stream has no place from which it could be removed again."""
+    group = OutputGroup(overwrite=False)
+    group.add_stream(StreamSink(io.BytesIO()))
+    opened(group, tmp_path / "a")
+    (tmp_path / "a").write_bytes(b"theirs")
+    with pytest.raises(SinkError, match="a: a file of that name has appeared"):
+        group.commit()
+
+
+def test_one_text_is_no_place_for_two_outputs() -> None:
+    """A caller that names one place twice may do so with one and the same object."""
+    group, place = OutputGroup(overwrite=True), "out.json"
+    group.claim(place)
+    with pytest.raises(SinkError, match="two outputs"):
+        group.claim(place)
 
 
 @pytest.mark.parametrize("other", ["out.json", "./out.json", "OUT.json", "link.json"])

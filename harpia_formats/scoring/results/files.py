@@ -48,7 +48,7 @@ class ResultFiles:
         if stream is None or isinstance(stream, (str, PathLike)):
             stream = standard_output()
         sink = StreamSink(stream)
-        self._group.add("", sink)
+        self._group.add_stream(sink)
         return sink
 
     def _opened_file(self, place: str) -> Sink:
