@@ -40,7 +40,8 @@ class FileSink:
         # The target of a link is replaced, not the link.
         self._place = Path(os.path.realpath(path))
         self._part: Path | None = None
-        #: Holds the lock of the temporary file until that has its final name.
+        #: Holds the lock of the complete temporary file until it has its final name;
+        #: before, the open file holds it. Many files may be open at once.
         self._lock: int | None = None
         #: What the user should know of an earlier run that was killed.
         self.notes: Sequence[str] = ()
@@ -67,8 +68,6 @@ class FileSink:
                 return place.open("wb")
         self.notes = remove_abandoned(place)
         self._part, descriptor = create_part_file(place)
-        if os.name == "posix":  # other systems rename no open file
-            self._lock = os.dup(descriptor)
         return os.fdopen(descriptor, "wb")
 
     def write(self, data: bytes) -> None:
@@ -108,6 +107,8 @@ class FileSink:
             self._raw.close()
             return
         os.fsync(self._raw.fileno())
+        if os.name == "posix":  # other systems rename no open file
+            self._lock = os.dup(self._raw.fileno())
         self._raw.close()
         self._part.chmod(_mode_of(self._place))
         self._part = mark_complete(self._part)
