@@ -17,6 +17,8 @@ LEAST = 2
 FEW = 5
 #: Scores are counted in multiples of 1/QUANTA, so that their sums are exact.
 QUANTA = 2**44
+#: Scores beyond are no numbers here: the sums of their squares may be no floats.
+LARGEST = 1e100
 #: What rounding may add to a mean of scores that are between 0 and 1.
 _ROUNDING = 1e-9
 #: How `standard_error` is computed, for files of results.
@@ -25,6 +27,16 @@ FEW_FAILURES = "few failures: the interval is approximate"
 FEW_SUCCESSES = "few successes: the interval is approximate"
 NO_SPREAD = "no replicate differs: the interval is approximate"
 ONE_QUESTION = "one question has no interval"
+
+
+def number_or_none(value: object) -> float | None:
+    """Return a score as a number, 1 for true and 0 for false.
+
+    None for a value that is no number from -`LARGEST` to `LARGEST`.
+    """
+    if not isinstance(value, (bool, int, float)) or not abs(value) <= LARGEST:
+        return None
+    return float(value)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.metrics import Measure, measure_of
 from harpia_formats.metrics.metric import Pair, Statistics, UnscorableError
+from harpia_formats.scoring.intervals import LARGEST
 from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 
@@ -56,10 +57,10 @@ def _outcome(statistics: Statistics, scores: tuple[float | None, ...]) -> Outcom
     """Return the outcome of an answer; one beyond all numbers is no score."""
     # A sum is finite only if all of its numbers are, but for an overflow.
     if isfinite(sum(statistics)) and all(
-        score is None or isfinite(score) for score in scores
+        score is None or abs(score) <= LARGEST for score in scores
     ):
         return statistics, scores
-    return "it is not a finite number"
+    return f"it is no number from -{LARGEST:g} to {LARGEST:g}"
 
 
 def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | str]:

@@ -10,6 +10,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Score
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.match_questions import QuestionTable
 
 #: The name of a score that does not name its metric.
@@ -71,12 +72,7 @@ class StoredScores:
 
 def _number_of(value: object) -> float | None:
     """Return the value of a score as a number, None if it is not a number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return None
+    return None if isinstance(value, bool) else number_or_none(value)
 
 
 def _name_of(score: Score) -> str:

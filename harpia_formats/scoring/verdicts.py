@@ -13,6 +13,7 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.registry import adapter_of
+from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
@@ -48,7 +49,7 @@ class VerdictMetrics:
         """Add the verdicts of a record."""
         for output in record.outputs:
             for score in output.scores or []:
-                value = _number_of(score.value)
+                value = number_or_none(score.value)
                 if value is None or score.metric is UNSET:
                     continue
                 found = self._ranges.setdefault(score.metric, _Range())
@@ -92,23 +93,14 @@ def verdict_outcomes(
     output: Output, measured: Iterable[ComputedMetric]
 ) -> tuple[Outcome, ...]:
     """Return the number of each name in a verdict, or why there is none."""
-    values = {score.metric: _number_of(score.value) for score in output.scores or []}
+    values = {
+        score.metric: number_or_none(score.value) for score in output.scores or []
+    }
     reason = f"no verdict: {output.error}" if output.error else "no number"
     found = (values.get(metric.request.label) for metric in measured)
     return tuple(
         reason if value is None else ((value, 1.0), (value,)) for value in found
     )
-
-
-def _number_of(value: object) -> float | None:
-    """Return a number, 1 for true and 0 for false, None for another value."""
-    if not isinstance(value, (bool, int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def check_verdict_format(format_: Format) -> None:

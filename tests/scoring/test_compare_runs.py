@@ -470,6 +470,17 @@ def test_stored_scores_are_compared_by_question() -> None:
         compared(other, stored("em|a", 0.4))
 
 
+@pytest.mark.parametrize("score", [1e101, -1e200, 1e308])
+def test_stored_scores_too_large_to_be_squared_are_none(score: float) -> None:
+    """A question with such a score counts as one without."""
+    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    data[0]["outputs"][0]["scores"][0]["value"] = score
+    found = compared(lines(data), stored("em|a", 0.4)).compared[0]
+
+    assert found.unscored == (1, 0)
+    assert found.comparison is not None
+
+
 def test_questions_without_a_stored_score_are_counted() -> None:
     """A question that lacks the score on one side is left out there, and counted."""
     data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]

@@ -56,6 +56,15 @@ def test_verdicts_have_a_mean_and_an_interval(best: Any) -> None:
     assert score.method.startswith("bootstrap" if best == 5 else "wilson")
 
 
+@pytest.mark.parametrize("score", [1e101, -1e160, 1e308, 10**400])
+def test_a_number_too_large_to_be_squared_is_no_verdict(score: float) -> None:
+    """It is left out as a verdict without a number is, and the others are scored."""
+    found = harpia_formats.score(lines([*rated(30), {"score": score}]), missing="skip")
+
+    assert found["score"].count == COUNT
+    assert found["score"].unscored == 1
+
+
 def test_both_forms_are_scored_alike() -> None:
     """The document with columns and the lines have the same scores."""
     rows = [verdict(at, result) for at, result in enumerate(rated(9), 1)]
