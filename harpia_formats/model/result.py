@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from html import escape
-from pathlib import PurePath
+from os import PathLike, fspath
 from typing import Any
 
 #: Rows of a table that a notebook shows.
@@ -65,8 +64,8 @@ def as_plain(value: Any) -> Any:
         return as_plain(members)
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, PurePath):
-        return str(value)
+    if isinstance(value, PathLike):
+        return fspath(value)
     if isinstance(value, Mapping):
         return {
             str(key): as_plain(member)
@@ -76,6 +75,13 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, (tuple, list, set, frozenset)):
         return [as_plain(item) for item in value]
     return value
+
+
+def escape(text: str) -> str:
+    """Return text for an HTML page."""
+    from html import escape as html_escape  # noqa: PLC0415 - start-up: its table of entities takes milliseconds
+
+    return html_escape(text)
 
 
 def html_table(rows: Iterable[Mapping[str, Any]]) -> str:
