@@ -460,8 +460,8 @@ def test_folder_gives_its_data_files(
 ) -> None:
     """Data files of any depth, sorted; nothing hidden, linked or special."""
     data = ["a.jsonl", "b/c.NDJSON.gz", "b/d/e.json", "f.jsonl.bz2", "g.json.xz"]
-    data += ["h.jsonl.ZST", "i.csv", "j.CSV.gz"]
-    fill(tmp_path, *data, "read.me", ".i.jsonl", ".git/j.jsonl", "k.tsv", "jsonl")
+    data += ["h.jsonl.ZST", "i.csv", "j.CSV.gz", "k.tsv"]
+    fill(tmp_path, *data, "read.me", ".i.jsonl", ".git/j.jsonl", "k.txt", "jsonl")
     (tmp_path / "l.jsonl").symlink_to("a.jsonl")
     (tmp_path / "m").symlink_to("b")
     (tmp_path / "b" / "loop").symlink_to("..")
