@@ -312,7 +312,7 @@ def test_columns_of_a_table_are_mapped() -> None:
         columns=columns,
     )
 
-    with pytest.raises(MapError, match="no row of .* has such a key"):
+    with pytest.raises(MapError, match=r"no row of .* has such a key"):
         roundtrip(lines_of(INSTANCE), via="nemo", from_="harpia", columns=columns)
     assert read.records == 1
     assert not {"prompt", "references"} & set(read.fields)
