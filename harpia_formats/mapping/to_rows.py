@@ -20,7 +20,6 @@ from harpia_formats.model.record import (
     Record,
     Score,
     field_paths,
-    null_paths,
 )
 
 #: The detail of the fate of an id that is the number of its record.
@@ -88,7 +87,8 @@ class RecordMapper:
         Raises `Unconvertible` where the format or the choices do not allow a row.
         """
         fates = FieldFates()
-        paths = tuple(field_paths(record, self.owners))
+        nulls = field_paths(record, self.owners)
+        paths = tuple(nulls)
         if self._constants:
             turns = self.target.capacity.turns
             record = with_constants(record, self._constants, fates, turns=turns)
@@ -103,7 +103,7 @@ class RecordMapper:
             parts = [self.scorer(part, fates) for part in parts]
         rows = self._rows_of(parts, fates)
         self._note_dropped(paths, fates)
-        self._note_nulls(record, fates)
+        _note_nulls(nulls, fates)
         no_outputs = self.target.capacity.outputs is Cardinality.NONE
         if no_outputs and record.outputs and not _has_output_field(paths):
             fates.dropped("outputs")
@@ -184,19 +184,6 @@ class RecordMapper:
             entries += [FieldFate(entry.fate, path, entry.how) for path in inner]
         fates.entries = entries
 
-    def _note_nulls(self, record: Record, fates: FieldFates) -> None:
-        """Note fields that were dropped, and were null, as nulls that are left out."""
-        if not any(entry.fate is Fate.DROPPED for entry in fates.entries):
-            return
-        nulls = null_paths(record, self.owners)
-        if nulls:
-            fates.entries = [
-                FieldFate(Fate.NULL, entry.path, entry.how)
-                if entry.fate is Fate.DROPPED and entry.path in nulls
-                else entry
-                for entry in fates.entries
-            ]
-
     def _carries(self, path: str) -> bool:
         known = self._carried.get(path)
         if known is None:
@@ -204,6 +191,20 @@ class RecordMapper:
             if len(self._carried) < MAX_CACHED:
                 self._carried[path] = known
         return known
+
+
+def _note_nulls(nulls: Mapping[str, bool], fates: FieldFates) -> None:
+    """Note fields that were dropped, and were null, as nulls that are left out.
+
+    `nulls` tells of each field that the record had whether it was null.
+    """
+    if True in nulls.values():
+        fates.entries = [
+            FieldFate(Fate.NULL, entry.path, entry.how)
+            if entry.fate is Fate.DROPPED and nulls.get(entry.path)
+            else entry
+            for entry in fates.entries
+        ]
 
 
 def _has_output_field(paths: tuple[str, ...]) -> bool:

@@ -184,28 +184,21 @@ def fits(path: str, value: Any) -> bool:
     return True
 
 
-def field_paths(record: Record, owners: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the path of each field that a record has, each path once.
+def field_paths(
+    record: Record, owners: frozenset[str] = frozenset()
+) -> dict[str, bool]:
+    """Return the path of each field that a record has, and whether all there is null.
 
     Members of `params`, `metadata`, each `extra`, and the objects at the paths `owners`
     in an extra have paths of their own.
     """
-    seen: set[str] = set()
-    for path, _ in field_values(record, owners):
-        if path not in seen:
-            seen.add(path)
-            yield path
-
-
-def null_paths(record: Record, owners: frozenset[str] = frozenset()) -> set[str]:
-    """Return the paths of fields that a record has, whose values are all null."""
     found: dict[str, bool] = {}
-    for path, value in field_values(record, owners):
+    for path, value in _field_values(record, owners):
         found[path] = value is None and found.get(path, True)
-    return {path for path, is_null in found.items() if is_null}
+    return found
 
 
-def field_values(record: Record, owners: frozenset[str]) -> Iterator[tuple[str, Any]]:
+def _field_values(record: Record, owners: frozenset[str]) -> Iterator[tuple[str, Any]]:
     """Yield each field that a record has, by its path; outputs can have the same ones.
 
     The paths are those of `field_paths`.
