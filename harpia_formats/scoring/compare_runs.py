@@ -15,8 +15,8 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.result import Result
 from harpia_formats.scoring.compared import (
-    DIFFERENT_MODELS,
     ComparedScore,
+    paired_models,
     paired_test,
     pooled_note,
     with_adjusted,
@@ -134,7 +134,7 @@ class ScoreComparison:
         check_same_metrics(first.measured, second.measured)
         ours, theirs = self._sides
         matched = match_questions(ours.questions, theirs.questions)
-        models = self._several_models()
+        models = paired_models(ours.scored_models(), theirs.scored_models())
         ours.sort(matched.first, models)
         theirs.sort(matched.second, models)
         count = sum(len(metric.names) for metric in first.measured)
@@ -158,18 +158,6 @@ class ScoreComparison:
                 *([pooled_note(models)] if models else []),
             ),
         )
-
-    def _several_models(self) -> list[str]:
-        """Return the models by which answers are paired, none if each side has one.
-
-        Raises `ScoreError` if answers of several models cannot be paired.
-        """
-        ours, theirs = (side.named_models() for side in self._sides)
-        if max(len(ours), len(theirs)) <= 1:
-            return []
-        if ours != theirs:
-            raise ScoreError(DIFFERENT_MODELS)
-        return sorted(ours)
 
     def _paired(
         self, number: int, metric: ComputedMetric, keys: Sequence[bytes], models: int

@@ -15,8 +15,8 @@ from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reading.reader import Reading
 from harpia_formats.scoring.compared import (
-    DIFFERENT_MODELS,
     ComparedScore,
+    paired_models,
     paired_test,
     pooled_note,
     with_adjusted,
@@ -130,6 +130,7 @@ class StoredComparison:
         for name in names:
             self._check(name)
         matched = match_questions(first.questions, second.questions)
+        models = paired_models(first.scored_models, second.scored_models)
         test = self._test.of_many(len(names))
         compared = [
             self._compared(
@@ -150,20 +151,12 @@ class StoredComparison:
             reports,
             matched.only_first,
             matched.only_second,
-            (*self._notes, *matched.notes, *self._model_notes()),
+            (
+                *self._notes,
+                *matched.notes,
+                *([pooled_note(models)] if models else []),
+            ),
         )
-
-    def _model_notes(self) -> list[str]:
-        """Return a note if scores of several models are compared together.
-
-        Raises `ScoreError` if they are not of the same models.
-        """
-        ours, theirs = (side.named_models for side in self._sides)
-        if max(len(ours), len(theirs)) <= 1:
-            return []
-        if ours != theirs:
-            raise ScoreError(DIFFERENT_MODELS)
-        return [pooled_note(ours)]
 
     def _names(self) -> list[str]:
         first, second = self._sides

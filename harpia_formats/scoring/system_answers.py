@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from harpia_formats.scoring.compared import NO_MODEL
 from harpia_formats.scoring.match_questions import QuestionTable
 from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import ResultRun
@@ -30,7 +31,7 @@ class SystemAnswers:
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the statistics of an answer."""
-        self.models.append(str(scored.output.model or ""))
+        self.models.append(str(scored.output.model or NO_MODEL))
         self.numbers.append(self.questions.number_of(scored.record))
         for column, width, statistics in zip(
             self.columns, self.widths, scored.statistics, strict=True
@@ -49,9 +50,13 @@ class SystemAnswers:
         self.columns = [array("d") for _ in run.measured]
         return self
 
-    def named_models(self) -> set[str]:
-        """Return the names of all models."""
-        return set(filter(None, self.models))
+    def scored_models(self) -> set[str]:
+        """Return the models of the answers that have a score."""
+        return {
+            model
+            for place, model in enumerate(self.models)
+            if any(self.rows(metric, [place]) for metric in range(len(self.widths)))
+        }
 
     def sort(self, numbers: Sequence[int], models: Sequence[str]) -> None:
         """Sort the answers by their question and model.

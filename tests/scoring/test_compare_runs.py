@@ -149,6 +149,30 @@ def test_models_in_another_order_are_paired_by_name() -> None:
         compare_scores(lines(rows), lines(system(0.9, "c")), metrics=("em",))
 
 
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_answers_without_a_model_are_of_none_of_several(*, is_stored: bool) -> None:
+    """They are refused beside two models, unless both inputs have such answers."""
+    scored = {"text": "a", "scores": [{"metric": "em", "value": 1, "signature": "em"}]}
+    models = [scored | {"model": name} for name in ("m1", "m2")]
+    rows = [
+        {"id": f"{at}", "prompt": f"{at}", "references": ["a"], "outputs": models}
+        for at in range(COUNT)
+    ]
+    unnamed = [row | {"outputs": [*models, scored]} for row in rows]
+
+    def notes_on(first: bytes, second: bytes) -> tuple[str, ...]:
+        if is_stored:
+            return compared(first, second).said
+        return compare_scores(first, second, metrics=("em",)).said
+
+    with pytest.raises(ScoreError, match=r"first: \(none\), m1, m2; second: m1, m2"):
+        notes_on(lines(unnamed), lines(rows))
+    assert any("m1, m2" in note for note in notes_on(lines(rows), lines(rows)))
+    assert any(
+        "(none), m1" in note for note in notes_on(lines(unnamed), lines(unnamed))
+    )
+
+
 def test_unlike_metrics_of_inputs_are_not_compared() -> None:
     """Two inputs that ask for other parameters of a metric are not compared."""
     pytest.importorskip("nltk", reason="BLEU needs the extra score")
