@@ -16,6 +16,7 @@ from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
+from harpia_formats.model.errors import OptionError
 
 #: Bytes of a copied stream that are kept in memory.
 _HELD = 1024 * 1024
@@ -31,7 +32,7 @@ def checked_inputs(given: Iterable[Any]) -> list[Input]:
     """
     inputs = [_checked(input_) for input_ in given]
     if not inputs:
-        raise ValueError("there is nothing to read")
+        raise OptionError("there is nothing to read: name an input")
     return inputs
 
 
@@ -111,7 +112,8 @@ def _checked(given: Any) -> Input:
     known = isinstance(given, (Source, bytes, str, PathLike))
     if not known and (isinstance(given, TextIOBase) or not hasattr(given, "read")):
         kind = type(given).__name__
-        raise TypeError(f"an input is a path, bytes or an open binary file, not {kind}")
+        kinds = "a path, bytes, an open binary file or a list of rows"
+        raise OptionError(f"an input is {kinds}, not {kind}")
     checked: Input = given
     return checked
 

@@ -39,7 +39,10 @@ def make_options(kind: Callable[..., _Options], given: Mapping[str, Any]) -> _Op
             raise OptionError(_unknown_option(name, list(types_by_name)))
         wanted = types_by_name[name]
         if not _fits(value, wanted):
-            raise OptionError(f"{name} must be {_described(wanted)}, not {value!r}")
+            is_name = isinstance(value, str) and get_origin(wanted) is tuple
+            hint = f"; did you mean ({value!r},)?" if is_name else ""
+            words = _described(wanted)
+            raise OptionError(f"{name} must be {words}, not {value!r}{hint}")
         is_several = get_origin(wanted) is tuple
         values[name] = tuple(value) if is_several else value
     return kind(**values)

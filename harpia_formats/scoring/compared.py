@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
+from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.groups import NONE
@@ -12,6 +13,7 @@ from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
 from harpia_formats.scoring.scores import Scores
+from harpia_formats.text.spelling import nearest
 
 #: Stands for the model of answers that name none.
 NO_MODEL = ""
@@ -69,7 +71,9 @@ def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:
     if not options.replicates:
         raise ScoreError("a comparison needs replicates: set at least one")
     if test is not None and test not in TESTS:
-        raise ScoreError(f"no test is called {test!r} (known: {', '.join(TESTS)})")
+        near = nearest(test, TESTS)
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(TESTS)}"
+        raise OptionError(f"no test is called {test!r}; {hint}")
     return PairedTest(test, options.replicates, options.seed, options.level)
 
 

@@ -13,7 +13,6 @@ from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.model.errors import OptionError
-from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.text.spelling import nearest
 
@@ -38,7 +37,7 @@ class Missing(StrEnum):
 class ScoreOptions:
     """The options of a scoring run, with the defaults of the command line.
 
-    Raises `ScoreError` for values outside of their range.
+    Raises `OptionError` for values outside of their range.
     """
 
     #: The id of the format of the inputs, detected if None.
@@ -108,17 +107,17 @@ class ScoreOptions:
         if self.columns is not None:
             check_field_names(self.columns)
         if not 0 < self.level < 1:
-            raise ScoreError(f"the level must be between 0 and 1, not {self.level!r}")
+            raise OptionError(f"the level must be between 0 and 1, not {self.level!r}")
         if not 0 <= self.replicates <= MOST_REPLICATES:
-            raise ScoreError(
+            raise OptionError(
                 f"replicates must be from 0 to {MOST_REPLICATES:,}, "
                 f"not {self.replicates:,}"
             )
         if not 0 <= self.seed < SEEDS:
-            raise ScoreError("the seed must be an integer from 0 to 2^64 - 1")
+            raise OptionError("the seed must be an integer from 0 to 2^64 - 1")
         check_patterns(self.exclude)
         if min(self.jobs, self.min_records) < 0 or self.max_row_bytes < 1:
-            raise ScoreError(
+            raise OptionError(
                 "jobs and min_records must not be negative, nor max_row_bytes below 1"
             )
         if self.engine is not None or self.executor is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import compare_scores, score
+from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.compare_stored import StoredComparison, StoredReport
 from harpia_formats.scoring.options import ScoreOptions
@@ -414,7 +415,7 @@ def test_mcnemar_is_refused_where_it_does_not_fit(
 
 def test_an_unknown_test_is_refused() -> None:
     """The name of a test that does not exist is an error with the known names."""
-    with pytest.raises(ScoreError, match="permutation, bootstrap, mcnemar"):
+    with pytest.raises(OptionError, match="permutation, bootstrap, mcnemar"):
         compare_scores(b"", b"", metrics=("em",), test="t")
 
 

@@ -260,7 +260,7 @@ def test_sources_are_inputs(bad: Path) -> None:
 @pytest.mark.parametrize("given", [3, None, io.StringIO("{}")])
 def test_input_of_another_type_is_refused(given: Any) -> None:
     """A mistake in a call is a `TypeError` at once, not a verdict on data."""
-    with pytest.raises(TypeError, match="an input is a path, bytes or an open binary"):
+    with pytest.raises(TypeError, match="an input is a path, bytes, an open binary"):
         validate(b"{}", given)
 
 
