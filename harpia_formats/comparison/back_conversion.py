@@ -11,6 +11,7 @@ from harpia_formats.comparison.round_trip_ids import RoundTripIds
 from harpia_formats.conversion.fill_scores import ScoreFiller
 from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.extras import restore_extras, split_extras
 from harpia_formats.mapping.requirements import (
@@ -69,7 +70,10 @@ class BackConversion:
             constants = {path: self.constants[path] for path in sorted(had)}
             scorer = self.scorer if scored else None
             self._mappers[key] = RecordMapper(
-                self.adapter, self.options.choices(constants), scorer
+                self.adapter,
+                self.options.choices(constants),
+                scorer,
+                WrittenRowCheck(self.format),
             )
         return self._mappers[key]
 

@@ -20,6 +20,7 @@ from harpia_formats.comparison.report import (
 from harpia_formats.comparison.round_trip_ids import RoundTripIds
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.choices import Responses
@@ -150,7 +151,9 @@ class RoundTrip:
             constants,
             scored=scorer is not None,
         )
-        self._mapper = RecordMapper(adapter, self._options.choices(constants), scorer)
+        self._mapper = RecordMapper(
+            adapter, self._options.choices(constants), scorer, WrittenRowCheck(target)
+        )
         # The answers of one row become one row again if its format holds a list.
         has_lists = source.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
         back = changed(

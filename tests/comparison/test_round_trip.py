@@ -298,6 +298,20 @@ def test_error_for_a_record_without_the_model_lists_its_models() -> None:
     assert reasons == ["no answer of the record is of the model 'm2' (there are: 'm1')"]
 
 
+def test_a_row_that_convert_would_refuse_is_a_failure() -> None:
+    """A value that the other format's own rules refuse is told as `convert` does."""
+    record = {"id": "1", "prompt": "q", "outputs": [{"text": "a"}]}
+    report = roundtrip(
+        lines_of(record),
+        via="record",
+        from_="record",
+        constants={"outputs.index": -5},
+    )
+    reasons = [each.reason for each in report.fields.values() if each.reason]
+
+    assert ["must be at least 0" in reason for reason in reasons] == [True]
+
+
 def test_columns_of_a_table_are_mapped() -> None:
     """--map names the columns of a CSV file that is read, or that it goes through."""
     table = b"question,gold\nq,r\n"
