@@ -7,7 +7,6 @@ held in memory.
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any
 
 from harpia_formats.io.inputs import Input
@@ -16,9 +15,8 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.result import Result
 from harpia_formats.scoring.compared import (
     ComparedScore,
-    paired_models,
+    check_one_model,
     paired_test,
-    pooled_note,
     with_adjusted,
     with_references,
 )
@@ -127,23 +125,27 @@ class ScoreComparison:
             yield from run
 
     def report(self) -> ComparisonReport:
-        """Return the result; raises `ScoreError` if no question is in both inputs."""
+        """Return the result.
+
+        Raises `ScoreError` if no question is in both inputs, and if an input has
+        answers of several models.
+        """
         first, second = (run.scores() for run in self._runs)
         if first.is_broken or second.is_broken:
             return ComparisonReport((), first, second, 0, 0)
-        check_same_metrics(first.measured, second.measured)
         ours, theirs = self._sides
+        check_one_model(ours.models, theirs.models)
+        check_same_metrics(first.measured, second.measured)
         matched = match_questions(ours.questions, theirs.questions)
-        models = paired_models(ours.scored_models(), theirs.scored_models())
-        ours.sort(matched.first, models)
-        theirs.sort(matched.second, models)
+        ours.sort(matched.first)
+        theirs.sort(matched.second)
         count = sum(len(metric.names) for metric in first.measured)
         test = self._test.of_many(count)
         compared = [
             score
             for number, metric in enumerate(first.measured)
             for score in self._compared(
-                metric, self._paired(number, metric, matched.keys, len(models)), test
+                metric, self._paired(number, metric, matched.keys), test
             )
         ]
         return ComparisonReport(
@@ -152,15 +154,11 @@ class ScoreComparison:
             second,
             matched.only_first,
             matched.only_second,
-            (
-                *_notes(first.said, second.said),
-                *matched.notes,
-                *([pooled_note(models)] if models else []),
-            ),
+            (*_notes(first.said, second.said), *matched.notes),
         )
 
     def _paired(
-        self, number: int, metric: ComputedMetric, keys: Sequence[bytes], models: int
+        self, number: int, metric: ComputedMetric, keys: Sequence[bytes]
     ) -> tuple[PairedAnswers, list[int]]:
         """Return the answers to the questions that both have, by one metric.
 
@@ -171,21 +169,15 @@ class ScoreComparison:
         paired = PairedAnswers(measure.scores, best)
         unscored = [0, 0]
         pairs = common_groups(*(side.groups() for side in self._sides))
-        count = max(models, 1)
-        for question, part in groupby(pairs, key=lambda pair: pair[0] // count):
-            rows: tuple[list[Sequence[float]], list[Sequence[float]]] = ([], [])
-            for _, *places in part:
-                found = [
-                    side.rows(number, mine)
-                    for side, mine in zip(self._sides, places, strict=True)
-                ]
-                for at, mine in enumerate(places):
-                    unscored[at] += len(mine) - len(found[at])
-                if all(found):
-                    rows[0].extend(found[0])
-                    rows[1].extend(found[1])
-            if rows[0]:
-                paired.add(keys[question], *rows)
+        for question, *places in pairs:
+            ours, theirs = (
+                side.rows(number, mine)
+                for side, mine in zip(self._sides, places, strict=True)
+            )
+            unscored[0] += len(places[0]) - len(ours)
+            unscored[1] += len(places[1]) - len(theirs)
+            if ours and theirs:
+                paired.add(keys[question], ours, theirs)
         return paired, unscored
 
     def _compared(

@@ -16,9 +16,8 @@ from harpia_formats.model.result import Result
 from harpia_formats.reading.reader import Reading
 from harpia_formats.scoring.compared import (
     ComparedScore,
-    paired_models,
+    check_one_model,
     paired_test,
-    pooled_note,
     with_adjusted,
 )
 from harpia_formats.scoring.match_questions import match_questions
@@ -126,11 +125,11 @@ class StoredComparison:
             for report in reports
         ):
             return StoredReport((), reports, 0, 0)
+        check_one_model(first.scored_models, second.scored_models)
         names = self._names()
         for name in names:
             self._check(name)
         matched = match_questions(first.questions, second.questions)
-        models = paired_models(first.scored_models, second.scored_models)
         test = self._test.of_many(len(names))
         compared = [
             self._compared(
@@ -151,11 +150,7 @@ class StoredComparison:
             reports,
             matched.only_first,
             matched.only_second,
-            (
-                *self._notes,
-                *matched.notes,
-                *([pooled_note(models)] if models else []),
-            ),
+            (*self._notes, *matched.notes),
         )
 
     def _names(self) -> list[str]:

@@ -1,22 +1,20 @@
 """One score of two systems, and the settings of their comparison."""
 
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.draws import unavailable_reason
-from harpia_formats.scoring.groups import NONE
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.text.spelling import nearest
 
-#: Stands for the model of answers that name none.
-NO_MODEL = ""
+#: Models that an error names.
+_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,30 +104,18 @@ def with_references(
     return found
 
 
-def paired_models(first: AbstractSet[str], second: AbstractSet[str]) -> list[str]:
-    """Return the models by which answers are paired, none if each side has one.
+def check_one_model(first: Iterable[str], second: Iterable[str]) -> None:
+    """Raise `ScoreError` if an input has answers of several models.
 
-    The models are those of scored answers; beside a single one, answers with `NO_MODEL`
-    are taken for its own. Raises `ScoreError` if the sides do not have the same ones.
+    `first` and `second` are the names of the models of both inputs.
     """
-    if max(len(models - {NO_MODEL}) for models in (first, second)) <= 1:
-        return []
-    if first == second:
-        return sorted(first)
-    sides = [", ".join(map(_shown, sorted(models))) for models in (first, second)]
-    raise ScoreError(
-        f"answers of different models cannot be paired (first: {sides[0]}; second: "
-        f"{sides[1]}); name one model of each input with --model-a and --model-b"
-    )
-
-
-def pooled_note(models: Iterable[str]) -> str:
-    """Return a note that answers of several models are compared together."""
-    return (
-        "answers of several models are pooled: "
-        f"{', '.join(map(_shown, sorted(models)))}; --model-a and --model-b select one"
-    )
-
-
-def _shown(model: str) -> str:
-    return model or NONE
+    for which, names in (("first", sorted(first)), ("second", sorted(second))):
+        if len(names) > 1:
+            rest = len(names) - _LISTED
+            more = f" and {rest:,} more" if rest > 0 else ""
+            raise ScoreError(
+                f"the answers of the {which} input are of several models "
+                f"({', '.join(names[:_LISTED])}{more}), which are several systems: "
+                "choose one model of each input with --model-a and --model-b, in "
+                "Python with models="
+            )

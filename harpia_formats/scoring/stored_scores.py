@@ -10,7 +10,6 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Score
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord
-from harpia_formats.scoring.compared import NO_MODEL
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.match_questions import QuestionTable
 
@@ -27,7 +26,7 @@ class StoredScores:
     #: Whether a score without a value counts as 0.
     is_missing_zero: bool
     questions: QuestionTable = field(default_factory=QuestionTable)
-    #: The models of the outputs with scores, "" for those without a model.
+    #: The names of the models of the outputs with scores.
     scored_models: set[str] = field(default_factory=set)
     #: For each metric the values of each question, by its number.
     values: dict[str, dict[int, list[float]]] = field(default_factory=dict)
@@ -44,8 +43,8 @@ class StoredScores:
         record = self.models.select(placed.record)
         number = self.questions.number_of(record)
         for output in record.outputs:
-            if output.scores:
-                self.scored_models.add(output.model or NO_MODEL)
+            if output.scores and output.model:
+                self.scored_models.add(output.model)
             for score in output.scores or []:
                 self._add_score(number, score)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from harpia_formats.scoring.compared import NO_MODEL
 from harpia_formats.scoring.match_questions import QuestionTable
 from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import ResultRun
@@ -18,20 +17,22 @@ class SystemAnswers:
     """The statistics of one system's answers; a `ResultWriter`."""
 
     questions: QuestionTable = field(default_factory=QuestionTable)
-    #: The number of the question of each answer, and its model.
+    #: The number of the question of each answer.
     numbers: "array[int]" = field(default_factory=lambda: array("Q"))
-    models: list[str] = field(default_factory=list)
+    #: The names of the models of the answers.
+    models: set[str] = field(default_factory=set)
     #: For each metric the concatenated statistics of all answers; NaN for an answer
     #: that could not be scored.
     columns: list["array[float]"] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
-    #: The question and model of each answer as one number, and the answers by it.
+    #: The question of each answer among those of both systems, and the answers by it.
     _keys: "array[int]" = field(default_factory=lambda: array("q"))
     _order: "array[int]" = field(default_factory=lambda: array("Q"))
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the statistics of an answer."""
-        self.models.append(str(scored.output.model or NO_MODEL))
+        if scored.output.model:
+            self.models.add(scored.output.model)
         self.numbers.append(self.questions.number_of(scored.record))
         for column, width, statistics in zip(
             self.columns, self.widths, scored.statistics, strict=True
@@ -50,35 +51,19 @@ class SystemAnswers:
         self.columns = [array("d") for _ in run.measured]
         return self
 
-    def scored_models(self) -> set[str]:
-        """Return the models of the answers that have a score."""
-        return {
-            model
-            for place, model in enumerate(self.models)
-            if any(self.rows(metric, [place]) for metric in range(len(self.widths)))
-        }
-
-    def sort(self, numbers: Sequence[int], models: Sequence[str]) -> None:
-        """Sort the answers by their question and model.
+    def sort(self, numbers: Sequence[int]) -> None:
+        """Sort the answers by their question.
 
         `numbers` has for each question its number among those of both systems, -1 if
-        only one has it. `models` are the models by which answers are paired, if any.
+        only one has it.
         """
-        count = max(len(models), 1)
-        known = {model: at for at, model in enumerate(models)}
-        self._keys = array(
-            "q",
-            [
-                numbers[number] * count + known.get(model, 0)
-                for number, model in zip(self.numbers, self.models, strict=True)
-            ],
-        )
+        self._keys = array("q", [numbers[number] for number in self.numbers])
         keys = self._keys
         paired = (place for place, key in enumerate(keys) if key >= 0)
         self._order = array("Q", sorted(paired, key=keys.__getitem__))
 
     def groups(self) -> Iterator[tuple[int, list[int]]]:
-        """Yield the answers to each question by each model, in ascending order."""
+        """Yield the answers to each question, in ascending order of questions."""
         for key, places in groupby(self._order, key=self._keys.__getitem__):
             yield key, list(places)
 

@@ -11,6 +11,7 @@ import pytest
 from harpia_formats import compare_scores, score
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.compare_runs import ComparisonReport
 from harpia_formats.scoring.compare_stored import StoredComparison, StoredReport
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.paired import holm, questions_for
@@ -134,44 +135,58 @@ def test_chats_are_paired_by_all_messages() -> None:
     assert (found.comparison.low, found.comparison.high) == (0, 0)
 
 
-def test_models_in_another_order_are_paired_by_name() -> None:
-    """Several models are compared each with itself, in whatever order they answer."""
-    rows = [
-        one | {"outputs": one["outputs"] + other["outputs"]}
-        for one, other in zip(system(0.9, "a"), system(0.4, "b"), strict=True)
-    ]
-    turned = [each | {"outputs": each["outputs"][::-1]} for each in rows]
+@pytest.mark.parametrize("is_stored", [False, True])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_several_models_of_an_input_are_refused(
+    *, is_first: bool, is_stored: bool
+) -> None:
+    """Answers of several models are several systems, also if both inputs have them."""
+    one, other = (
+        [json.loads(line) for line in stored("em|a", 0.9).splitlines()],
+        system(0.4, "b"),
+    )
+    several_models = lines(
+        [
+            row | {"outputs": row["outputs"] + more["outputs"]}
+            for row, more in zip(one, other, strict=True)
+        ]
+    )
+    pairs = [several_models, lines(one)][:: 1 if is_first else -1]
+    which = "first" if is_first else "second"
 
-    found = compare_scores(lines(rows), lines(turned), metrics=("em",)).compared[0]
-
-    assert found.comparison is not None
-    assert (found.comparison.low, found.comparison.high) == (0, 0)
-    with pytest.raises(ScoreError, match="--model-a"):
-        compare_scores(lines(rows), lines(system(0.9, "c")), metrics=("em",))
+    for (ours, theirs), where in ((pairs, which), ([several_models] * 2, "first")):
+        with pytest.raises(
+            ScoreError, match=rf"{where} input.*\(b, m\).*--model-a.*models="
+        ):
+            compared(ours, theirs) if is_stored else compare_scores(
+                ours, theirs, metrics=("em",)
+            )
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_answers_without_a_model_are_of_none_of_several(*, is_stored: bool) -> None:
-    """They are refused beside two models, unless both inputs have such answers."""
+    """Beside two models they are refused, and beside one they are its own."""
     scored = {"text": "a", "scores": [{"metric": "em", "value": 1, "signature": "em"}]}
-    models = [scored | {"model": name} for name in ("m1", "m2")]
-    rows = [
-        {"id": f"{at}", "prompt": f"{at}", "references": ["a"], "outputs": models}
-        for at in range(COUNT)
-    ]
-    unnamed = [row | {"outputs": [*models, scored]} for row in rows]
 
-    def notes_on(first: bytes, second: bytes) -> tuple[str, ...]:
+    def data(*names: str) -> bytes:
+        outputs = [scored | ({"model": name} if name else {}) for name in names]
+        return lines(
+            [
+                {"id": f"{at}", "prompt": f"{at}", "references": ["a"]}
+                | {"outputs": outputs}
+                for at in range(COUNT)
+            ]
+        )
+
+    def comparison(first: bytes, second: bytes) -> ComparisonReport | StoredReport:
         if is_stored:
-            return compared(first, second).said
-        return compare_scores(first, second, metrics=("em",)).said
+            return compared(first, second)
+        return compare_scores(first, second, metrics=("em",))
 
-    with pytest.raises(ScoreError, match=r"first: \(none\), m1, m2; second: m1, m2"):
-        notes_on(lines(unnamed), lines(rows))
-    assert any("m1, m2" in note for note in notes_on(lines(rows), lines(rows)))
-    assert any(
-        "(none), m1" in note for note in notes_on(lines(unnamed), lines(unnamed))
-    )
+    several_models = data("m1", "m2", "")
+    with pytest.raises(ScoreError, match=r"several models \(m1, m2\)"):
+        comparison(several_models, several_models)
+    assert comparison(data("m1", ""), data("m1")).ok
 
 
 def test_unlike_metrics_of_inputs_are_not_compared() -> None:
