@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -71,31 +72,63 @@ _of_object = set(Container) - {Container.TABLE}
 #: small files ask for the same ones.
 _REMEMBERED = 256
 _known: dict[
-    tuple[tuple[int, ...], Layout | None],
-    tuple[tuple[Format, ...], list[FormatVariant]],
+    tuple[tuple[int, ...], Layout | None], tuple[tuple[Format, ...], "Variants"]
 ] = {}
 
 
-def variants_of(
-    formats: Iterable[Format], layout: Layout | None = None
-) -> list[FormatVariant]:
+class Variants(tuple[FormatVariant, ...]):  # noqa: SLOT001 - cached properties are kept in a `__dict__`
+    """Variants, and which of them a record can be in by its keys."""
+
+    @cached_property
+    def particular(self) -> "Variants":
+        """Those of formats that are not general."""
+        return Variants(variant for variant in self if not variant.format.general)
+
+    @cached_property
+    def general(self) -> "Variants":
+        """Those of general formats."""
+        return Variants(variant for variant in self if variant.format.general)
+
+    def possible(self, record: Mapping[str, Any]) -> Iterable[int]:
+        """Return the indices of those that a record can be in, in order."""
+        by_key, always = self._by_key
+        found = by_key.keys() & record.keys()
+        if not found:
+            return always
+        return sorted({*always, *chain.from_iterable(by_key[key] for key in found)})
+
+    @cached_property
+    def _by_key(self) -> tuple[dict[str, list[int]], list[int]]:
+        """The indices by the keys of `one_of`, and those of variants without any."""
+        by_key: dict[str, list[int]] = {}
+        always = []
+        for index, variant in enumerate(self):
+            keys = variant.dialect.one_of
+            if not keys:
+                always.append(index)
+            for key in keys:
+                by_key.setdefault(key, []).append(index)
+        return by_key, always
+
+
+def variants_of(formats: Iterable[Format], layout: Layout | None = None) -> Variants:
     """Return every dialect of `formats` that a file of `layout` may be in."""
     asked = tuple(formats)
     key = (tuple(map(id, asked)), layout)
     known = _known.get(key)
     if known is None:
         wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
-        found = [
+        found = Variants(
             FormatVariant(format_, dialect)
             for format_ in asked
             for dialect in format_.dialects
             if dialect.container in wanted
-        ]
+        )
         if len(_known) >= _REMEMBERED:
             _known.clear()
         # The formats are held, so that no others get their identity.
         known = _known[key] = (asked, found)
-    return list(known[1])
+    return known[1]
 
 
 def choose_variant(
@@ -106,15 +139,16 @@ def choose_variant(
     A general format, such as any CSV, is chosen only if no row matches a particular
     one. Of variants that equally many rows match, the first of `variants` is chosen.
     """
-    particular = [variant for variant in variants if not variant.format.general]
-    general = [variant for variant in variants if variant.format.general]
-    return _most_matching(rows, particular) or _most_matching(rows, general)
+    known = variants if isinstance(variants, Variants) else Variants(variants)
+    return _most_matching(rows, known.particular) or _most_matching(rows, known.general)
 
 
 def _most_matching(
     rows: Sequence[Any], variants: Sequence[FormatVariant]
 ) -> FormatChoice | None:
     """Return the choice among `variants`, None if no row matches any."""
+    if len(rows) == 1:
+        return _only_match(matches_of(rows[0], variants), variants)
     counts: Counter[int] = Counter()
     evidence: dict[int, Counter[str]] = {}
     matches = list(_matches_by_row(rows, variants))
@@ -140,6 +174,17 @@ def _most_matching(
         evidence=tuple(found for found, _ in evidence[best].most_common()),
         rival=rivals[0] if rivals else None,
     )
+
+
+def _only_match(
+    matches: Sequence[tuple[int, str]], variants: Sequence[FormatVariant]
+) -> FormatChoice | None:
+    """Return the choice by the `matches` of a single row: what many rows come to."""
+    if not matches:
+        return None
+    (best, evidence), *others = matches
+    rival = variants[others[0][0]] if others else None
+    return FormatChoice(variants[best], 1, 1, (evidence,), rival)
 
 
 def _matches_by_row(
@@ -178,8 +223,12 @@ def first_match(
 
 def _matches(row: Any, variants: Sequence[FormatVariant]) -> Iterator[tuple[int, str]]:
     # An empty object has no sign of a format.
-    is_object = row and isinstance(row, Mapping)
-    for index, variant in enumerate(variants if is_object else ()):
-        evidence = variant.dialect.sniff(row)
+    if not (row and isinstance(row, Mapping)):
+        return
+    possible: Iterable[int] = range(len(variants))
+    if isinstance(variants, Variants):
+        possible = variants.possible(row)
+    for index in possible:
+        evidence = variants[index].dialect.sniff(row)
         if evidence:
             yield index, evidence

@@ -152,7 +152,7 @@ def _other_formats(
     """Return the variants that rows match which do not match `chosen`, with counts."""
     variants = variants_of(formats, sample.layout)
     if not chosen.format.general:
-        variants = [variant for variant in variants if not variant.format.general]
+        variants = variants.particular
     others: Counter[str] = Counter()
     for row in sample.rows:
         others.update(_other_name(row, chosen, variants))

@@ -155,6 +155,9 @@ class Dialect:
     rivals: tuple[Rival, ...] = ()
     #: Given a record: the key of an answer that the format has no place for, or "".
     unread_answer: Sniff = no_sign
+    #: Keys of which every record that `sniff` matches has at least one, so that `sniff`
+    #: is not asked about a record with none of them. Empty if there are no such keys.
+    one_of: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from harpia_formats.detection.candidates import (
 )
 from harpia_formats.framing.container import Layout
 from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.registry import all_formats
 
 
 def sniff(row: Mapping[str, Any], key: str) -> str:
@@ -32,6 +34,38 @@ def variant(key: str, *, general: bool = False, name: str = "") -> FormatVariant
 
 
 ONE, TWO, ANY = variant("one"), variant("two"), variant("any", general=True)
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+#: Values of members that are looked for by their key alone, or by their type.
+VALUES: list[Any] = ["a", 1, None, [], [{}], ["a"], {}, {"prompt": "a"}, [{"score": 1}]]
+#: The keys that dialects declare.
+KEYS = {
+    key
+    for variant in variants_of(all_formats().values())
+    for key in variant.dialect.one_of
+}
+
+
+@cache
+def records() -> list[dict[str, Any]]:
+    """Return the first records, or the document, of each JSON fixture."""
+    found = []
+    for path in sorted(FIXTURES.glob("*/*/*.json*")):
+        text = path.read_bytes()
+        for part in (text, *text.splitlines()[:3]):
+            try:
+                value = json.loads(part)
+            except ValueError:
+                continue
+            rows = value[:3] if isinstance(value, list) else [value]
+            found += [row for row in rows if isinstance(row, dict) and row]
+    return found
+
+
+def str_of(variant: FormatVariant) -> str:
+    """Return the name of a variant, for the names of tests."""
+    return variant.name
+
+
 ROWS: st.SearchStrategy[list[Any]] = st.lists(
     st.sampled_from([{"one": ""}, {"two": ""}, {"one": "", "two": ""}, {}, 3, None, []])
 )
@@ -171,3 +205,40 @@ def test_later_rows_can_decide_the_format() -> None:
 
     assert choice is not None
     assert (choice.variant, choice.matching) == (TWO, 500)
+
+
+@pytest.mark.parametrize("variant", variants_of(all_formats().values()), ids=str_of)
+@given(data=st.data())
+def test_no_record_without_the_declared_keys_is_matched(
+    variant: FormatVariant, data: st.DataObject
+) -> None:
+    """A dialect matches no record that has none of the keys that it declares."""
+    record = data.draw(st.sampled_from(records()))
+    keys = data.draw(st.sets(st.sampled_from(sorted({*record, *KEYS}))))
+    values = data.draw(st.lists(st.sampled_from(VALUES), min_size=1))
+    found = {
+        key: record.get(key, values[number % len(values)])
+        for number, key in enumerate(sorted(keys))
+    }
+    without = {key: found[key] for key in found.keys() - variant.dialect.one_of}
+    if variant.dialect.one_of:
+        assert not variant.dialect.sniff(without)
+
+
+@given(data=st.data())
+def test_what_is_ruled_out_by_keys_does_not_match(data: st.DataObject) -> None:
+    """Variants matched by the keys of a record first are those that match at all."""
+    variants = variants_of(all_formats().values())
+    record = data.draw(st.sampled_from(records()))
+    keys = data.draw(st.sets(st.sampled_from(sorted(record))))
+    for some in (record, {key: record[key] for key in record if key in keys}):
+        assert matches_of(some, variants) == matches_of(some, list(variants))
+
+
+def test_a_single_row_gives_the_choice_of_many() -> None:
+    """One record is chosen for as two equal records are, but for the counts."""
+    variants = variants_of(all_formats().values())
+    for record in records():
+        one = choose_variant([record], variants)
+        two = choose_variant([record, record], variants)
+        assert one == (two and replace(two, matching=1, records=1))

@@ -98,7 +98,13 @@ def advise(branch: str, path: Path, record: Any) -> Advice | None:  # noqa: ARG0
 
 def _dialect(version: str, name: str) -> Dialect:
     sniff = partial(sign_of, version=version)
-    return Dialect(version, sniff, name=name, container=Container.DOCUMENT)
+    return Dialect(
+        version,
+        sniff,
+        name=name,
+        container=Container.DOCUMENT,
+        one_of=frozenset({"evaluation_results", "source_metadata"}),
+    )
 
 
 FORMAT = Format(

@@ -20,6 +20,10 @@ _required = frozenset(
 )
 #: How many of them an EvalEval row must have to be detected.
 _minimum = 5
+#: All required keys but four, so that five of them are not without one of these.
+ROW_KEYS = frozenset(
+    "sample_id interaction_type input answer_attribution evaluation".split()
+)
 
 
 def is_record(row: Mapping[str, Any]) -> bool:

@@ -4,7 +4,13 @@ from functools import partial
 
 from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.condition_advice import advise
-from harpia_converters.eee.detection import IDENTITY_PATHS, V0_2_0_TAG, VENDOR, sign_of
+from harpia_converters.eee.detection import (
+    IDENTITY_PATHS,
+    ROW_KEYS,
+    V0_2_0_TAG,
+    VENDOR,
+    sign_of,
+)
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
@@ -15,7 +21,9 @@ FORMAT = Format(
     adapter="harpia_converters.eee.mapping:V0_2_0_TAG",
     results="harpia_converters.eee.results_writer:V0_2_0_TAG",
     family="eee",
-    dialects=(Dialect(V0_2_0_TAG, partial(sign_of, version=V0_2_0_TAG)),),
+    dialects=(
+        Dialect(V0_2_0_TAG, partial(sign_of, version=V0_2_0_TAG), one_of=ROW_KEYS),
+    ),
     id_with=IDENTITY_PATHS,
     companion=COMPANION,
     advise=partial(advise, turns="interactions"),

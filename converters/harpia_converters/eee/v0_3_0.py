@@ -4,7 +4,13 @@ from functools import partial
 
 from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.condition_advice import advise
-from harpia_converters.eee.detection import IDENTITY_PATHS, V0_3_0, VENDOR, sign_of
+from harpia_converters.eee.detection import (
+    IDENTITY_PATHS,
+    ROW_KEYS,
+    V0_3_0,
+    VENDOR,
+    sign_of,
+)
 from harpia_formats.model.format import Dialect, Format
 
 FORMAT = Format(
@@ -16,7 +22,7 @@ FORMAT = Format(
     adapter="harpia_converters.eee.mapping:V0_3_0",
     results="harpia_converters.eee.results_writer:V0_3_0",
     family="eee",
-    dialects=(Dialect(V0_3_0, partial(sign_of, version=V0_3_0)),),
+    dialects=(Dialect(V0_3_0, partial(sign_of, version=V0_3_0), one_of=ROW_KEYS),),
     id_with=IDENTITY_PATHS,
     companion=COMPANION,
     advise=partial(advise, turns="messages"),

@@ -110,6 +110,7 @@ FORMAT = Format(
             remarks=remarks,
             remarks_refuse=True,
             documented=False,
+            one_of=frozenset({*ANSWER, *REFERENCES, "input"}),
         ),
         Dialect(
             "harpia-instancias",

@@ -31,6 +31,7 @@ FORMAT = Format(
             partial(sign_of, kind=LOG),
             strict="harpia-log-strict",
             remarks=remarks,
+            one_of=frozenset({"instance_id", "result"}),
         ),
     ),
 )

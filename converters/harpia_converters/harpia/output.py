@@ -77,6 +77,7 @@ FORMAT = Format(
             rows_at="results",
             strict="harpia-output-strict",
             remarks=remarks,
+            one_of=frozenset({"score", "parameters"}),
         ),
         Dialect(
             "harpia-output",
@@ -87,6 +88,7 @@ FORMAT = Format(
             strict="harpia-output-strict",
             remarks=remarks,
             documented=False,
+            one_of=frozenset({"results"}),
         ),
         Dialect(
             "harpia-output-keyed",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harpia_converters.haystack.detection import (
+    COLUMNS,
     CONTEXT_COLUMNS,
     DOCUMENT_COLUMNS,
     TEXT_COLUMNS,
@@ -101,6 +102,7 @@ FORMAT = Format(
             lengths=lengths,
             strict="haystack-strict",
             remarks=remarks,
+            one_of=COLUMNS,
         ),
         Dialect(
             "haystack-component",

@@ -17,7 +17,7 @@ TEXT_COLUMNS = frozenset(
 CONTEXT_COLUMNS = frozenset({"contexts"})
 #: Such columns of which each item is a list of documents.
 DOCUMENT_COLUMNS = frozenset("ground_truth_documents retrieved_documents".split())
-_columns = TEXT_COLUMNS | CONTEXT_COLUMNS | DOCUMENT_COLUMNS
+COLUMNS = TEXT_COLUMNS | CONTEXT_COLUMNS | DOCUMENT_COLUMNS
 
 #: Keys of records and documents of other vendors, and of the hub.
 _foreign_keys = frozenset(
@@ -186,7 +186,7 @@ def _is_known_column(name: str, items: Any) -> bool:
 
     A list of objects is one only of documents: it is no list of texts.
     """
-    if name not in _columns or not isinstance(items, list):
+    if name not in COLUMNS or not isinstance(items, list):
         return False
     has_texts = not items or any(not isinstance(item, Mapping) for item in items)
     return name in DOCUMENT_COLUMNS or has_texts

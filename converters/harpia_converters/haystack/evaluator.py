@@ -52,6 +52,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="haystack-evaluator-strict",
             remarks=definition_checks.remarks,
+            one_of=frozenset({"instructions", "inputs"}),
         ),
         Dialect(
             "haystack-evaluator-to-dict",
@@ -60,6 +61,7 @@ FORMAT = Format(
             Container.DOCUMENT,
             strict="haystack-evaluator-to-dict-strict",
             remarks=dumped_remarks,
+            one_of=frozenset({"init_parameters", "type"}),
         ),
         Dialect(
             "haystack-evaluator-component",
@@ -76,6 +78,7 @@ FORMAT = Format(
             Container.DOCUMENT,
             strict="haystack-evaluator-pipeline-strict",
             remarks=pipeline_remarks,
+            one_of=frozenset({"components"}),
         ),
     ),
 )

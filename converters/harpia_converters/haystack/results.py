@@ -93,6 +93,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="haystack-results-strict",
             remarks=remarks,
+            one_of=frozenset({"individual_scores", "results"}),
         ),
         Dialect(
             "haystack-results-component",

@@ -30,7 +30,7 @@ FORMAT = Format(
     vendor="any",
     adapter="harpia_converters.hub.mapping:RECORD",
     results="harpia_converters.hub.results_writer:RESULTS",
-    dialects=(Dialect(RECORD, sign_of),),
+    dialects=(Dialect(RECORD, sign_of, one_of=frozenset({"outputs"})),),
     id_key="id",
     ids_repeat=True,
 )

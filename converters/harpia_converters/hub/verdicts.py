@@ -33,12 +33,13 @@ FORMAT = Format(
     vendor="any",
     adapter="harpia_converters.hub.verdicts_mapping:VERDICTS",
     dialects=(
-        Dialect(VERDICTS, sign_of),
+        Dialect(VERDICTS, sign_of, one_of=_keys),
         Dialect(
             "judge-verdicts-columns",
             columns_sign,
             "columns",
             container=Container.COLUMNS,
+            one_of=frozenset({"results"}),
         ),
     ),
     id_key="record_id",

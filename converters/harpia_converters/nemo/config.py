@@ -144,6 +144,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="nemo-config-strict",
             remarks=remarks,
+            one_of=frozenset({"type", "tasks"}),
         ),
         Dialect(
             "nemo-config-list",
@@ -153,6 +154,7 @@ FORMAT = Format(
             strict="nemo-config-list-strict",
             remarks=remarks,
             documented=False,
+            one_of=frozenset({"tasks"}),
         ),
     ),
 )

@@ -46,6 +46,12 @@ FORMAT = Format(
     family=FAMILY,
     adapter="harpia_converters.nemo.mapping:INPUT",
     dialects=(
-        Dialect("nemo-input", sniff, strict="nemo-input-strict", remarks=remarks),
+        Dialect(
+            "nemo-input",
+            sniff,
+            strict="nemo-input-strict",
+            remarks=remarks,
+            one_of=frozenset({"prompt", "ideal_response"}),
+        ),
     ),
 )

@@ -88,7 +88,13 @@ FORMAT = Format(
     family=FAMILY,
     adapter="harpia_converters.nemo.mapping:OUTPUT",
     dialects=(
-        Dialect("nemo-output", sniff, strict="nemo-output-strict", remarks=remarks),
+        Dialect(
+            "nemo-output",
+            sniff,
+            strict="nemo-output-strict",
+            remarks=remarks,
+            one_of=frozenset({"input", "llm_name"}),
+        ),
         Dialect(
             "nemo-output-flat",
             sniff_flat,
@@ -96,6 +102,7 @@ FORMAT = Format(
             strict="nemo-output-flat-strict",
             remarks=remarks_flat,
             documented=False,
+            one_of=frozenset({"actual_response"}),
         ),
         # NVIDIA's page shows it once, but its tables describe other keys.
         Dialect(
@@ -105,6 +112,7 @@ FORMAT = Format(
             strict="nemo-output-reference-strict",
             remarks=remarks_reference,
             documented=False,
+            one_of=frozenset({"reference"}),
         ),
     ),
 )

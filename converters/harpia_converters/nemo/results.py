@@ -109,6 +109,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="nemo-results-strict",
             remarks=remarks,
+            one_of=frozenset({"tasks", "groups"}),
         ),
     ),
 )

@@ -15,6 +15,7 @@ FORMAT = Format(
             MANUAL,
             partial(sign_of, kind=MANUAL),
             strict="tencent-manual-strict",
+            one_of=frozenset({"conversation"}),
         ),
     ),
 )

@@ -28,6 +28,7 @@ FORMAT = Format(
             own_sign=own_sign,
             rivals=RIVALS,
             unread_answer=unread_answer,
+            one_of=frozenset({"messages", "ref_answer"}),
         ),
     ),
 )

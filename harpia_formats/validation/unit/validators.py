@@ -7,7 +7,12 @@ from typing import Any
 import msgspec
 
 from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.detection.candidates import FormatVariant, first_match, variants_of
+from harpia_formats.detection.candidates import (
+    FormatVariant,
+    Variants,
+    first_match,
+    variants_of,
+)
 from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.model.format import Container, Dialect, Remark, no_advice
 from harpia_formats.model.problem import Path, Severity
@@ -37,13 +42,12 @@ def _identity_of(plan: FilePlan) -> IdentityReader | None:
 
 
 @cache
-def _specific_variants() -> tuple[FormatVariant, ...]:
+def _specific_variants() -> Variants:
     """Return the variants of all formats but the general ones.
 
     Nearly every record looks like one of a general format.
     """
-    variants = variants_of(all_formats().values())
-    return tuple(variant for variant in variants if not variant.format.general)
+    return variants_of(all_formats().values()).particular
 
 
 class RowPart(msgspec.Struct):
