@@ -24,8 +24,12 @@ SMALL = 8 * 1024 * 1024
 SMALL_FAR = 32 * 1024 * 1024
 #: The time that a file costs besides its bytes, as bytes validated in that time.
 FILE = 64 * 1024
-#: Bytes of a batch, and of small files that are worth a second process.
+#: Bytes of one of the first batches, and of small files that are worth a second
+#: process.
 BATCH, WORTH = 1024 * 1024, 8 * 1024 * 1024
+#: Where there are many files, each batch has more than the one before it, since a task
+#: costs as much as two files: by this share of all bytes before it, up to the most.
+GROWTH, LARGEST = 1 / 4, 8 * 1024 * 1024
 
 #: A source and the answer of the worker that validated it: `WorkerDied` if two workers
 #: died of it, None if this process validates it.
@@ -96,13 +100,16 @@ def _without_answers(batches: Iterable[_Batch]) -> Iterator[Answered]:
 def _batches(
     sources: Iterable[Source | SourceError], *, is_far: bool
 ) -> Iterator[_Batch]:
+    """Yield sources in batches; later ones have more files where there are many."""
     held: list[Source | SourceError] = []
-    size = 0
+    size = before = 0
     for source in sources:
         own = _size_of(source, is_far=is_far)
-        if own is None or size + own > BATCH:
+        most = max(BATCH, min(LARGEST, int(before * GROWTH)))
+        if own is None or size + own > most:
             if held:
                 yield _Batch(tuple(held), size)
+            before += size
             held, size = [], 0
         if own is None:
             yield _Batch((source,))
