@@ -1,5 +1,6 @@
 """Recognize sources that can be read in byte ranges, on a disk or remote."""
 
+import stat
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ def splittable_size(origin: Any) -> int | None:
     if isinstance(origin, RemoteFile):
         return origin.size if origin.ranged else None
     try:
-        is_file = isinstance(origin, Path) and origin.is_file()
-        return origin.stat().st_size if is_file else None
-    except OSError:
+        status = origin.stat() if isinstance(origin, Path) else None
+    except (OSError, ValueError):
         return None
+    is_file = status is not None and stat.S_ISREG(status.st_mode)
+    return status.st_size if status is not None and is_file else None
 
 
 def is_plain_lines(source: Source) -> bool:

@@ -1,5 +1,6 @@
 """Read a source a second time; one that cannot be read twice is copied."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -56,5 +57,5 @@ def is_lasting(source: Source) -> bool:
     """Tell whether a source can be read any number of times; a pipe cannot."""
     origin = source.origin
     if isinstance(origin, Path):
-        return origin.is_file()
+        return os.path.isfile(origin)  # noqa: PTH113 - several times as fast, which counts in many small files
     return isinstance(origin, (bytes, RemoteFile))

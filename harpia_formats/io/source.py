@@ -141,6 +141,9 @@ class SourceReader:
 
     def _read_blocks(self) -> Generator[bytes, None, None]:
         raw = FullReader(self._pull)
+        if self.total is not None and isinstance(self._source.origin, Path):
+            # A small file is read at once; of a pipe no more is asked for than needed.
+            raw.peek(self._size)
         codec = self._codec(raw)
         data = (
             FullReader(DecompressedStream(self.name, codec, raw).pull) if codec else raw

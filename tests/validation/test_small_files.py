@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from harpia_formats.io import source
+from harpia_formats.io.source import Source
 from harpia_formats.schema import validator
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.parallel import small_files
 from harpia_formats.validation.run import Validation
 from harpia_formats.validation.unit import row_validator
 
@@ -146,3 +148,39 @@ def test_value_that_was_decoded_is_not_taken_for_another(tmp_path: Path) -> None
         places.append((problem.place.line, problem.place.column))
 
     assert len(set(places)) == len(places)
+
+
+def test_later_batches_have_more_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many files, in their order, the first batches are small and no one large."""
+    monkeypatch.setattr(small_files, "BATCH", 3 * small_files.FILE)
+    monkeypatch.setattr(small_files, "LARGEST", 9 * small_files.FILE)
+    path = tmp_path / "empty.json"
+    path.touch()
+    sources = [Source(str(number), path) for number in range(100)]
+    batches = list(small_files._batches(sources, is_far=False))  # noqa: SLF001 - how files are put together
+
+    assert [one for batch in batches for one in batch.sources] == sources
+    sizes = [len(batch.sources) for batch in batches]
+    assert sizes[:-1] == sorted(sizes[:-1])
+    assert (sizes[0], max(sizes)) == (3, 9)
+
+
+def test_small_file_is_read_by_two_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of less than a block is read at once, and then its end is seen."""
+    sizes = []
+    pull = source.SourceReader._pull  # noqa: SLF001 - all bytes of files come from it
+
+    def noted(reader: source.SourceReader, size: int) -> bytes:
+        sizes.append(size)
+        return pull(reader, size)
+
+    monkeypatch.setattr(source.SourceReader, "_pull", noted)
+    path = tmp_path / "one.json"
+    path.write_bytes(AGGREGATES[0].read_bytes())
+    found([path], jobs=1)
+
+    assert len(sizes) == 2

@@ -16,7 +16,7 @@ from harpia_formats.detection.recognize import (
 from harpia_formats.detection.sample import Sample
 from harpia_formats.detection.sampled_file import Framing, framing_of
 from harpia_formats.mapping.columns import require_columns
-from harpia_formats.model.format import Container
+from harpia_formats.model.format import Container, Format
 from harpia_formats.registry import all_formats, format_of
 from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.schema.dialect import document_schema
@@ -29,6 +29,19 @@ if TYPE_CHECKING:  # only for clusters: start-up time
 UNKNOWN_FORMAT = "S301"
 #: The first characters of rules that need no schema: text, JSON, whole files.
 _rules_without_schema = ("J", "S2", "S3")
+
+
+#: The variants of the plans so far: each is asked for many times for each small file.
+_variants: dict[tuple[str, int], FormatVariant] = {}
+
+
+def _variant_of(format_: Format, dialect: int) -> FormatVariant:
+    """Return a format in the dialect with this index."""
+    found = _variants.get((format_.id, dialect))
+    if found is None or found.format is not format_:
+        found = FormatVariant(format_, format_.dialects[dialect])
+        _variants[format_.id, dialect] = found
+    return found
 
 
 class FilePlan(msgspec.Struct, frozen=True):
@@ -56,8 +69,7 @@ class FilePlan(msgspec.Struct, frozen=True):
         """The format and dialect of the file, None if it is in no known format."""
         if not self.format:
             return None
-        format_ = format_of(self.format)
-        return FormatVariant(format_, format_.dialects[self.dialect])
+        return _variant_of(format_of(self.format), self.dialect)
 
     @property
     def schema(self) -> Schema:
