@@ -1,5 +1,6 @@
 """The report of a validation: exact counts, and examples up to a cap."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,8 @@ class FileCount:
     complete: bool = False
     #: Why it was not, unless an option stopped it.
     reason: str | None = None
+    #: The codes of rules that leave records without a verdict and are not reported.
+    unreported: tuple[str, ...] = ()
     #: What it is, such as "a Parquet file", if it was passed over for that reason.
     skipped: str = ""
 
@@ -44,6 +47,10 @@ class FileCount:
     def valid(self) -> int:
         """Records without an error."""
         return self.records - self.invalid - self.undetermined
+
+    def add_unreported(self, codes: Iterable[str]) -> None:
+        """Note the codes of rules that are not reported and leave no verdict."""
+        self.unreported = tuple(sorted({*self.unreported, *codes}))
 
     def count(self, severity: Severity, times: int = 1) -> None:
         """Count problems of `severity`."""
@@ -131,6 +138,13 @@ class Report(Result):
         if not self.ok:
             raise ValidationFailed(self)
 
+    def no_verdict_lines(self) -> list[str]:
+        """Return why records have no verdict if no finding and no unread file says."""
+        from harpia_formats.model.no_verdict import no_verdict_lines  # noqa: PLC0415 - most records have a verdict
+
+        has_reason = bool(self.errors or self.failures)
+        return no_verdict_lines(self.files, has_reason=has_reason)
+
     def headline(self) -> str:
         """Return the counts in one line."""
         sums = self.summary()
@@ -182,7 +196,7 @@ class ValidationFailed(HarpiaFormatsError):  # noqa: N818 - the public name
         if report.errors:
             noun = "error" if report.errors == 1 else "errors"
             sentences.append(f"{report.errors:,} {noun}{_first_error(report)}")
-        return "; ".join(sentences) or "some records have no verdict"
+        return "; ".join([*sentences, *report.no_verdict_lines()])
 
 
 def _first_error(report: Report) -> str:

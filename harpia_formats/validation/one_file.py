@@ -156,6 +156,9 @@ def _planned(
     note_if_skipped(count, run, file.blocks.error, notes, is_found=is_found)
     for note in notes:
         collector.add(note.code, note.message, note.help, place)
+    if plan.unvalidated:
+        codes = {note.code for note in notes}
+        count.add_unreported(codes - collector.rules.keys())
     count.format, count.dialect = plan.shown_format, plan.shown_dialect
     return plan
 

@@ -442,3 +442,61 @@ def test_both_engines_agree_on_real_records() -> None:
     assert report_by_shape(paths, "eee", cross_check=True) == report_by_shape(
         paths, "eee"
     )
+
+
+_UNKNOWN = {
+    "unknown.json": b'{"prompt": 5}',
+    "unknown.jsonl": b'{"prompt": 5}\n{"prompt": 6}\n',
+    "ambiguous.json": b'{"own": ["a"], "other": ["b"]}',
+}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("name", _UNKNOWN)
+@pytest.mark.parametrize(
+    "rules",
+    [{"select": ["J"]}, {"select": ["S301"]}, {"select": ["S"]}, {"ignore": ["S301"]}],
+)
+def test_records_of_no_known_format_have_no_verdict(
+    tmp_path: Path, rules: dict[str, Any], name: str, jobs: int
+) -> None:
+    """No record of an unknown format is valid, whatever rules are selected."""
+    (tmp_path / name).write_bytes(_UNKNOWN[name])
+    (tmp_path / "good.jsonl").write_bytes(b'{"prompt": "a", "outputs": ["b"]}\n')
+    report = validate(tmp_path, jobs=jobs, **rules)
+    (count,) = (file for file in report.files if file.path.endswith(name))
+
+    assert not report.ok
+    assert (count.valid, count.undetermined) == (0, count.records)
+    assert count.unreported == (() if count.errors else ("S301",))
+    with pytest.raises(ValidationFailed, match="S301"):
+        report.raise_for_errors()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("file", "format_", "code"),
+    [
+        (("broken.jsonl", b'{"a": 1,\n'), None, "J102"),
+        (("broken.jsonl", b'{"a": 1,\n'), "record", "J102"),
+        (("bytes.jsonl", b'{"a": "\xff"}\n'), None, "J103"),
+        (("bytes.jsonl", b'{"a": "\xff"}\n'), "record", "J103"),
+        (("semi.csv", b"id;input\n1;a\n2;b\n"), None, "J307"),
+        (("fields.csv", b"prompt,response\na\n"), "csv", "J304"),
+    ],
+)
+def test_rule_that_is_not_reported_is_named(
+    tmp_path: Path, file: tuple[str, bytes], format_: str | None, code: str, jobs: int
+) -> None:
+    """A rule that leaves records without a verdict is named if it is not reported."""
+    name, data = file
+    files = [tmp_path / name, tmp_path / f"more-{name}"]
+    for path in files:
+        path.write_bytes(data)
+    report = validate(*files, format=format_, ignore=[code], jobs=jobs)
+
+    assert not report.ok
+    for count in report.files:
+        assert (count.valid, count.unreported) == (0, (code,))
+    (line,) = report.no_verdict_lines()
+    assert f"{code}: add it to --select" in line

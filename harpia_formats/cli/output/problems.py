@@ -47,17 +47,9 @@ def print_unread(*reports: Report) -> None:
 
 
 def print_undetermined(report: Report) -> None:
-    """Print why a report is not `ok` if no finding and no unread file says so."""
-    if report.ok or report.errors or report.failures:
-        return
-    files = [file for file in report.files if file.undetermined]
-    records = sum(file.undetermined for file in files)
-    names = ", ".join(file.path for file in files[:3]) + ", …" * (len(files) > 3)  # noqa: PLR2004 - so many names say enough
-    is_known = any(file.format for file in files)
-    why = "" if is_known else "; the format is not known and S301 is not reported"
-    help_ = "" if is_known else "; name it with --format, or use --skip-unrecognised"
-    are = "record has" if records == 1 else "records have"
-    print_error(f"{names}: {records:,} {are} no verdict{why}{help_}")
+    """Print why records have no verdict if no finding and no unread file says so."""
+    for line in report.no_verdict_lines():
+        print_error(line)
 
 
 def _problem_lines(problem: Problem) -> str:

@@ -91,6 +91,8 @@ class FileMerge:
         before the unit, where it does not know them.
         """
         self.outcomes.add(result.invalid, result.undetermined, self.records)
+        if result.unreported:
+            self.count.add_unreported(result.unreported)
         self.records += result.records
         # Those of a further column are not new.
         self.count.records = max(self.count.records, self.records)

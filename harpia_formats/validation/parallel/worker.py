@@ -159,6 +159,7 @@ class _RangeResult:
     records: int = 0
     invalid: int = 0
     undetermined: int = 0
+    unreported: set[str] = field(default_factory=set)
     blanks: int = 0
     first_blank: Cursor | None = None
     digests: list[UnitResult] = field(default_factory=list)
@@ -170,6 +171,7 @@ class _RangeResult:
         self.undetermined |= (
             int.from_bytes(found.undetermined, "little") << self.records
         )
+        self.unreported.update(found.unreported)
         self.records += found.records
         self.blanks += found.blanks
         self.first_blank = self.first_blank or found.first_blank
@@ -184,6 +186,7 @@ class _RangeResult:
             self.records,
             _bytes_of(self.invalid),
             _bytes_of(self.undetermined),
+            tuple(sorted(self.unreported)),
             lines,
             self._last_line(),
             self.blanks,

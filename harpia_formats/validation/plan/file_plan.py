@@ -27,8 +27,6 @@ if TYPE_CHECKING:  # only for clusters: start-up time
     from harpia_formats.workers.same_file import FileFingerprint
 
 UNKNOWN_FORMAT = "S301"
-#: The first characters of rules that need no schema: text, JSON, whole files.
-_rules_without_schema = ("J", "S2", "S3")
 
 
 #: The variants of the plans so far: each is asked for many times for each small file.
@@ -57,7 +55,8 @@ class FilePlan(msgspec.Struct, frozen=True):
     dialect: int = 0
     #: Whether repeated ids are looked for.
     checks_ids: bool = False
-    #: Whether records are read but not validated, because the format is not known.
+    #: Whether records are read but not validated, because the format or the delimiter
+    #: is not known.
     unvalidated: bool = False
     #: What the file must look like to a worker that reads it; None if not checked.
     fingerprint: "FileFingerprint | None" = None
@@ -140,13 +139,9 @@ def plan_file(
     found = _recognised(run, head)
     cut = framing_of(found.variant, head.layout)
     if found.variant is None:
-        needs_schema = any(
-            not code.startswith(_rules_without_schema) for code in run.rules
-        )
         if head.text and UNKNOWN_FORMAT in run.rules and found.notes:
             cut = Framing.NONE
-        plan = FilePlan(run, name, cut, unvalidated=needs_schema)
-        return plan, found.notes
+        return FilePlan(run, name, cut, unvalidated=True), found.notes
     format_, dialect = found.variant.format, found.variant.dialect
     plan = FilePlan(
         run,
@@ -155,7 +150,10 @@ def plan_file(
         format_.id,
         format_.dialects.index(dialect),
         checks_ids=REPEATED_ID in run.rules,
+        unvalidated=bool(head.other_delimiter),
     )
+    if head.other_delimiter:
+        return plan, (delimiter_note(head),)
     return plan, found.notes
 
 

@@ -22,4 +22,5 @@ def report_broken(unit: Broken, collector: Collector, limit: int) -> UnitResult:
         records=int(fault.record),
         invalid=lost if is_invalid else b"",
         undetermined=b"" if is_invalid else lost,
+        unreported=() if is_invalid or not lost else (code,),
     )

@@ -36,6 +36,8 @@ class UnitResult(msgspec.Struct, frozen=True):
     #: Sets of record numbers, as bits: invalid ones, and ones without a verdict.
     invalid: bytes = b""
     undetermined: bytes = b""
+    #: The codes of rules that leave records without a verdict and are not reported.
+    unreported: tuple[str, ...] = ()
     #: Lines that end in the unit.
     lines: int = 0
     #: The line in which the last record ends, 0 without a record.

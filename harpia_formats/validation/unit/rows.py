@@ -79,11 +79,11 @@ def validate_rows(
             invalid.add(some.row)
     if active or shared:
         _collect(_by_row(active, shared), collector, chunk, numbers, part, validators)
-    result = _result(
-        chunk,
-        verdict,
-        _bits(invalid, numbers, unit.before),
-        _bits(open_rows, numbers, unit.before),
+    result = msgspec.structs.replace(
+        _result(chunk, verdict),
+        invalid=_bits(invalid, numbers, unit.before),
+        undetermined=_bits(open_rows, numbers, unit.before),
+        unreported=_unreported(verdict.findings, open_rows - invalid, collector),
         stopped=stopped,
     )
     wrong: set[int] = set()
@@ -93,6 +93,18 @@ def validate_rows(
     return ValidatedRows(
         part, chunk, numbers, verdict, result, frozenset(wrong | unread)
     )
+
+
+def _unreported(
+    findings: "list[Finding]", open_rows: set[int], collector: Collector
+) -> tuple[str, ...]:
+    """Return the codes that leave rows without a verdict and are not reported."""
+    codes = {
+        finding.code
+        for finding in findings
+        if finding.row in open_rows and (finding.is_fault or finding.code in NO_VERDICT)
+    }
+    return tuple(sorted(codes - collector.rules.keys()))
 
 
 def _refused(
@@ -117,23 +129,13 @@ def _without_findings(unit: CutRows, part: RowPart, verdict: Verdict) -> Validat
     return ValidatedRows(part, unit.chunk, numbers, verdict, result, frozenset())
 
 
-def _result(
-    chunk: Chunk,
-    verdict: Verdict,
-    invalid: bytes = b"",
-    undetermined: bytes = b"",
-    *,
-    stopped: bool = False,
-) -> UnitResult:
-    """Return the result of a chunk, without its findings."""
+def _result(chunk: Chunk, verdict: Verdict) -> UnitResult:
+    """Return the result of a chunk of valid rows, without its findings."""
     return UnitResult(
         records=verdict.records,
-        invalid=invalid,
-        undetermined=undetermined,
         blanks=len(verdict.blank),
         first_blank=chunk.start_of(verdict.blank[0]) if verdict.blank else None,
         digests=digests_of(verdict.keys) if verdict.keys else NO_DIGESTS,
-        stopped=stopped,
     )
 
 

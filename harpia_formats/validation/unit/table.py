@@ -1,7 +1,7 @@
 """Validate the records of a table by its header and a schema."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,7 @@ def validate_table(
         records=rows.records,
         invalid=bytes(rows.invalid.bits),
         undetermined=bytes(rows.undetermined.bits),
+        unreported=tuple(sorted(rows.unreported)),
         blanks=found.blanks,
         first_blank=found.first_blank,
         stopped=found.stopped,
@@ -110,6 +111,8 @@ class _TableValidator:
     records: int = 0
     invalid: RecordSet = field(default_factory=RecordSet)
     undetermined: RecordSet = field(default_factory=RecordSet)
+    #: The codes of rules that leave records without a verdict and are not reported.
+    unreported: set[str] = field(default_factory=set)
 
     def header(self, row: TableRow) -> None:
         """Take the names of the columns, and validate them as an empty record.
@@ -117,6 +120,9 @@ class _TableValidator:
         Raises `MapError` if records are read and a mapped column is missing.
         """
         columns = self.found.columns = tuple(cell.text for cell in row.fields)
+        if self.validators.plan.unvalidated:
+            self.found.is_usable = False
+            return
         mapped = self.validators.options.columns
         if mapped and self.has_consumer:
             check_columns_exist(mapped.values(), columns, self.collector.name)
@@ -133,7 +139,15 @@ class _TableValidator:
             findings += [
                 Finding(remark.code, 0, remark, value) for remark in remarks(value)
             ]
+        if not self.found.is_usable:
+            self._note_unreported(
+                finding.code for finding in findings if finding.is_refusal
+            )
         self._add(findings, row, None)
+
+    def _note_unreported(self, codes: Iterable[str]) -> None:
+        """Note which codes that leave records without a verdict are not reported."""
+        self.unreported.update(set(codes) - self.collector.rules.keys())
 
     @property
     def _delimiter(self) -> str:
@@ -152,7 +166,9 @@ class _TableValidator:
             # Also if the rule is not active, the record cannot be validated.
             self.undetermined.add(self.records)
             self._hand_on(row, number, None)
-            self._add([_wrong_count(row, columns, self._delimiter)], row, number)
+            wrong_count = _wrong_count(row, columns, self._delimiter)
+            self._note_unreported([wrong_count.code])
+            self._add([wrong_count], row, number)
             return
         texts = [cell.text for cell in row.fields]
         value = dict(zip(columns, texts, strict=True))
@@ -176,11 +192,13 @@ class _TableValidator:
         if fault.record and not self.found.columns:
             # The header is lost, so no row can be validated.
             self.found.columns, self.found.is_usable = ("",), False
+            self._note_unreported([fault.code])
         elif fault.record:
             self.records += 1
             number = self.before + self.records
             is_invalid = fault.code in self.collector.rules
             (self.invalid if is_invalid else self.undetermined).add(self.records)
+            self._note_unreported([fault.code])
         start, name = fault.start, self.collector.name
         row = RowContext(name, fault.data, start, number, pieces=((fault.at, start),))
         column, width = start.column + 1, max(1, fault.width)

@@ -246,7 +246,7 @@ def test_records_without_a_verdict_are_told(data: Path) -> None:
     result = run("validate", data / "good.jsonl", "--ignore", "S301", "--quiet")
 
     assert (result.returncode, result.stdout) == (1, b"")
-    assert b" no verdict; the format is not known " in result.stderr
+    assert b" no verdict: the format is not known, by S301, " in result.stderr
     assert b"--skip-unrecognised" in result.stderr
 
 
