@@ -16,6 +16,12 @@ from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record
 
+#: The detail of the fate of a score that is that of several answers together.
+JOINT_SCORE = "the score of all answers together"
+#: The fields of a score that say how well an answer was scored, and with what.
+_joint_fields = ("metric", "value", "is_correct", "result_id", "signature")
+_verdict_paths = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
+
 
 def fit_record(
     record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
@@ -87,41 +93,73 @@ def _split_outputs(
     if choices.responses is Responses.FAIL:
         reason = f"there are {len(outputs)} answers, and a row holds one"
         raise Unconvertible("outputs", reason, "choose with --responses")
+    is_joint = _is_scored_together(outputs)
     if choices.responses is Responses.FIRST:
         fates.dropped("outputs", "all but the first")
-        yield replace(record, outputs=outputs[:1])
+        first = outputs[0]
+        if is_joint:
+            first = _without_joint_score(first, capacity, fates)
+        yield replace(record, outputs=[first])
         return
-    if choices.responses is Responses.EXPAND and _is_scored_list(outputs, capacity):
+    if choices.responses is Responses.EXPAND and is_joint and _can_list(capacity):
         yield record
         return
-    groups = [[output] for output in outputs]
     if choices.responses is Responses.LIST:
-        if capacity.outputs is not Cardinality.MANY_OF_ONE_MODEL:
-            reason = "a row has no place for a list of answers"
-            raise Unconvertible("outputs", reason, "choose with --responses")
-        by_model: dict[Any, list[Output]] = {}
-        for output in outputs:
-            by_model.setdefault(output.model, []).append(output)
-        groups = list(by_model.values())
+        groups = _lists_by_model(outputs, capacity)
+    else:
+        groups = [[output] for output in outputs]
+        if is_joint:
+            groups[0] = [_without_joint_score(outputs[0], capacity, fates)]
     if len(groups) > 1:
         fates.split("outputs", "one row each")
     for group in groups:
         yield replace(record, outputs=group)
 
 
-def _is_scored_list(outputs: list[Output], capacity: RowCapacity) -> bool:
-    """Tell whether a row can hold `outputs` as a list that was scored as a whole.
+def _lists_by_model(outputs: list[Output], capacity: RowCapacity) -> list[list[Output]]:
+    """Return the outputs of each model; raises `Unconvertible` if no row can list."""
+    if capacity.outputs is not Cardinality.MANY_OF_ONE_MODEL:
+        reason = "a row has no place for a list of answers"
+        raise Unconvertible("outputs", reason, "choose with --responses")
+    by_model: dict[Any, list[Output]] = {}
+    for output in outputs:
+        by_model.setdefault(output.model, []).append(output)
+    return list(by_model.values())
 
-    The answers are of one model, and only the first has a score: alone, the others
-    would need scores that nobody gave them.
-    """
-    first, *others = outputs
+
+def _can_list(capacity: RowCapacity) -> bool:
+    """Tell whether a row can hold several answers with the score of all of them."""
     return (
         capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
         and capacity.scores is not Cardinality.NONE
-        and bool(first.scores)
-        and all(not other.scores and other.model == first.model for other in others)
     )
+
+
+def _is_scored_together(outputs: list[Output]) -> bool:
+    """Tell whether several outputs are a list that may have been scored as a whole.
+
+    The answers are of one model, and only the first has a score: alone, the others
+    would need scores that nobody gave them, and the first one that may not be its own.
+    """
+    first, *others = outputs
+    return bool(first.scores) and all(
+        not other.scores and other.model == first.model for other in others
+    )
+
+
+def _without_joint_score(
+    output: Output, capacity: RowCapacity, fates: FieldFates
+) -> Output:
+    """Return the first of several answers without the score of all of them."""
+    if capacity.scores is Cardinality.NONE:
+        return output
+    scores = []
+    for score in output.scores or ():
+        given = [name for name in _joint_fields if getattr(score, name) is not UNSET]
+        for name in given:
+            fates.dropped(f"outputs.scores.{name}", JOINT_SCORE)
+        scores.append(replace(score, **dict.fromkeys(given, UNSET)))
+    return replace(output, scores=scores)
 
 
 def _split_scores(
@@ -144,3 +182,22 @@ def _split_scores(
         fates.split("outputs.scores", "one row each")
         for score in output.scores:
             yield replace(record, outputs=[replace(output, scores=[score])])
+
+
+def refuse_joint_score(error: Unconvertible, fates: FieldFates) -> None:
+    """Raise `Unconvertible` if `error` is that a score of several answers was dropped.
+
+    The fates tell whether it was. --set has no part in that: the score is known.
+    """
+    is_joint = any(entry.how == JOINT_SCORE for entry in fates.entries)
+    if not is_joint or error.path not in _verdict_paths:
+        return
+    reason = (
+        "the answers of the record have one score together, which is not that of one "
+        "of them, and a row holds one answer with its score"
+    )
+    help_ = (
+        "a row of eee@0.3.0 holds all of them, with --responses list; --responses "
+        "first --score em scores the first of them alone, if there is a reference"
+    )
+    raise Unconvertible(error.path, reason, help_) from error

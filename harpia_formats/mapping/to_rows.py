@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from harpia_formats.mapping.chats import SYSTEM_OF_MESSAGES
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.extras import store_extras
-from harpia_formats.mapping.fit import fit_record
+from harpia_formats.mapping.fit import fit_record, refuse_joint_score
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_path
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
 from harpia_formats.model.record import (
@@ -121,6 +121,7 @@ class RecordMapper:
             try:
                 rows.append(self._write(part, fates))
             except Unconvertible as error:
+                refuse_joint_score(error, fates)
                 if not rows or not error.path.startswith("outputs.scores"):
                     raise
                 reason = (

@@ -118,7 +118,8 @@ def test_answers_of_one_model_are_a_list_where_there_is_room() -> None:
 def test_the_first_answer_can_be_all() -> None:
     """With first the other answers are dropped, and so are further scores."""
     scores = [Score(value=1), Score(value=2)]
-    record = Record(outputs=[Output(text="x", scores=scores), Output(text="y")])
+    others = [Output(text="y", scores=scores)]
+    record = Record(outputs=[Output(text="x", scores=scores), *others])
     (part,), noted = parts_of(
         record, RowCapacity(scores=Cardinality.ONE), responses=Responses.FIRST
     )

@@ -148,6 +148,32 @@ def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]
     return silent | spurious | set(errors_in(row, shape))
 
 
+def assert_refused(shape: str, record: Record, choices: Choices) -> None:
+    """Check that a row of one answer is not written with the score of several."""
+    with pytest.raises(Unconvertible) as caught:
+        RecordMapper(adapter(shape), choices).map(record)
+    assert "one score together" in caught.value.reason
+    assert "--responses first --score em" in caught.value.help
+
+
+@pytest.mark.parametrize("responses", [Responses.FIRST, Responses.EXPAND])
+def test_joint_score_is_not_that_of_the_first_answer(responses: Responses) -> None:
+    """One answer of several is written without the score that all have together."""
+    first = Output(model="m", text="a", index=0, attribution=[], scores=[SCORE])
+    answers = [first, Output(model="m", text="b", index=1)]
+    record = Record(id="1", prompt="2+2?", references=["4"], outputs=answers)
+    choices = Choices(responses=responses)
+    assert_refused(SEED, record, choices)
+
+    written = RecordMapper(adapter_of(readable_formats()["csv"]), choices).map(record)
+
+    assert "score" not in written.rows[0]
+    assert "is_correct" not in written.rows[0]
+    noted = {(each.fate, each.path) for each in written.fates}
+    assert (Fate.DROPPED, "outputs.scores.value") in noted
+    assert (Fate.DROPPED, "outputs.scores.is_correct") in noted
+
+
 def covers(note: str, path: str) -> bool:
     """Tell whether a loss at one path includes another path."""
     return path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
@@ -224,6 +250,9 @@ def test_shapes_become_each_other(source: str, target: str, choices: Choices) ->
         record = adapter(source).read(row)
         if record.id is UNSET or (target == SEED and record.references == []):
             continue
+        if choices is FIRST and len(record.outputs) > 1:
+            assert_refused(target, record, choices)
+            continue
         broken.append(law_broken(target, record, choices))
 
     assert [each for each in broken if each] == []
@@ -249,6 +278,9 @@ def test_kept_rows_come_back(source: str, target: str) -> None:
     lost = []
     for row in fixtures(source):
         record = adapter(source).read(row)
+        if len(record.outputs) > 1:
+            assert_refused(target, record, choices)
+            continue
         (made,) = RecordMapper(adapter(target), choices).map(record).rows
         bare, fragment = split_extras(made, adapter(target))
         back = restore_extras(adapter(target).read(bare), fragment)
