@@ -83,8 +83,7 @@ def recognize_as(
         other = None
         if 2 * choice.matching < choice.records:
             other = other_shape_note(variant, sample, formats, called, strict=strict)
-        if other is None and len(asked) == 1:
-            other = other_rows_note(variant, sample, formats, strict=strict)
+        other = other or other_rows_note(variant, sample, formats, strict=strict)
         return Recognition(variant, choice, (other,)) if other else found
     if sample.rows and not variants_of(asked, sample.layout):
         message = f"{called} is one object in a file, and this is {sample.layout.value}"
@@ -93,8 +92,7 @@ def recognize_as(
         return Recognition(variant, notes=(DetectionNote(OTHER_SHAPE, message, help_),))
     variant = _first_valid_variant(asked[0], sample, strict=strict)
     other = other_shape_note(variant, sample, formats, called, strict=strict)
-    if other is None and len(asked) == 1:
-        other = other_rows_note(variant, sample, formats, strict=strict)
+    other = other or other_rows_note(variant, sample, formats, strict=strict)
     return Recognition(variant, notes=(other,) if other else ())
 
 

@@ -222,14 +222,35 @@ def test_pinned_format_lists_what_is_wrong_with_a_row(good: int) -> None:
     assert codes == ["S210" if good else "S201", *SPOILT]
 
 
-@pytest.mark.parametrize("asked", [None, "eee"])
-def test_row_that_is_valid_in_no_shape_lists_what_is_wrong(asked: str | None) -> None:
+def test_row_that_is_valid_in_no_shape_lists_what_is_wrong() -> None:
     """S203 stands only for a row that another shape of the family accepts."""
     row = records_of(SEED)[0]
     rows = [*[row] * 3, spoilt(row), records_of(TAG)[0]]
-    _, codes, _ = validated(b"\n".join(rows), format=asked, ignore=("X101",))
+    _, codes, _ = validated(b"\n".join(rows), format=None, ignore=("X101",))
 
     assert codes == [*SPOILT, "S203"]
+
+
+@pytest.mark.parametrize(
+    ("family", "member", "rows"),
+    [
+        ("eee", SEED, [*records_of(SEED)[:3], *records_of(TAG)[:1]]),
+        ("eee", SEED, [*records_of(SEED)[:3], spoilt(records_of(SEED)[0])]),
+        ("nemo", "nemo-input", records_of(SEED)),
+    ],
+)
+def test_family_lists_what_its_chosen_member_does(
+    family: str, member: str, rows: list[bytes]
+) -> None:
+    """With a family named, records have the findings of the format that is chosen."""
+    data = b"\n".join(rows)
+    _, of_family, chosen = validated(data, format=family, ignore=("X101",))
+    _, of_member, pinned = validated(data, format=member, ignore=("X101",))
+
+    assert chosen.files[0].format == member
+    assert of_family == of_member
+    assert chosen.problems[1:] == pinned.problems[1:]
+    assert "S203" not in of_family
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])

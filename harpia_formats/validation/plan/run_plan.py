@@ -40,8 +40,11 @@ class RunPlan(msgspec.Struct, frozen=True):
 
     @property
     def is_pinned(self) -> bool:
-        """Whether the user named the one format that every record is validated by."""
-        return self.options.format is not None and len(self.formats) == 1
+        """Whether the user named a format, or a family of which one is chosen a file.
+
+        Every record of a file is then validated by it.
+        """
+        return self.options.format is not None
 
     def active_rules(self) -> Mapping[str, Rule]:
         """Return the selected rules and V902, by their codes.
