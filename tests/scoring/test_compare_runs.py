@@ -142,9 +142,11 @@ def test_several_models_of_an_input_are_refused(
 ) -> None:
     """Answers of several models are several systems, also if both inputs have them."""
     one, other = (
-        [json.loads(line) for line in stored("em|a", 0.9).splitlines()],
-        system(0.4, "b"),
+        [json.loads(line) for line in stored("em|a", share).splitlines()]
+        for share in (0.9, 0.4)
     )
+    for row in other:
+        row["outputs"][0]["model"] = "b"
     several_models = lines(
         [
             row | {"outputs": row["outputs"] + more["outputs"]}
