@@ -93,6 +93,8 @@ class AnswerScorer:
     holds_models: bool = False
     #: Characters of the waiting answers and references.
     _size: int = 0
+    #: Why the first answer without a score is refused, while the model is unknown.
+    _refusal: ScoreError | None = None
     _records: int = 0
     _waiting: list[_Answer] = field(default_factory=list)
     _rules: dict[str, Rule] = field(default_factory=all_rules)
@@ -246,10 +248,14 @@ class AnswerScorer:
         rule = self._rules[code]
         if self.options.missing is None:
             place = answer.placed.row.place(0, 1, ())
-            raise ScoreError(
+            error = ScoreError(
                 f'{place.path}:{place.line}: {message}; missing="skip" leaves answers '
                 'without a score out, and missing="zero" scores missing answers 0'
             )
+            self._refusal = self._refusal or error
+            if not self._is_model_unknown:
+                self.check_refusal()
+            return
 
         def problem() -> Problem:
             place = answer.placed.row.place(0, 1, ())
@@ -259,7 +265,26 @@ class AnswerScorer:
         if kept is not None:
             self.pending.append(kept)
 
+    @property
+    def _is_model_unknown(self) -> bool:
+        """Whether a model is wanted of which no answer was read yet."""
+        return self.models.wanted is not None and not self.models.found
+
+    def check_refusal(self) -> None:
+        """Raise `ScoreError` if an answer without a score is refused."""
+        if self._refusal is not None:
+            raise self._refusal
+
     def pop_problems(self) -> Iterator[Problem]:
-        """Yield the new problems, and forget them."""
+        """Yield the new problems, and forget them.
+
+        They are kept while no answer of the wanted model was read: if there is none,
+        that is the error, and not that answers are missing.
+        """
+        if not self._is_model_unknown:
+            yield from self.pop_last_problems()
+
+    def pop_last_problems(self) -> Iterator[Problem]:
+        """Yield the problems that are left, after the last record."""
         pending, self.pending = self.pending, []
         yield from pending

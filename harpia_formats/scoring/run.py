@@ -148,7 +148,8 @@ class Scoring:
         )
         if reading is None:
             return False
-        self._metrics = found.metrics()
+        self._models.check()
+        self._metrics = found.metrics(self._options.missing)
         self._reading = self._new_reading()
         self._answers = self._new_answers()
         self._answers.are_verdicts = True
@@ -184,13 +185,13 @@ class Scoring:
 
     def _run(self) -> Generator[Problem, None, None]:
         if self._metrics is None and not self._select_metrics_by_input():
-            yield from self._answers.pop_problems()
+            yield from self._answers.pop_last_problems()
             return
         try:
             yield from self._score_answers()
         except VerdictsFound:
             if not self._select_verdicts():
-                yield from self._answers.pop_problems()
+                yield from self._answers.pop_last_problems()
                 return
             yield from self._score_answers()
 
@@ -210,8 +211,10 @@ class Scoring:
                 yield from answers.pop_problems()
             answers.submit_waiting(batches)
             batches.finish()
-        yield from answers.pop_problems()
-        self._models.check()
+        if self._is_readable:
+            self._models.check()
+            answers.check_refusal()
+        yield from answers.pop_last_problems()
         answers.totals.finish()
         self._finish()
 

@@ -1,6 +1,5 @@
 """The verdicts of an LLM judge as metrics: numbers that records hold already."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -14,7 +13,7 @@ from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.registry import adapter_of
 from harpia_formats.scoring.intervals import number_or_none
-from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.scoring.select_metrics import SelectedMetrics
@@ -31,11 +30,10 @@ def holds_verdicts(adapter: FormatAdapter) -> bool:
 
 
 @dataclass(slots=True)
-class _Range:
-    """The range of one number over all verdicts, and how it was made."""
+class _Verdicts:
+    """Which values one number has over all verdicts, and how it was made."""
 
-    least: float = math.inf
-    most: float = -math.inf
+    are_booleans: bool = True
     signatures: dict[str, None] = field(default_factory=dict)
 
 
@@ -43,33 +41,70 @@ class _Range:
 class VerdictMetrics:
     """Collects the numbers in verdicts by their names, to make a metric of each."""
 
-    _ranges: dict[str, _Range] = field(default_factory=dict)
+    _found: dict[str, _Verdicts] = field(default_factory=dict)
+    #: The number of rows, of those without a result, and why the first has none.
+    _rows: int = 0
+    _failed: int = 0
+    _first_error: str = ""
 
     def add(self, record: Record) -> None:
         """Add the verdicts of a record."""
         for output in record.outputs:
+            self._rows += 1
+            if output.error:
+                self._failed += 1
+                self._first_error = self._first_error or output.error
             for score in output.scores or []:
                 value = number_or_none(score.value)
                 if value is None or score.metric is UNSET:
                     continue
-                found = self._ranges.setdefault(score.metric, _Range())
-                found.least = min(found.least, value)
-                found.most = max(found.most, value)
+                found = self._found.setdefault(score.metric, _Verdicts())
+                found.are_booleans &= isinstance(score.value, bool)
                 found.signatures[score.signature or ""] = None
 
-    def metrics(self) -> SelectedMetrics:
-        """Return the mean of each number; raises `ScoreError` without any."""
-        if not self._ranges:
-            raise ScoreError("the verdicts hold no number that could be scored")
+    def metrics(self, missing: str | None) -> SelectedMetrics:
+        """Return the mean of each number.
+
+        `missing` is what a row without a verdict counts as. Raises `ScoreError` if
+        there is no number, and if a missing one counts as 0 without a known scale.
+        """
+        if not self._found:
+            raise ScoreError(self._why_nothing())
         measured = [
             ComputedMetric(MetricRequest(name), _measure_of(name, found))
-            for name, found in self._ranges.items()
+            for name, found in self._found.items()
         ]
+        for metric in measured:
+            if missing == Missing.ZERO and not metric.measure.is_bounded:
+                raise ScoreError(
+                    f"a missing verdict cannot count as 0: the scale of "
+                    f"{metric.request.label} is not known to be from 0 to 1, since its "
+                    "verdicts are not all true or false, and the definition of the "
+                    "judge declares no minimum of 0 and maximum of 1; leave missing "
+                    "verdicts out"
+                )
         return SelectedMetrics(tuple(measured))
 
+    def _why_nothing(self) -> str:
+        """Return why no number was found."""
+        if not self._rows:
+            return "there are no verdicts to score"
+        if self._failed == self._rows:
+            rows = "the only row" if self._rows == 1 else f"all {self._rows:,} rows"
+            return (
+                f"there is no verdict to score: {rows} failed, first with: "
+                f"{self._first_error}"
+            )
+        failed = f" ({self._failed:,} rows failed)" if self._failed else ""
+        return f"the verdicts hold no number that could be scored{failed}"
 
-def _measure_of(name: str, found: _Range) -> Measure:
-    """Return the mean of the verdicts called `name`; raises `ScoreError`."""
+
+def _measure_of(name: str, found: _Verdicts) -> Measure:
+    """Return the mean of the verdicts called `name`; raises `ScoreError`.
+
+    The scale is known of true and false, and of what the definition of the judge
+    declares to be from 0 to 1. Values never show it: ratings from 1 to 5 may all be 1.
+    """
     if len(found.signatures) > 1:
         shown = " and ".join(signature or "none" for signature in found.signatures)
         raise ScoreError(
@@ -77,7 +112,7 @@ def _measure_of(name: str, found: _Range) -> Measure:
             f"score: {shown}"
         )
     (signature,) = found.signatures
-    is_share = found.least >= 0 and found.most <= 1
+    is_share = found.are_booleans or declares_share(signature, name)
     return Measure(
         (name,),
         f"{signature or 'judge|impl:unknown'}|verdict:{name}",
@@ -87,6 +122,11 @@ def _measure_of(name: str, found: _Range) -> Measure:
         is_mean=True,
         is_bounded=is_share,
     )
+
+
+def declares_share(signature: str, name: str) -> bool:
+    """Tell whether the signature of verdicts declares `name` to be from 0 to 1."""
+    return f"|scale:{name}=0-1|" in f"{signature}|"
 
 
 def verdict_outcomes(

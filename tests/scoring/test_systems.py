@@ -13,8 +13,11 @@ import harpia_formats
 from command_runs import run
 from harpia_formats.metrics import METRICS, MetricError, measure_of
 from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
 from harpia_formats.registry import result_format_named, result_formats
 from harpia_formats.scoring.exact_sum import ExactSum
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.run import Scoring
 
 Outputs = list[dict[str, Any]]
 RIGHT: Outputs = [{"model": "org/right", "text": "yes"}]
@@ -232,3 +235,24 @@ def test_comparison_has_the_number_of_references() -> None:
 
     assert score.signature.endswith("|refs:max|scale:0-1|nrefs:1")
     assert pair.signature.endswith("|refs:max|scale:0-1|nrefs:2")
+
+
+@pytest.mark.parametrize("missing", [None, "skip", "zero"])
+def test_unknown_model_is_the_only_error(missing: str | None) -> None:
+    """It names the models there are, and no answer is reported as missing."""
+    data = b"".join(
+        b'{"id": "%d", "prompt": "p", "references": ["a"], '
+        b'"outputs": [{"model": "m", "text": "a"}]}\n' % number
+        for number in range(600)
+    )
+    options = ScoreOptions(
+        metrics=("em",), model="nope", missing=missing, from_="record"
+    )
+    scoring = Scoring([data], options=options)
+    problems: list[Problem] = []
+
+    with pytest.raises(
+        harpia_formats.HarpiaFormatsError, match=r"'nope' \(there are: 'm'\)"
+    ):
+        problems.extend(scoring)
+    assert problems == []

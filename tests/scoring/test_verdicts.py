@@ -8,6 +8,7 @@ import pytest
 
 import harpia_formats
 from command_runs import run
+from harpia_formats.llm_judge.definition.definition import definition_of
 from harpia_formats.model.metric_profile import ScoreError
 
 SIGNATURE = "judge|impl:harpia-formats-1|model:gpt|definition:0|guarded:yes"
@@ -39,7 +40,10 @@ def lines(results: list[Any], **changes: Any) -> bytes:
 
 def rated(right: int, best: Any = 1) -> list[Any]:
     """Return results of which the first ones are the best, and the others 0."""
-    return [{"score": best if at < right else 0, "why": "é"} for at in range(COUNT)]
+    return [
+        {"score": best if at < right else type(best)(0), "why": "é"}
+        for at in range(COUNT)
+    ]
 
 
 @pytest.mark.parametrize("best", [1, 1.0, True, 5])
@@ -53,7 +57,63 @@ def test_verdicts_have_a_mean_and_an_interval(best: Any) -> None:
     assert score.signature == f"{SIGNATURE}|verdict:score"
     assert score.interval is not None
     assert score.interval[0] < score.value < score.interval[1]
-    assert score.method.startswith("bootstrap" if best == 5 else "wilson")
+    assert score.method.startswith("wilson" if best is True else "bootstrap")
+
+
+@pytest.mark.parametrize("value", [1, 1.0, 0, 5])
+def test_scale_of_verdicts_is_not_guessed(value: float) -> None:
+    """Ratings that are all equal have a bootstrap interval, with its remark."""
+    data = lines([{"score": value}] * COUNT)
+
+    score = harpia_formats.score(data)["score"]
+
+    assert score.scale == "any"
+    assert score.method.startswith("bootstrap")
+    assert score.interval == (value, value)
+    assert "approximate" in score.remark
+    with pytest.raises(ScoreError, match=r"cannot count as 0: the scale of score"):
+        harpia_formats.score(data, missing="zero")
+
+
+@pytest.mark.parametrize(
+    ("output", "is_share"),
+    [
+        ({"name": "score", "minimum": 0, "maximum": 1}, True),
+        ({"name": "score", "choices": [0, 0.5, 1]}, True),
+        ({"name": "score", "minimum": 1, "maximum": 5}, False),
+        ({"name": "score", "maximum": 1}, False),
+        ({"name": "score", "choices": [0, 1, 2]}, False),
+        ("score", False),
+    ],
+)
+def test_scale_of_verdicts_is_declared_by_the_judge(
+    output: Any, *, is_share: bool
+) -> None:
+    """Verdicts that the definition limits to 0 to 1 have Wilson's interval."""
+    judge = definition_of(
+        {
+            "instructions": "Rate.",
+            "inputs": [("answers", list[str])],
+            "outputs": [output],
+            "examples": [],
+        }
+    )
+    signature = f"{judge.signature}|guarded:yes"
+    data = lines(rated(30), signature=signature)
+
+    score = harpia_formats.score(data)["score"]
+
+    assert (score.scale, score.method.partition("|")[0]) == (
+        ("0-1", "wilson") if is_share else ("any", "bootstrap")
+    )
+
+
+def test_cause_of_no_verdict_is_named() -> None:
+    """An unknown model, and rows that all failed, are the errors, not the numbers."""
+    with pytest.raises(harpia_formats.HarpiaFormatsError, match=r"'nope'.*org/m"):
+        harpia_formats.score(lines(rated(3)), model="nope")
+    with pytest.raises(ScoreError, match=r"all 4 rows failed, first with: no JSON"):
+        harpia_formats.score(lines([None] * 4))
 
 
 @pytest.mark.parametrize("score", [1e101, -1e160, 1e308, 10**400])
@@ -87,7 +147,7 @@ def test_each_number_is_a_score() -> None:
 
 def test_rows_without_a_verdict_are_reported() -> None:
     """A row without a verdict is left out or 0 as asked for, and else an error."""
-    data = lines([*rated(30)[:-1], None])
+    data = lines([*rated(30, best=True)[:-1], None])
 
     left = harpia_formats.score(data, missing="skip")
     zero = harpia_formats.score(data, missing="zero")

@@ -40,7 +40,10 @@ class Definition:
 
     @property
     def signature(self) -> str:
-        """The judge's model, and a digest of all that its verdicts depend on."""
+        """The judge's model, and a digest of all that its verdicts depend on.
+
+        Output fields that are declared to be from 0 to 1 are named with their scale.
+        """
         from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, too slow for --help
 
         endpoint = self.endpoint
@@ -59,6 +62,7 @@ class Definition:
         return (
             f"judge|impl:harpia-formats-{__version__}|model:{endpoint.model}"
             f"|definition:{digest}"
+            f"{''.join(output.scale_label for output in self.outputs)}"
         )
 
     def template(self, secret: bytes = b"") -> Template:

@@ -40,6 +40,13 @@ class OutputField:
         return self == OutputField(self.name)
 
     @property
+    def scale_label(self) -> str:
+        """The scale for the signature of verdicts, "" unless it is from 0 to 1."""
+        ends = self.choices or (self.minimum, self.maximum)
+        is_share = all(isinstance(end, int | float) and 0 <= end <= 1 for end in ends)
+        return f"|scale:{self.name}=0-1" if is_share else ""
+
+    @property
     def value_description(self) -> str:
         """The allowed values in words, for the prompt and for messages."""
         if self.choices:
