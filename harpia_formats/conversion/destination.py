@@ -12,6 +12,7 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.mapping.columns import column_names
 from harpia_formats.mapping.constants import constants_by_path
+from harpia_formats.mapping.misfits import misfits_of
 from harpia_formats.mapping.requirements import (
     ConversionError,
     RowRequirements,
@@ -102,6 +103,7 @@ class Destination:
         owners = adapter_of(variant.format).extra_owners
         # Merged records can be of several files.
         self.mapper.owners = self.mapper.owners | owners if self._groups else owners
+        self.mapper.misfits = misfits_of(adapter_of(variant.format))
         if only and self._ids_are_numbers(variant):
             # The numbers of the records of one file are unique.
             self._identity = None

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from harpia_formats.mapping.chats import SYSTEM_OF_MESSAGES
 from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.complete import with_constants
 from harpia_formats.mapping.extras import store_extras
 from harpia_formats.mapping.fit import fit_record, refuse_joint_score
+from harpia_formats.mapping.misfits import NO_MISFITS, Misfits
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_path
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
 from harpia_formats.model.record import (
     FIELD_TYPES,
     SYSTEM_MESSAGE,
-    Output,
     Record,
-    Score,
     field_paths,
 )
 
@@ -62,6 +62,8 @@ class RecordMapper:
     #: The paths in an extra of objects whose members have fates of their own
     #: (`FormatAdapter.extra_owners` of the source).
     owners: frozenset[str] = frozenset()
+    #: The fields of the source whose text is kept in the extra if it is no number.
+    misfits: Misfits = NO_MISFITS
     _carried: dict[str, bool] = field(default_factory=dict)
     #: Values for fields that a record lacks and the format has a place for.
     _constants: dict[str, Any] = field(default_factory=dict)
@@ -101,7 +103,12 @@ class RecordMapper:
         if self.scorer is not None:
             # Each answer is scored with the references of its own row.
             parts = [self.scorer(part, fates) for part in parts]
-        rows = self._rows_of(parts, fates)
+        try:
+            rows = self._rows_of(parts, fates)
+        except Unconvertible as error:
+            self.misfits.refuse(error, record)
+            raise
+        self.misfits.note(paths, self.target, fates)
         self._note_dropped(paths, fates)
         _note_nulls(nulls, fates)
         no_outputs = self.target.capacity.outputs is Cardinality.NONE
@@ -211,90 +218,3 @@ def _note_nulls(nulls: Mapping[str, bool], fates: FieldFates) -> None:
 def _has_output_field(paths: tuple[str, ...]) -> bool:
     """Tell whether some output has a field, whose own fate tells that it is lost."""
     return any(path.startswith("outputs.") for path in paths)
-
-
-def with_constants(
-    record: Record, constants: Mapping[str, Any], fates: FieldFates, *, turns: bool
-) -> Record:
-    """Return `record` with `constants` for the fields that it lacks, by their paths.
-
-    `turns` tells whether a row holds a conversation instead of a text.
-    """
-    own: dict[str, Any] = {}
-    of_outputs: dict[str, Any] = {}
-    of_scores: dict[str, Any] = {}
-    for path, value in constants.items():
-        if path.startswith("outputs.scores."):
-            of_scores[path.removeprefix("outputs.scores.")] = value
-        elif path.startswith("outputs."):
-            of_outputs[path.removeprefix("outputs.")] = value
-        elif path.partition(".")[0] in {"params", "metadata"}:
-            _complete_member(record, own, path, value, fates)
-        elif getattr(record, path) is UNSET or getattr(record, path) == []:
-            own[path] = _noted(path, value, fates)
-    outputs = record.outputs
-    if not outputs and "text" in of_outputs:
-        fates.defaulted("outputs", "--set")
-        outputs = [Output()]
-    if of_outputs or of_scores:
-        outputs = [
-            _complete_output(output, of_outputs, of_scores, fates, turns=turns)
-            for output in outputs
-        ]
-    return replace(record, **own, outputs=outputs)
-
-
-def _complete_member(
-    record: Record, own: dict[str, Any], path: str, value: Any, fates: FieldFates
-) -> None:
-    name, _, key = path.partition(".")
-    members = own.get(name, getattr(record, name))
-    if members is UNSET or key not in members:
-        own[name] = {**({} if members is UNSET else members), key: value}
-        fates.defaulted(path, "--set")
-
-
-def _is_answered(output: Output) -> bool:
-    """Tell whether the conversation of an output holds an answer."""
-    return any(
-        turn.get("role") == "assistant" and turn.get("content") is not None
-        for turn in output.turns or ()
-    )
-
-
-def _complete_output(
-    output: Output,
-    own: Mapping[str, Any],
-    of_scores: Mapping[str, Any],
-    fates: FieldFates,
-    *,
-    turns: bool,
-) -> Output:
-    # A conversation is an answer, even without a text.
-    answered = {"text"} if output.turns and (turns or _is_answered(output)) else set()
-    changes = {
-        name: _noted(f"outputs.{name}", value, fates)
-        for name, value in own.items()
-        if getattr(output, name) is UNSET and name not in answered
-    }
-    if of_scores:
-        scores = output.scores or [Score()]
-        changes["scores"] = [
-            _complete_score(score, of_scores, fates) for score in scores
-        ]
-    return replace(output, **changes)
-
-
-def _complete_score(score: Score, own: Mapping[str, Any], fates: FieldFates) -> Score:
-    changes = {
-        name: _noted(f"outputs.scores.{name}", value, fates)
-        for name, value in own.items()
-        if getattr(score, name) is UNSET
-    }
-    return replace(score, **changes)
-
-
-def _noted(path: str, value: Any, fates: FieldFates) -> Any:
-    """Note that the field at `path` gets a constant, and return that."""
-    fates.defaulted(path, "--set")
-    return value

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from harpia_converters.table.cell_codecs import json_of
 from harpia_converters.table.mapping import TABLE
 from harpia_formats.conversion.containers.csv_table import CsvWriter
+from harpia_formats.mapping.complete import with_constants
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.mapping.to_rows import with_constants
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.metric_profile import ScoreError
