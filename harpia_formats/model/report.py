@@ -133,6 +133,16 @@ class Report(Result):
         undetermined = any(file.undetermined for file in self.files)
         return not (self.errors or self.failures or undetermined)
 
+    @property
+    def ok_without_invalid(self) -> bool:
+        """Whether nothing is wrong once the invalid records are left out.
+
+        That is not so if a record has no verdict, or an error is one of a whole file.
+        """
+        of_rows = all(file.invalid or not file.errors for file in self.files)
+        undetermined = any(file.undetermined for file in self.files)
+        return of_rows and not (self.failures or self.lacks_records or undetermined)
+
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed` unless the report is `ok`."""
         if not self.ok:

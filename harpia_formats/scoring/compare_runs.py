@@ -67,9 +67,10 @@ class ComparisonReport(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether both inputs are valid and each score was compared."""
-        is_whole = self.first.report.ok and self.second.report.ok
-        return is_whole and all(score.comparison for score in self.compared)
+        """Whether both inputs were read as asked for and each score was compared."""
+        reports = (self.first.report, self.second.report)
+        is_read = bool(self.compared) and all(one.ok_without_invalid for one in reports)
+        return is_read and all(score.comparison for score in self.compared)
 
     def raise_for_errors(self) -> None:
         """Raise an error unless both inputs were read and each score was compared.

@@ -60,9 +60,10 @@ class StoredReport(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether both inputs are valid and each score was compared."""
-        is_whole = all(report.ok for report in self.reports)
-        return is_whole and all(score.comparison for score in self.compared)
+        """Whether both inputs were read as asked for and each score was compared."""
+        reports = self.reports
+        is_read = bool(self.compared) and all(one.ok_without_invalid for one in reports)
+        return is_read and all(score.comparison for score in self.compared)
 
 
 def is_pooled(name: str, signature: str) -> bool:

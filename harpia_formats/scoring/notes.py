@@ -24,7 +24,8 @@ def notes_of(
         yield f"passed over, without records: {documents[0]}{more}"
     invalid = sum(file.invalid for file in reading.tally.report().files)
     if invalid:
-        yield f"{invalid:,} invalid rows were left out"
+        rows = "1 invalid row was" if invalid == 1 else f"{invalid:,} invalid rows were"
+        yield f"{rows} left out"
     if answers.zeros:
         yield f"{answers.zeros:,} missing answers count as 0"
     is_resampled = options.replicates and any(

@@ -282,8 +282,12 @@ class Scores(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether the input is valid and each metric has a score."""
-        return self.report.ok and all(
+        """Whether the input was read as asked for and each metric has a score.
+
+        Invalid records that were left out as the options ask are no failure.
+        """
+        is_read = self.is_whole and self.report.ok_without_invalid
+        return is_read and all(
             score.value is not None
             for system in self.systems
             for score in system.scores

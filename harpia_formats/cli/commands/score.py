@@ -92,7 +92,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
 
     Exit codes:
     - 0: scored
-    - 1: a row is not valid, or a metric has no score
+    - 1: a row is not valid and not skipped, or a metric has no score
     - 2: something could not be read, computed or written
     - 3: a bug in harpia-formats
     """

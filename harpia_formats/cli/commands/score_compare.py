@@ -86,7 +86,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
 
     Exit codes:
     - 0: compared
-    - 1: a row is not valid, or a metric has no result
+    - 1: a row is not valid and not skipped, or a metric has no result
     - 2: something could not be read or computed, no question is in both inputs, or
       stored scores were computed differently
     - 3: a bug in harpia-formats

@@ -121,8 +121,8 @@ def test_usage_error_is_one_line(data: Path, words: list[str], message: str) -> 
     assert b"Traceback" not in result.stderr
 
 
-def test_an_invalid_row_ends_it(data: Path) -> None:
-    """A row that is not valid is printed with its place, and the exit code is 1."""
+def test_an_invalid_row_ends_it_unless_it_is_skipped(data: Path) -> None:
+    """A row that is not valid is printed with its place; to skip it is no failure."""
     (data / "runs.jsonl").write_bytes(lines_of() + b'{"input": 7}\n')
 
     broken = run("runs.jsonl", "-m", "em", cwd=data)
@@ -131,8 +131,22 @@ def test_an_invalid_row_ends_it(data: Path) -> None:
     assert broken.returncode == 1
     assert b"runs.jsonl:4:" in broken.stderr
     assert broken.stdout == b""
-    assert left.returncode == 1
+    assert left.returncode == 0
+    assert b"runs.jsonl:4:" in left.stderr
+    assert b"1 invalid row was left out" in left.stderr
     assert table_of(left)[1][:2] == ["em", "0.6667"]
+
+
+def test_records_without_a_verdict_are_not_skipped(data: Path) -> None:
+    """With --skip-invalid, a file of no known format is still a failure."""
+    (data / "more").mkdir()
+    (data / "more" / "runs.jsonl").write_bytes(lines_of())
+    (data / "more" / "unknown.json").write_text('{"prompt": 5}')
+
+    result = run("more", "-m", "em", "--skip-invalid", cwd=data)
+
+    assert result.returncode == 1
+    assert b"S301" in result.stderr
 
 
 def test_nothing_is_left_of_results_that_fail(data: Path) -> None:
