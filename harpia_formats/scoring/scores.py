@@ -228,9 +228,18 @@ class Scores(Result):
             f"{'none' if score.value is None else f'{score.value:.4f}'}"
             for score in self
         ]
-        answers = sum(system.answers for system in self.systems)
         models = f" of {len(self.systems):,} models" if len(self.systems) > 1 else ""
-        return f"{', '.join(values)} over {answers:,} answers{models}"
+        return f"{', '.join(values)} over {self._counts()}{models}"
+
+    def _counts(self) -> str:
+        """Return how many answers are scored, and how many there are if not all are."""
+        answers = sum(system.answers for system in self.systems)
+        counts = [{score.count for score in system.scores} for system in self.systems]
+        least, most = (sum(map(end, filter(None, counts))) for end in (min, max))
+        if least == most == answers:
+            return f"{answers:,} answers"
+        scored = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        return f"{scored} of {answers:,} answers"
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each score of all answers and of each group."""

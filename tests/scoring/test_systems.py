@@ -256,3 +256,15 @@ def test_unknown_model_is_the_only_error(missing: str | None) -> None:
     ):
         problems.extend(scoring)
     assert problems == []
+
+
+def test_headline_counts_scored_answers() -> None:
+    """It says how many of all answers are scored, unless all are."""
+    missing: Outputs = [{"model": "org/right", "text": None}]
+    data = lines(*[RIGHT] * 2, *[missing] * 10)
+
+    some = harpia_formats.score(data, metrics=("em",), missing="skip")
+    every = harpia_formats.score(data, metrics=("em",), missing="zero")
+
+    assert some.headline().endswith(" over 2 of 12 answers")
+    assert every.headline().endswith(" over 12 answers")
