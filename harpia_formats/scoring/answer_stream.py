@@ -254,7 +254,7 @@ class AnswerScorer:
             )
             self._refusal = self._refusal or error
             if not self._is_model_unknown:
-                self.check_refusal()
+                raise self._refusal
             return
 
         def problem() -> Problem:
@@ -270,8 +270,13 @@ class AnswerScorer:
         """Whether a model is wanted of which no answer was read yet."""
         return self.models.wanted is not None and not self.models.found
 
-    def check_refusal(self) -> None:
-        """Raise `ScoreError` if an answer without a score is refused."""
+    def check_model(self) -> None:
+        """Check that the wanted model has answers, after the last record.
+
+        Raises `ConversionError` if not, and `ScoreError` if an answer without a score
+        is refused.
+        """
+        self.models.check()
         if self._refusal is not None:
             raise self._refusal
 

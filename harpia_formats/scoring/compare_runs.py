@@ -16,6 +16,7 @@ from harpia_formats.model.result import Result
 from harpia_formats.scoring.compared import (
     ComparedScore,
     check_one_model,
+    compared_headline,
     paired_test,
     with_adjusted,
     with_references,
@@ -30,6 +31,7 @@ from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.scores import ComputedMetric, Scores
 from harpia_formats.scoring.select_metrics import check_same_metrics
 from harpia_formats.scoring.system_answers import SystemAnswers, common_groups
+from harpia_formats.scoring.verdicts import common_verdicts, notes_on_metrics
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,7 +49,7 @@ class ComparisonReport(Result):
 
     def headline(self) -> str:
         """Return the differences in one line."""
-        return "; ".join(score.headline() for score in self.compared) or "no scores"
+        return compared_headline(self.compared, self.only_first, self.only_second)
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each score that was compared."""
@@ -81,7 +83,7 @@ class ComparisonReport(Result):
             scores.raise_for_errors()
         for score in self.compared:
             if score.comparison is None:
-                raise ScoreError(f"no pair of answers has two scores by {score.name}")
+                raise ScoreError(f"{score.name} is not compared: {score.reason}")
 
 
 class ScoreComparison:
@@ -136,17 +138,17 @@ class ScoreComparison:
             return ComparisonReport((), first, second, 0, 0)
         ours, theirs = self._sides
         check_one_model(ours.models, theirs.models)
-        check_same_metrics(first.measured, second.measured)
+        places = self._places(first, second)
         matched = match_questions(ours.questions, theirs.questions)
         ours.sort(matched.first)
         theirs.sort(matched.second)
-        count = sum(len(metric.names) for metric in first.measured)
-        test = self._test.of_many(count)
+        metrics = [(first.measured[pair[0]], pair) for pair in places]
+        test = self._test.of_many(sum(len(metric.names) for metric, _ in metrics))
         compared = [
             score
-            for number, metric in enumerate(first.measured)
+            for metric, pair in metrics
             for score in self._compared(
-                metric, self._paired(number, metric, matched.keys), test
+                metric, self._paired(pair, metric, matched.keys), test
             )
         ]
         return ComparisonReport(
@@ -155,11 +157,35 @@ class ScoreComparison:
             second,
             matched.only_first,
             matched.only_second,
-            (*_notes(first.said, second.said), *matched.notes),
+            (
+                *_notes(first.said, second.said),
+                *notes_on_metrics(first.measured, second.measured),
+                *matched.notes,
+            ),
         )
 
+    def _places(self, first: Scores, second: Scores) -> list[tuple[int, int]]:
+        """Return the places of each metric that is compared, in both inputs.
+
+        Raises `ScoreError` if there is none, or if one was computed in different ways.
+        """
+        are_verdicts = [run.are_verdicts for run in self._runs]
+        if are_verdicts[0] != are_verdicts[1]:
+            holds = [
+                "verdicts of a judge" if are else "answers" for are in are_verdicts
+            ]
+            raise ScoreError(
+                f"the first input holds {holds[0]}, and the second {holds[1]}, which "
+                "have no common score: compare verdicts with verdicts, or answers with "
+                "answers"
+            )
+        if all(are_verdicts):
+            return common_verdicts(first.measured, second.measured)
+        check_same_metrics(first.measured, second.measured)
+        return [(at, at) for at in range(len(first.measured))]
+
     def _paired(
-        self, number: int, metric: ComputedMetric, keys: Sequence[bytes]
+        self, numbers: tuple[int, int], metric: ComputedMetric, keys: Sequence[bytes]
     ) -> tuple[PairedAnswers, list[int]]:
         """Return the answers to the questions that both have, by one metric.
 
@@ -167,13 +193,13 @@ class ScoreComparison:
         """
         measure = metric.measure
         best = measure.best if measure.is_mean else None
-        paired = PairedAnswers(measure.scores, best)
+        paired = PairedAnswers(measure.scores, best, measure.best)
         unscored = [0, 0]
         pairs = common_groups(*(side.groups() for side in self._sides))
         for question, *places in pairs:
             ours, theirs = (
                 side.rows(number, mine)
-                for side, mine in zip(self._sides, places, strict=True)
+                for side, number, mine in zip(self._sides, numbers, places, strict=True)
             )
             unscored[0] += len(places[0]) - len(ours)
             unscored[1] += len(places[1]) - len(theirs)

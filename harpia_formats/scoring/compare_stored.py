@@ -1,5 +1,6 @@
 """Compare the scores in the records of two data sets, if computed the same way."""
 
+import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -9,6 +10,7 @@ from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.metrics import METRICS
 from harpia_formats.metrics.mean import means
+from harpia_formats.metrics.metric import BEST
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
@@ -17,6 +19,7 @@ from harpia_formats.reading.reader import Reading
 from harpia_formats.scoring.compared import (
     ComparedScore,
     check_one_model,
+    compared_headline,
     paired_test,
     with_adjusted,
 )
@@ -41,7 +44,7 @@ class StoredReport(Result):
 
     def headline(self) -> str:
         """Return the differences in one line."""
-        return "; ".join(score.headline() for score in self.compared) or "no scores"
+        return compared_headline(self.compared, self.only_first, self.only_second)
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each score that was compared."""
@@ -73,6 +76,13 @@ def is_pooled(name: str, signature: str) -> bool:
     """
     metric = METRICS.get((signature or name).partition("|")[0])
     return metric is not None and metric.is_pooled
+
+
+def declared_best(signature: str) -> float:
+    """Return the best score on the scale that a signature declares, else infinity."""
+    parts = signature.split("|")
+    found = (best for scale, best in BEST.items() if f"scale:{scale}" in parts)
+    return next(found, math.inf)
 
 
 class StoredComparison:
@@ -213,7 +223,8 @@ class StoredComparison:
         # A stored score declares no scale: 100 if one is above 1.
         every = (value for found in (ours, theirs) for value in chain(*found.values()))
         best = 100.0 if max(every, default=0.0) > 1 else 1.0
-        paired = PairedAnswers(means(1), best)
+        signature = next(iter(self._sides[0].signatures[name]))
+        paired = PairedAnswers(means(1), best, declared_best(signature))
         for question in sorted(ours.keys() & theirs.keys()):
             # The statistics of a mean: a value, and their number.
             one, other = (
@@ -228,7 +239,7 @@ class StoredComparison:
             first,
             second,
             comparison,
-            next(iter(self._sides[0].signatures[name])),
+            signature,
             len(paired.keys),
             (len(keys) - len(ours), len(keys) - len(theirs)),
         )

@@ -37,13 +37,27 @@ class ComparedScore:
     #: The p-value adjusted for all scores that are compared together, by Holm.
     adjusted_p: float | None = None
 
+    @property
+    def reason(self) -> str:
+        """Why no difference can be tested, "" if it was."""
+        if self.comparison is not None:
+            return ""
+        if self.questions == 1:
+            return "one question: no difference can be tested"
+        if not self.questions:
+            return "no question has a scored answer of both systems"
+        return "a system has no score"
+
     def headline(self) -> str:
         """Return the difference in one line."""
         name = f"{self.metric}.{self.name}"
         if self.comparison is None:
-            return f"{name}: not compared"
+            return f"{name}: {self.reason}"
         found = self.comparison
-        return f"{name}: {found.difference:+.4f}, p {found.p_value:.4g}"
+        return (
+            f"{name}: {found.difference:+.4f}, p {found.p_value:.4g} over "
+            f"{self.questions:,} questions"
+        )
 
     def as_row(self) -> dict[str, Any]:
         """Return the comparison as a row of a table."""
@@ -54,12 +68,26 @@ class ComparedScore:
             "first": self.first,
             "second": self.second,
             **{name: getattr(self.comparison, name, None) for name in names},
+            **({"remark": self.reason} if self.comparison is None else {}),
             "adjusted_p": self.adjusted_p,
             "questions": self.questions,
             "unscored_first": self.unscored[0],
             "unscored_second": self.unscored[1],
             "signature": self.signature,
         }
+
+
+def compared_headline(
+    compared: Iterable[ComparedScore], only_first: int, only_second: int
+) -> str:
+    """Return the differences in one line, and how many questions one system has."""
+    parts = [score.headline() for score in compared] or ["no scores"]
+    if only_first or only_second:
+        parts.append(
+            f"{only_first:,} questions only in the first, {only_second:,} only in the "
+            "second"
+        )
+    return "; ".join(parts)
 
 
 def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:

@@ -35,8 +35,11 @@ class Comparison:
     test: str = ""
     method: str = ""
     #: The smallest difference that as many questions detect with a power of 80 %, None
-    #: if the systems do not differ on any question.
+    #: if the systems do not differ on any question, or if it is `beyond_scale`.
     detectable: float | None = None
+    #: The same difference if it is larger than the scale of the score, so that as many
+    #: questions detect none.
+    beyond_scale: float | None = None
     #: Why the interval is approximate, "" if it is not.
     remark: str = ""
 
@@ -61,6 +64,8 @@ def _comparison(
     if difference is None or limits is None:
         return None
     p_value = test.p_value(answers, at, difference, replicated)
+    detectable = _detectable(answers, at, replicated, test.level)
+    is_beyond = detectable is not None and detectable > answers.widest
     return Comparison(
         difference,
         *limits,
@@ -68,7 +73,8 @@ def _comparison(
         p_value.is_least,
         p_value.test,
         test.method,
-        _detectable(answers, at, replicated, test.level),
+        None if is_beyond else detectable,
+        detectable if is_beyond else None,
         "" if answers.differing() >= FEW else FEW_DIFFER,
     )
 

@@ -19,6 +19,8 @@ class PairedAnswers:
     scores: Scores
     #: The best score of a metric that is a mean, None for a pooled metric.
     best: float | None
+    #: The largest difference that the scale allows, infinite if it is not known.
+    widest: float = math.inf
     #: The digests of the questions.
     keys: list[bytes] = field(default_factory=list)
     first: list[Sequence[float]] = field(default_factory=list)

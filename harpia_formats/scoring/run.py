@@ -19,11 +19,7 @@ from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import Receive
 from harpia_formats.registry import adapter_of, result_format_named
 from harpia_formats.scoring.answer_stream import AnswerScorer
-from harpia_formats.scoring.checks import (
-    check_names,
-    check_unused,
-    first_problem,
-)
+from harpia_formats.scoring.checks import check_names, check_unused, first_problem
 from harpia_formats.scoring.groups import NONE, AnswerGrouping
 from harpia_formats.scoring.measure import BatchQueue
 from harpia_formats.scoring.notes import notes_of
@@ -197,8 +193,7 @@ class Scoring:
 
     def _score_answers(self) -> Generator[Problem, None, None]:
         """Read and score all answers; yield the problems of the data."""
-        answers = self._answers
-        options = self._options
+        answers, options = self._answers, self._options
         with open_pool(options.jobs, options.executor, options.engine) as pool:
             batches = BatchQueue(answers.measured, answers.add_results, pool)
             problems = self._reading.problems(
@@ -212,8 +207,7 @@ class Scoring:
             answers.submit_waiting(batches)
             batches.finish()
         if self._is_readable:
-            self._models.check()
-            answers.check_refusal()
+            answers.check_model()
         yield from answers.pop_last_problems()
         answers.totals.finish()
         self._finish()
@@ -271,6 +265,11 @@ class Scoring:
             self._names = self._files.commit()
 
     @property
+    def are_verdicts(self) -> bool:
+        """Whether the inputs hold verdicts of a judge, and not answers."""
+        return self._answers.are_verdicts
+
+    @property
     def _is_readable(self) -> bool:
         report = self._reading.tally.report()
         is_read = report.ok or self._options.skips_invalid
@@ -278,8 +277,7 @@ class Scoring:
 
     def scores(self) -> Scores:
         """Return the scores, after the iteration has ended."""
-        answers = self._answers
-        problems = tuple(self._problems)
+        answers, problems = self._answers, tuple(self._problems)
         return Scores(
             profile=self._profile.id,
             measured=answers.measured,
@@ -298,5 +296,5 @@ class Scoring:
     def _notes(self) -> tuple[str, ...]:
         """Return notes on the run and on the selection, for people."""
         chosen = () if self._metrics is None else self._metrics.notes
-        notes = notes_of(self._options, self._answers, self._reading)
-        return (*chosen, *notes, *self._files.notes)
+        found = notes_of(self._options, self._answers, self._reading)
+        return (*chosen, *found, *self._files.notes)

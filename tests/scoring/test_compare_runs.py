@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from harpia_formats import compare_scores, score
+from harpia_formats.cli.output.score_table import comparison_lines
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.scoring.compare_runs import ComparisonReport
+from harpia_formats.scoring.compare_runs import ComparisonReport, ScoreComparison
 from harpia_formats.scoring.compare_stored import StoredComparison, StoredReport
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.paired import holm, questions_for
@@ -480,6 +481,46 @@ def test_a_detectable_difference_is_what_the_questions_allow() -> None:
     assert 0.1 < least < 0.4
     assert questions_for(least, least, 40) == 40
     assert questions_for(least / 2, least, 40) == 160
+
+
+def test_no_detectable_difference_is_beyond_the_scale() -> None:
+    """Questions that detect none on the scale have none, and still tell how many do."""
+    ours, theirs = system(0.9)[:4], system(0.9)[:4]
+    ours[0]["outputs"][0]["text"] = theirs[1]["outputs"][0]["text"] = "?"
+
+    (found,) = compare_scores(lines(ours), lines(theirs), metrics=("em",)).compared
+
+    assert found.comparison is not None
+    assert found.comparison.detectable is None
+    assert found.comparison.beyond_scale is not None
+    assert found.comparison.beyond_scale > 1
+    (line,) = [line for line in comparison_lines([found], 0.1) if "80 %" in line]
+    assert "4 questions detect no difference on the scale with 80 % power" in line
+    assert line.endswith(" one of 0.1")
+
+
+def test_one_question_tests_no_difference() -> None:
+    """The table and the exception say that it is one question."""
+    data = lines(system(1)[:1])
+    run = ScoreComparison([data], [data], ScoreOptions(metrics=("em",)))
+    assert list(run) == []
+    report = run.report()
+
+    assert not report.ok
+    text = "\n".join(comparison_lines(report.compared))
+    assert "one question: no difference can be tested" in text
+    assert report.table()[0]["remark"] in text
+    with pytest.raises(ScoreError, match="one question: no difference can be tested"):
+        compare_scores(data, data, metrics=("em",))
+
+
+def test_headline_counts_questions() -> None:
+    """It says how many questions were compared, and how many only one side has."""
+    found = compare_scores(
+        lines(system(0.9)[10:]), lines(system(0.4)[:-20]), metrics=("em",)
+    )
+
+    assert "over 30 questions; 20 questions only in the first, 10 only" in repr(found)
 
 
 def test_stored_scores_of_pooled_metrics_are_refused() -> None:

@@ -171,6 +171,35 @@ def test_verdicts_of_one_judge_are_compared() -> None:
     assert score.comparison.p_value < 0.05
 
 
+def test_outputs_that_both_judges_have_are_compared() -> None:
+    """Outputs of one file only are named in a note, whatever their order is."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    ours = [{"good": True, "score": at % 2} for at in range(COUNT)]
+    theirs = [{"score": 1, "fine": 1, "fair": 2}] * COUNT
+
+    found = harpia_formats.compare_scores(lines(ours), lines(theirs))
+    (score,) = found.compared
+
+    assert (score.name, score.first, score.second) == ("score", 0.5, 1)
+    assert found.said == (
+        "not compared, since only the first input has it: good",
+        "not compared, since only the second input has it: fine, fair",
+    )
+    with pytest.raises(ScoreError, match=r"first has good, score; the second other$"):
+        harpia_formats.compare_scores(lines(ours), lines([{"other": 1}] * COUNT))
+
+
+def test_verdicts_are_not_compared_with_answers() -> None:
+    """It is an error that names what each input holds, in either order."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    answer = b'{"prompt": "?", "references": ["a"], "outputs": [{"text": "a"}]}\n'
+
+    with pytest.raises(ScoreError, match=r"verdicts of a judge, and the second ans"):
+        harpia_formats.compare_scores(lines(rated(3)), answer)
+    with pytest.raises(ScoreError, match=r"answers, and the second verdicts of a"):
+        harpia_formats.compare_scores(answer, lines(rated(3)))
+
+
 def test_verdicts_of_other_judges_are_not_compared() -> None:
     """Verdicts with different signatures have no common score and no difference."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")

@@ -153,7 +153,7 @@ def _comparison_cells(score: ComparedScore) -> Iterator[tuple[str, str]]:
     yield "B", _number(score.second)
     found = score.comparison
     for name in _COMPARED[2:]:
-        yield name, ""
+        yield name, score.reason if name == "interval" else ""
     if found is not None:
         yield "A - B", f"{found.difference:+.4f}"
         mark = f" {_APPROXIMATE}" if found.remark else ""
@@ -195,13 +195,18 @@ def _labelled(
 
 def _size_lines(score: ComparedScore, detect: float | None) -> Iterator[str]:
     """Yield which difference the questions detect, and how many detect `detect`."""
-    if score.comparison is None or score.comparison.detectable is None:
+    if score.comparison is None:
         return
-    least = score.comparison.detectable
-    line = (
-        f"{_full_name(score.metric, score.name)}: {score.questions:,} questions detect "
-        f"a difference of {least:.4f} with 80 % power"
-    )
+    least, beyond = score.comparison.detectable, score.comparison.beyond_scale
+    name = _full_name(score.metric, score.name)
+    if least is not None:
+        found = f"{score.questions:,} questions detect a difference of {least:.4f}"
+    elif beyond is not None:
+        least = beyond
+        found = f"{score.questions:,} questions detect no difference on the scale"
+    else:
+        return
+    line = f"{name}: {found} with 80 % power"
     if detect is not None:
         count = questions_for(detect, least, score.questions)
         line += f", and {count:,} one of {detect:g}"
