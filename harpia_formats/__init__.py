@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
     from harpia_formats.python_api.arguments import (
         ConvertArguments,
+        DiffArguments,
         Input,
         ReadArguments,
+        RoundtripArguments,
         ScoreArguments,
         ValidateArguments,
         WriteArguments,
@@ -264,13 +266,13 @@ def write(
 
 
 def roundtrip(
-    *inputs: Input, via: str, **options: Unpack[ConvertArguments]
+    *inputs: Input, via: str, **options: Unpack[RoundtripArguments]
 ) -> DifferenceReport:
     """Convert `inputs` into the format `via` and back; return what differs.
 
-    Nothing is written. The options and errors are those of `convert`, with two
-    differences: `on_invalid` is "fail" or "skip", and `constants` also give fields that
-    the format `via` does not hold.
+    Nothing is written. The options and errors are those of `convert` as far as they
+    decide what becomes of a record; `on_invalid` is "fail" or "skip", and `constants`
+    also give fields that the format `via` does not hold.
     """
     from harpia_formats.comparison.round_trip import RoundTrip
     from harpia_formats.conversion.options import ConvertOptions
@@ -278,11 +280,16 @@ def roundtrip(
         errors_with_arguments,
         with_arguments,
     )
+    from harpia_formats.python_api.arguments import RoundtripArguments
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
 
     with errors_with_arguments():
-        run = RoundTrip(file_inputs(inputs), via, make_options(ConvertOptions, options))
+        run = RoundTrip(
+            file_inputs(inputs),
+            via,
+            make_options(ConvertOptions, options, RoundtripArguments.__annotations__),
+        )
         problems = tuple(run)
     report = _read_whole(run.report(), problems)
     for field in report.fields.values():
@@ -295,18 +302,20 @@ def diff(
     right: Input,
     *,
     to: str | None = None,
-    **options: Unpack[ConvertArguments],
+    **options: Unpack[DiffArguments],
 ) -> DifferenceReport:
     """Compare two data sets of any formats record by record; return what differs.
 
     Records are matched by their ids, or by their prompts where one side has no ids.
     `from_` is the format of `left` and `to` that of `right`, detected if not given. The
-    other options are `columns`, `delimiter`, `model`, `on_invalid` ("fail" or "skip"),
-    `max_row_bytes` and `progress` of `convert`. The errors are those of `convert`.
+    other options are `columns`, `delimiter`, `exclude`, `model`, `on_invalid` ("fail" or
+    "skip"), `max_row_bytes` and `progress` of `convert`. The errors are those of
+    `convert`.
     """
     from harpia_formats.comparison.diff import Comparison
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.python_wording import errors_with_arguments
+    from harpia_formats.python_api.arguments import DiffArguments
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
 
@@ -314,7 +323,7 @@ def diff(
         run = Comparison(
             file_inputs([left]),
             file_inputs([right]),
-            make_options(ConvertOptions, options),
+            make_options(ConvertOptions, options, DiffArguments.__annotations__),
             to,
         )
         problems = tuple(run)

@@ -12,6 +12,8 @@ from harpia_formats.cli.app import app_for
 from harpia_formats.metrics import METRICS
 from harpia_formats.python_api.arguments import (
     ConvertArguments,
+    DiffArguments,
+    RoundtripArguments,
     ScoreArguments,
     ValidateArguments,
 )
@@ -61,8 +63,8 @@ them, and the keyword argument of the Python function that does the same.
 ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
     "validate": (ValidateArguments, ()),
     "convert": (ConvertArguments, ("to", "output")),
-    "roundtrip": (ConvertArguments, ("via",)),
-    "diff": (ConvertArguments, ("to",)),
+    "roundtrip": (RoundtripArguments, ("via",)),
+    "diff": (DiffArguments, ("to",)),
     "score": (ScoreArguments, ("to", "output")),
     "score compare": (ScoreArguments, ("models", "test")),
     "detect": (object, ("delimiter", "exclude")),

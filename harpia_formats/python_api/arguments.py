@@ -85,6 +85,30 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     row_timeout: float
 
 
+class DiffArguments(TypedDict, total=False):
+    """The options of `diff`."""
+
+    columns: Mapping[str, str] | None
+    delimiter: str | None
+    exclude: Sequence[str]
+    max_row_bytes: int
+    from_: str | None
+    model: str | None
+    on_invalid: OnInvalid | Literal["fail", "skip"]
+    progress: Progress | None
+
+
+class RoundtripArguments(DiffArguments, total=False):
+    """The options of `roundtrip`."""
+
+    references: References | Literal["first", "expand", "fail"]
+    responses: Responses | Literal["expand", "first", "list", "fail"]
+    turns: Turns | Literal["last", "transcript", "fail"]
+    constants: Mapping[str, Any]
+    score: Literal["em", "f1"] | None
+    keep_extra: bool
+
+
 class WriteArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=False):
     """The options of `write`."""
 
@@ -107,7 +131,7 @@ class WriteArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=F
 
 
 class ConvertArguments(WriteArguments, total=False):
-    """The options of `convert`, `roundtrip` and `diff`."""
+    """The options of `convert`."""
 
     from_: str | None
 

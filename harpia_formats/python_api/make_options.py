@@ -2,7 +2,7 @@
 
 import os
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import fields
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -26,13 +26,22 @@ _words: dict[Any, str] = {
 }
 
 
-def make_options(kind: Callable[..., _Options], given: Mapping[str, Any]) -> _Options:
+def make_options(
+    kind: Callable[..., _Options],
+    given: Mapping[str, Any],
+    known: Container[str] | None = None,
+) -> _Options:
     """Return the options `kind`, a dataclass, with the `given` values by name.
 
-    Lists are taken where several names are expected. Raises `OptionError` for a name
-    that is no option and for a value of another type, and what `kind` raises.
+    Only those in `known` are options, or all if it is None. Lists are taken where
+    several names are expected. Raises `OptionError` for a name that is no option and
+    for a value of another type, and what `kind` raises.
     """
-    types_by_name = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    types_by_name = {
+        field.name: field.type
+        for field in fields(kind)  # type: ignore[arg-type]  # a dataclass
+        if known is None or field.name in known
+    }
     values = {}
     for name, value in given.items():
         if name not in types_by_name:

@@ -13,6 +13,8 @@ from harpia_formats.conversion.options import FILLING_METRICS, ConvertOptions
 from harpia_formats.python_api import arguments
 from harpia_formats.python_api.arguments import (
     ConvertArguments,
+    DiffArguments,
+    RoundtripArguments,
     ScoreArguments,
     ValidateArguments,
     WriteArguments,
@@ -61,6 +63,14 @@ def test_literals_are_the_members_of_their_enums() -> None:
 
     assert len(compared) > 5
     assert get_args(get_args(hint)[0]) == FILLING_METRICS
+
+
+@pytest.mark.parametrize("described", [DiffArguments, RoundtripArguments])
+def test_comparisons_have_options_of_conversions(described: Any) -> None:
+    """Each option of `diff` and `roundtrip` is one of `convert`."""
+    known = get_type_hints(ConvertArguments)
+
+    assert get_type_hints(described).keys() < known.keys()
 
 
 #: A program of a user, each line with what mypy says of it ("" for nothing).

@@ -26,6 +26,16 @@ def validate(**options: Any) -> Any:
     return harpia_formats.validate(ROW, **options)
 
 
+def diff(**options: Any) -> Any:
+    """Compare a row with itself with options."""
+    return harpia_formats.diff(ROW, ROW, **options)
+
+
+def roundtrip(**options: Any) -> Any:
+    """Convert a row there and back with options."""
+    return harpia_formats.roundtrip(ROW, via="record", **options)
+
+
 WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (validate, {"formt": "nemo"}, "no option formt; did you mean format"),
     (validate, {"examples": "5"}, "examples must be a whole number, not '5'"),
@@ -43,6 +53,11 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (score, {"metric": ("em",)}, "did you mean metrics"),
     (score, {"missing": "zro"}, "did you mean 'zero'"),
     (score, {"level": "0.9"}, "level must be a number"),
+    (diff, {"ids": "hash"}, "no option ids; known: columns, delimiter"),
+    (diff, {"keep_extra": True}, "no option keep_extra"),
+    (roundtrip, {"overwrite": True}, "no option overwrite"),
+    (roundtrip, {"min_records": 1}, "no option min_records"),
+    (roundtrip, {"turns": "lst"}, "did you mean last"),
     (score, {"zzz": 1}, "known: from_, metrics"),
 ]
 
