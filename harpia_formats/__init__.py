@@ -308,8 +308,8 @@ def diff(
 
     Records are matched by their ids, or by their prompts where one side has no ids.
     `from_` is the format of `left` and `to` that of `right`, detected if not given. The
-    other options are `columns`, `delimiter`, `exclude`, `model`, `on_invalid` ("fail" or
-    "skip"), `max_row_bytes` and `progress` of `convert`. The errors are those of
+    other options are `columns`, `delimiter`, `exclude`, `model`, `on_invalid` ("fail"
+    or "skip"), `max_row_bytes` and `progress` of `convert`. The errors are those of
     `convert`.
     """
     from harpia_formats.comparison.diff import Comparison

@@ -53,7 +53,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (score, {"metric": ("em",)}, "did you mean metrics"),
     (score, {"missing": "zro"}, "did you mean 'zero'"),
     (score, {"level": "0.9"}, "level must be a number"),
-    (diff, {"ids": "hash"}, "no option ids; known: columns, delimiter"),
+    (diff, {"ids": "hash"}, "no option ids; known: from_, model"),
     (diff, {"keep_extra": True}, "no option keep_extra"),
     (roundtrip, {"overwrite": True}, "no option overwrite"),
     (roundtrip, {"min_records": 1}, "no option min_records"),
