@@ -170,15 +170,17 @@ def detect(
     The inputs are those of `validate`; files that match a pattern of `exclude` are left
     out. Only the beginning of a file is read: 1,000 records or 8 MB. `delimiter` is
     that of tables, as in `validate`. A file that cannot be read has the reason in
-    `reason`. Raises `ValueError` if there is no input or `delimiter` is none, and
-    `TypeError` for an input of another type.
+    `reason`. Raises `ValueError` if there is no input, if `delimiter` is none or a
+    pattern is empty, and `TypeError` for an input of another type.
     """
     from harpia_formats.detection.detect_files import detect_files
+    from harpia_formats.io.exclude import Exclusion, check_patterns
     from harpia_formats.io.inputs import checked_inputs
     from harpia_formats.python_api.inputs import file_inputs
 
     checked = checked_inputs(file_inputs(inputs))
-    return tuple(detect_files(checked, delimiter, exclude))
+    check_patterns(exclude)
+    return tuple(detect_files(checked, delimiter, Exclusion(exclude)))
 
 
 def convert(

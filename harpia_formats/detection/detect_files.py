@@ -37,17 +37,17 @@ _document_containers = {Container.DOCUMENT, Container.WRAPPED, Container.COLUMNS
 def detect_files(
     inputs: Iterable[Input],
     delimiter: str | None = None,
-    exclude: Iterable[str] = (),
+    exclusion: Exclusion | None = None,
 ) -> Iterator[Detected]:
     """Yield the detected format of each file behind `inputs`, in their order.
 
-    Files that match a pattern of `exclude` are left out. Raises nothing for files that
+    What `exclusion` matches is left out. Raises nothing for files that
     cannot be read: `reason` says why. Raises `ValueError` if `delimiter` is no
     delimiter.
     """
     check_delimiter(delimiter)
     formats = tuple(all_formats().values())
-    for source in sources_of_inputs(inputs, Exclusion(exclude)):
+    for source in sources_of_inputs(inputs, exclusion):
         if isinstance(source, SourceError):
             yield Detected(source.path, reason=source.reason)
         else:

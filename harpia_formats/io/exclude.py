@@ -5,12 +5,21 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 
 from harpia_formats.io.source import Source
+from harpia_formats.model.errors import OptionError
 
 
 def check_patterns(patterns: Iterable[str]) -> None:
-    """Raise `TypeError` if `patterns` is one text and not several."""
+    """Raise `TypeError` if `patterns` is one text and not several.
+
+    Raises `OptionError` for a pattern without a name, which would match nothing.
+    """
     if isinstance(patterns, str):
         raise TypeError("exclude takes several patterns, such as ('logs', '*.old')")
+    for pattern in patterns:
+        if not _parts_of(pattern):
+            raise OptionError(
+                f"--exclude {pattern!r} names no file: give a pattern such as '*.old'"
+            )
 
 
 class Exclusion:
@@ -23,11 +32,15 @@ class Exclusion:
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
         """Take the patterns."""
-        self._patterns = [
-            tuple(part for part in pattern.split("/") if part not in {"", "."})
-            for pattern in patterns
-        ]
+        self._patterns = {pattern: _parts_of(pattern) for pattern in patterns}
+        #: The patterns that matched no file so far.
+        self._unmatched = dict.fromkeys(self._patterns)
         self.count = 0
+
+    @property
+    def unmatched(self) -> tuple[str, ...]:
+        """The patterns that matched no file so far."""
+        return tuple(self._unmatched)
 
     def left(self, sources: Iterable[Source], folder: str) -> Iterator[Source]:
         """Yield the sources, found below `folder`, that no pattern matches."""
@@ -38,13 +51,23 @@ class Exclusion:
                 yield source
 
     def _matches(self, parts: tuple[str, ...]) -> bool:
-        return any(
-            _matches_path(parts, pattern)
-            if len(pattern) > 1
-            else any(fnmatchcase(part, *pattern) for part in parts)
-            for pattern in self._patterns
-            if pattern
-        )
+        found = [
+            given
+            for given, pattern in self._patterns.items()
+            if (
+                _matches_path(parts, pattern)
+                if len(pattern) > 1
+                else any(fnmatchcase(part, *pattern) for part in parts)
+            )
+        ]
+        for given in found:
+            self._unmatched.pop(given, None)
+        return bool(found)
+
+
+def _parts_of(pattern: str) -> tuple[str, ...]:
+    """Return the steps of a pattern."""
+    return tuple(part for part in pattern.split("/") if part not in {"", "."})
 
 
 def _matches_path(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
@@ -127,6 +127,14 @@ def _sources_of(given: Input) -> list[Source]:
     if isinstance(given, (str, PathLike)):
         return find_sources([given])
     return [Source(str(getattr(given, "name", "<stream>")), given)]
+
+
+def input_of(inputs: Iterable[Input], path: str) -> str:
+    """Return the input by which a file was found, such as a folder, else `path`."""
+    for name in map(_name_of, inputs):
+        if name and path.startswith((f"{name.rstrip('/')}/", f"{PurePath(name)}/")):
+            return name
+    return path
 
 
 def _name_of(given: Input) -> str:

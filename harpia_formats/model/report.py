@@ -94,6 +94,8 @@ class Report(Result):
     problems: tuple[Problem, ...]
     #: How many files `exclude` left out.
     excluded: int = 0
+    #: The patterns of `exclude` that matched no file.
+    unmatched: tuple[str, ...] = ()
 
     @property
     def errors(self) -> int:

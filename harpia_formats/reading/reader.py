@@ -198,7 +198,9 @@ class Reading:
             if self._options.fail_fast and not self.tally.report().ok:
                 return
         self.tally.excluded = self._exclusion.count
-        yield tuple(end_of_run(self.tally, self._plan, self._options.min_records))
+        self.tally.unmatched = self._exclusion.unmatched
+        least = self._options.min_records
+        yield tuple(end_of_run(self.tally, self._plan, least, self.inputs))
 
     @property
     def documents(self) -> Sequence[str]:

@@ -109,7 +109,9 @@ class Validation:
                     return
             pairs.check_used()
         self._tally.excluded = self._exclusion.count
-        yield from end_of_run(self._tally, self._plan, self._options.min_records)
+        self._tally.unmatched = self._exclusion.unmatched
+        least = self._options.min_records
+        yield from end_of_run(self._tally, self._plan, least, self._inputs)
 
     def _of_schema(self) -> Iterator[Problem]:
         """Yield what is doubtful about the user's schema, as problems of its file."""

@@ -6,6 +6,7 @@ from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.io.discovery import is_data_name
 from harpia_formats.io.file_kinds import OtherKindError, counted_kinds
+from harpia_formats.io.inputs import Input, input_of
 from harpia_formats.io.reader import SourceError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import TOO_FEW_RECORDS, FileCount
@@ -41,10 +42,13 @@ def note_if_skipped(
         count.reason = "is in no known format"
 
 
-def end_of_run(tally: Tally, run: RunPlan, min_records: int) -> Iterator[Problem]:
+def end_of_run(
+    tally: Tally, run: RunPlan, min_records: int, inputs: Sequence[Input]
+) -> Iterator[Problem]:
     """Yield the problems of all files together: those passed over, too few records.
 
-    If all files were passed over, the first is one that could not be read.
+    They are placed at the input, such as a folder, and not at one of its files. If all
+    files were passed over, the first is one that could not be read.
     """
     skipped = [count for count in tally.files if count.skipped]
     if skipped and len(skipped) == len(tally.files):
@@ -54,7 +58,8 @@ def end_of_run(tally: Tally, run: RunPlan, min_records: int) -> Iterator[Problem
     elif skipped and SKIPPED_FILES in run.rules:
         help_ = "--exclude PATTERN leaves files out; name a file to have it as an error"
         message = f"passed over: {counted_kinds(file.skipped for file in skipped)}"
-        yield from _problem(tally, skipped[0], SKIPPED_FILES, message, help_)
+        name = input_of(inputs, skipped[0].path)
+        yield from _problem(tally, skipped[0], name, SKIPPED_FILES, message, help_)
     records = sum(
         count.valid if run.for_reading else count.records for count in tally.files
     )
@@ -62,13 +67,15 @@ def end_of_run(tally: Tally, run: RunPlan, min_records: int) -> Iterator[Problem
         what = "valid records" if run.for_reading else "records"
         message = f"there are {records:,} {what}, fewer than {min_records:,}"
         help_ = "see what is missing; --min-records asks for so many"
-        yield from _problem(tally, tally.files[0], TOO_FEW_RECORDS, message, help_)
+        first = next((one for one in tally.files if not one.skipped), tally.files[0])
+        name = input_of(inputs, tally.files[0].path)
+        yield from _problem(tally, first, name, TOO_FEW_RECORDS, message, help_)
 
 
-def _problem(
-    tally: Tally, count: FileCount, code: str, message: str, help_: str
+def _problem(  # noqa: PLR0913, PLR0917 - a problem has so many parts
+    tally: Tally, count: FileCount, name: str, code: str, message: str, help_: str
 ) -> Iterator[Problem]:
-    """Yield a problem of all files, which is counted with one of them."""
-    collector = Collector(rules_of([code]), count.path, 0)
+    """Yield a problem of the input `name`, which is counted with one of its files."""
+    collector = Collector(rules_of([code]), name, 0)
     collector.add(code, message, help_, collector.place(Cursor()))
     yield from tally.keep(count, collector.take())

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from harpia_formats import detect
 from harpia_formats.io.exclude import Exclusion, check_patterns
 from harpia_formats.io.inputs import sources_of_inputs
 from harpia_formats.io.reader import SourceError
@@ -45,7 +46,6 @@ def left(folder: Path, *patterns: str) -> set[str]:
         ("*.json", {"a.json", "logs/a.json", "runs/logs.json"}),
         ("?.csv", {"runs/c.csv"}),
         ("[ab].*", {"a.json", "logs/a.json", "logs/old/b.jsonl"}),
-        ("", set()),
         ("old/b.jsonl", set()),
         ("A.json", set()),
     ],
@@ -100,3 +100,19 @@ def test_one_text_is_no_list_of_patterns() -> None:
     """A pattern instead of a tuple of patterns raises."""
     with pytest.raises(TypeError, match="exclude takes several patterns"):
         check_patterns("*.json")
+
+
+@pytest.mark.parametrize("pattern", ["", "/", "./"])
+def test_empty_pattern_is_refused(folder: Path, pattern: str) -> None:
+    """A pattern without a name raises, also through the functions that take it."""
+    for check in (check_patterns, lambda given: detect(folder, exclude=given)):
+        with pytest.raises(ValueError, match="names no file: give a pattern"):
+            check(("*.json", pattern))
+
+
+def test_patterns_that_match_nothing_are_known(folder: Path) -> None:
+    """A pattern that matches files only beside another one has matched."""
+    exclusion = Exclusion(["*.json", "a.*", "no/such", "b.jsn"])
+    list(sources_of_inputs([folder], exclusion))
+
+    assert exclusion.unmatched == ("no/such", "b.jsn")

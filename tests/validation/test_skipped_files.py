@@ -230,3 +230,17 @@ def test_option_is_one_of_all() -> None:
     """A wrong number of records raises."""
     with pytest.raises(ValueError, match="min_records"):
         harpia_formats.validate(b"{}", min_records=-1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_problem_of_all_files_stands_at_the_input(folder: Path, jobs: int) -> None:
+    """The note on other kinds and the one on too few records name the folder."""
+    put(folder, {"a.html": PAGE})
+    report = validate(folder, min_records=99, jobs=jobs)
+
+    assert [problem.code for problem in report.problems] == ["J114", "J115"]
+    assert {problem.place.path for problem in report.problems} == {str(folder)}
+    errors = {Path(file.path).name: file.errors for file in report.files}
+    assert errors == {"a.html": 0, "rows.jsonl": 1}
+    (named,) = validate(folder / "rows.jsonl", min_records=99).problems
+    assert named.place.path == str(folder / "rows.jsonl")

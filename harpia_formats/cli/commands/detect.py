@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.catalog import JSON, TEXT, ListingFormat
 from harpia_formats.cli.options.common import Delimiter, Exclude, RequiredPaths
-from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.problems import print_failures, print_unmatched
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
@@ -32,9 +32,13 @@ def detect(
     - 2: something could not be read
     - 3: a bug in harpia-formats
     """
-    from harpia_formats import detect as detect_files  # noqa: PLC0415 - this function has its name
+    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - formats are loaded when they are used
+    from harpia_formats.io.exclude import Exclusion, check_patterns  # noqa: PLC0415 - for the same reason
+    from harpia_formats.io.inputs import checked_inputs  # noqa: PLC0415 - for the same reason
 
-    found = detect_files(*paths, delimiter=delimiter, exclude=tuple(exclude or ()))
+    check_patterns(exclude or ())
+    exclusion = Exclusion(exclude or ())
+    found = tuple(detect_files(checked_inputs(paths), delimiter, exclusion))
     if output_format == JSON:
         _write_json(found)
     else:
@@ -46,6 +50,7 @@ def detect(
     if len(unread) == len(found):
         unreadable = unread
     print_failures(unreadable)
+    print_unmatched(exclusion.unmatched)
     if len(unreadable) < len(unread):
         _print_skipped(unread)
     if unreadable:

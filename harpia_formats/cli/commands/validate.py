@@ -39,7 +39,11 @@ from harpia_formats.cli.options.validation import (
     Strict,
 )
 from harpia_formats.cli.options.values import column_map, comma_separated
-from harpia_formats.cli.output.problems import print_failures, print_undetermined
+from harpia_formats.cli.output.problems import (
+    print_failures,
+    print_undetermined,
+    print_unmatched,
+)
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.cli.output.terminal import wants_color
@@ -133,6 +137,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         )
     print_failures(report.failures)
     print_undetermined(report)
+    print_unmatched(report.unmatched)
     return _exit_code(report, error_on_warning=error_on_warning, exit_zero=exit_zero)
 
 

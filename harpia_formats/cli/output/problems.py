@@ -44,6 +44,19 @@ def print_unread(*reports: Report) -> None:
     if excluded:
         files = "1 file" if excluded == 1 else f"{excluded:,} files"
         write_stderr(f"note: left out by --exclude: {files}\n")
+    print_unmatched(
+        pattern
+        for pattern in dict.fromkeys(
+            pattern for report in reports for pattern in report.unmatched
+        )
+        if all(pattern in report.unmatched for report in reports)
+    )
+
+
+def print_unmatched(patterns: Iterable[str]) -> None:
+    """Print which patterns of --exclude matched no file."""
+    for pattern in patterns:
+        write_stderr(f"note: --exclude {pattern!r} matches no file\n")
 
 
 def print_undetermined(report: Report) -> None:

@@ -50,6 +50,8 @@ class Tally(msgspec.Struct):
     _kept: int = 0
     #: How many files `exclude` left out.
     excluded: int = 0
+    #: The patterns of `exclude` that matched no file.
+    unmatched: tuple[str, ...] = ()
 
     @property
     def files(self) -> list[FileCount]:
@@ -163,7 +165,9 @@ class Tally(msgspec.Struct):
 
     def report(self) -> Report:
         """Return the counts so far; the examples were yielded by `keep`."""
-        return Report(tuple(self.files), tuple(self._groups), (), self.excluded)
+        return Report(
+            tuple(self.files), tuple(self._groups), (), self.excluded, self.unmatched
+        )
 
 
 def _group_of(problem: Problem, key: GroupKey) -> Group:

@@ -271,3 +271,20 @@ def test_files_are_chosen(tmp_path: Path) -> None:
         least = run(*command, tmp_path, *exclude, "--min-records", "99")
         assert least.returncode == 1
         assert b" J115 too-few-records " in least.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("validate",), ("detect",), ("convert", "--to", "record")]
+)
+def test_exclude_that_matches_nothing_is_a_note(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """A pattern that matches no file is named, and an empty one is refused."""
+    shutil.copy(RUNS, tmp_path / "rows.jsonl")
+    result = run(*command, tmp_path, "--exclude", "*.jsno")
+    empty = run(*command, tmp_path, "--exclude", "")
+
+    assert result.returncode == 0
+    assert b"note: --exclude '*.jsno' matches no file\n" in result.stderr
+    assert empty.returncode == 2
+    assert b"--exclude '' names no file" in empty.stderr
