@@ -397,8 +397,8 @@ def compare_scores(
     `models` names the model whose answers are used in each input. `test` is
     "permutation", "bootstrap" or "mcnemar"; None is permutation for means over answers
     and bootstrap for other scores. The options and errors are those of `score`; it also
-    raises `ScoreError` if no question is in both inputs, and if a score cannot be
-    compared.
+    raises `ScoreError` if no question is in both inputs, if an input has answers of
+    several models and `models` chooses none, and if a score cannot be compared.
     """
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options

@@ -208,6 +208,6 @@ def check_verdict_options(options: ScoreOptions, target: str) -> None:
     refused = next((option for option, is_given in given.items() if is_given), "")
     if refused:
         raise ScoreError(
-            f"the input holds verdicts of a judge, which are scored as they are: leave "
-            f"out {refused}"
+            "the input holds verdicts of a judge, which are scored as they are, and "
+            f"compared with verdicts only: leave out {refused}"
         )

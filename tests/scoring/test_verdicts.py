@@ -198,6 +198,8 @@ def test_verdicts_are_not_compared_with_answers() -> None:
         harpia_formats.compare_scores(lines(rated(3)), answer)
     with pytest.raises(ScoreError, match=r"answers, and the second verdicts of a"):
         harpia_formats.compare_scores(answer, lines(rated(3)))
+    with pytest.raises(ScoreError, match=r"compared with verdicts only"):
+        harpia_formats.compare_scores(answer, lines(rated(3)), metrics=("em",))
 
 
 def test_verdicts_of_other_judges_are_not_compared() -> None:
