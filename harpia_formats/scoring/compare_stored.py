@@ -29,6 +29,7 @@ from harpia_formats.scoring.p_values import PairedTest
 from harpia_formats.scoring.paired import compare_paired
 from harpia_formats.scoring.paired_answers import PairedAnswers
 from harpia_formats.scoring.stored_scores import StoredScores
+from harpia_formats.scoring.verdicts import declares_share, no_zero
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -197,6 +198,10 @@ class StoredComparison:
                     "the stored scores of rows; compare without --stored, or name "
                     "other metrics with --metrics"
                 )
+            is_verdict = signature.partition("|")[0] == "judge"
+            is_zero = self._options.missing == Missing.ZERO
+            if is_zero and is_verdict and not declares_share(signature, name):
+                raise ScoreError(no_zero(name))
         if ours == theirs and len(ours) == 1 and ours[0]:
             return
         shown = [

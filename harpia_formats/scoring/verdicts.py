@@ -76,13 +76,7 @@ class VerdictMetrics:
         ]
         for metric in measured:
             if missing == Missing.ZERO and not metric.measure.is_bounded:
-                raise ScoreError(
-                    f"a missing verdict cannot count as 0: the scale of "
-                    f"{metric.request.label} is not known to be from 0 to 1, since its "
-                    "verdicts are not all true or false, and the definition of the "
-                    "judge declares no minimum of 0 and maximum of 1; leave missing "
-                    "verdicts out"
-                )
+                raise ScoreError(no_zero(metric.request.label))
         return SelectedMetrics(tuple(measured))
 
     def _why_nothing(self) -> str:
@@ -121,6 +115,16 @@ def _measure_of(name: str, found: _Verdicts) -> Measure:
         means(1),
         is_mean=True,
         is_bounded=is_share,
+    )
+
+
+def no_zero(name: str) -> str:
+    """Return why a missing verdict called `name` cannot count as 0."""
+    return (
+        f"a missing verdict cannot count as 0: the scale of {name} is not known to be "
+        "from 0 to 1, since its verdicts are not all true or false, and the definition "
+        "of the judge declares no minimum of 0 and maximum of 1; leave missing "
+        "verdicts out"
     )
 
 

@@ -10,6 +10,8 @@ import harpia_formats
 from command_runs import run
 from harpia_formats.llm_judge.definition.definition import definition_of
 from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.compare_stored import StoredComparison
+from harpia_formats.scoring.options import ScoreOptions
 
 SIGNATURE = "judge|impl:harpia-formats-1|model:gpt|definition:0|guarded:yes"
 COUNT = 40
@@ -106,6 +108,21 @@ def test_scale_of_verdicts_is_declared_by_the_judge(
     assert (score.scale, score.method.partition("|")[0]) == (
         ("0-1", "wilson") if is_share else ("any", "bootstrap")
     )
+
+
+@pytest.mark.parametrize("scale", ["", "|scale:score=0-1"])
+def test_stored_verdicts_without_a_scale_have_no_zero(scale: str) -> None:
+    """A missing stored verdict is 0 only on a declared scale."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    data = lines(rated(30), signature=f"{SIGNATURE}{scale}")
+    comparison = StoredComparison([data], [data], ScoreOptions(missing="zero"))
+    assert list(comparison) == []
+
+    if scale:
+        assert comparison.report().ok
+    else:
+        with pytest.raises(ScoreError, match="cannot count as 0"):
+            comparison.report()
 
 
 def test_cause_of_no_verdict_is_named() -> None:
