@@ -244,6 +244,8 @@ class Comparison:
         reports = self._reports()
         wrong = [report for report in reports if not report.ok]
         wrong.sort(key=lambda report: not report.failures)
+        # Files that were passed over are said, too.
+        wrong += [report for report in reports if report.skipped]
         self._found.report = wrong[0] if wrong else reports[0]
         if self._skips:
             self._found.skipped = sum(

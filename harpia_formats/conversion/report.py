@@ -24,6 +24,9 @@ class StopConversion(Exception):  # noqa: N818 - not an error
     """No more input is to be read: the conversion cannot succeed any more."""
 
 
+_NOTHING = "nothing was written"
+
+
 @dataclass(slots=True)
 class FileLosses:
     """The losses of one input file."""
@@ -85,13 +88,15 @@ class ConversionReport(Result):
         if self.failed_by_loss:
             fields = chain.from_iterable(file.lost_fields for file in self.losses)
             lost = dict.fromkeys(fields)
-            reason = f"nothing was written, because it would lose {', '.join(lost)}"
+            reason = f"{_NOTHING}, because it would lose {', '.join(lost)}"
         raise ValidationFailed(self.report, self, reason)
 
     def headline(self) -> str:
         """Return what was written in one line."""
         if not self.written:
-            return f"nothing was written, {self.skipped:,} records left out"
+            names = " and ".join(self.quarantine)
+            what = f"no row was written, only {names}" if names else _NOTHING
+            return f"{what}, {self.skipped:,} records left out"
         names = ", ".join(self.outputs)
         lost = "lossless" if self.lossless else "with losses"
         return f"{names}: {self.rows:,} rows of {self.target}, {lost}"

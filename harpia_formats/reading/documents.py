@@ -9,7 +9,7 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.model.report import FileCount
+from harpia_formats.model.report import NO_RECORDS, FileCount
 from harpia_formats.registry import readable_formats
 
 #: Called with the format of a file before its first record.
@@ -38,29 +38,28 @@ def checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], N
 
 
 class Documents:
-    """The documents that are met in folders, and passed over if the caller allows it.
+    """The documents that are met in folders, which are passed over.
 
     EvalEval's aggregate, for one, is beside its samples.
     """
 
-    def __init__(self, inputs: Iterable[Input], *, are_passed_over: bool) -> None:
-        self._are_passed_over = are_passed_over
+    def __init__(self, inputs: Iterable[Input]) -> None:
         #: Files that the user named, which are never passed over.
         self._named = {
             Path(input_).absolute()
             for input_ in inputs
             if isinstance(input_, (str, PathLike))
         }
-        self.passed_over: list[str] = []
 
     @contextmanager
-    def passing_over(self, source: Source) -> Iterator[None]:
+    def passing_over(self, source: Source, count: FileCount) -> Iterator[None]:
         """End the reading of a document in a folder; raises `NoRecordsError` if not."""
         try:
             yield
         except NoRecordsError:
             origin = source.origin
             is_named = not isinstance(origin, Path) or origin.absolute() in self._named
-            if is_named or not self._are_passed_over:
+            if is_named:
                 raise
-            self.passed_over.append(source.name)
+            count.skipped = NO_RECORDS
+            count.reason = "holds no records"

@@ -6,7 +6,6 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
 )
 from contextlib import closing
 from pathlib import Path
@@ -90,8 +89,8 @@ class Reading:
 
     Raises when it is made: `UnknownFormat`, `MapError` or `ConversionError` for columns
     that cannot be mapped, `ValueError` without an input, and `TypeError` for an input
-    of another type. With `pass_over` documents without records, such as the aggregate
-    beside EvalEval's samples, are passed over where they are met in a folder.
+    of another type. Documents without records, such as the aggregate beside EvalEval's
+    samples, are passed over where they are met in a folder.
     """
 
     def __init__(  # noqa: PLR0913 - one parameter for each option
@@ -104,11 +103,10 @@ class Reading:
         fail_fast: bool = True,
         max_row_bytes: int = ROW_LIMIT,
         progress: Callable[[ReadProgress], None] | None = None,
-        pass_over: bool = False,
         files: FileOptions | None = None,
     ) -> None:
         self.inputs = checked_inputs(inputs)
-        self._documents = Documents(self.inputs, are_passed_over=pass_over)
+        self._documents = Documents(self.inputs)
         if columns is not None:
             check_field_names(columns)
             format_ = format_ or require_mapped_format(self.inputs)
@@ -193,7 +191,7 @@ class Reading:
                 self._fields,
                 self._keys,
             )
-            with self._documents.passing_over(source):
+            with self._documents.passing_over(source, count):
                 yield from self._file(source, count, stream, shards)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
@@ -201,11 +199,6 @@ class Reading:
         self.tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
         yield tuple(end_of_run(self.tally, self._plan, least, self.inputs))
-
-    @property
-    def documents(self) -> Sequence[str]:
-        """The documents without records that were met in folders and passed over."""
-        return self._documents.passed_over
 
     def _file(
         self,

@@ -13,15 +13,12 @@ def notes_of(
 ) -> Iterator[str]:
     """Yield notes on models, repeated rows, files, skipped rows and intervals."""
     yield from answers.totals.notes()
-    repeated, documents = answers.repeated.count, reading.documents
+    repeated = answers.repeated.count
     if repeated:
         yield (
             "rows that repeat an answer with the score of another metric: "
             f"{repeated:,}, not counted again"
         )
-    if documents:
-        more = f" and {len(documents) - 1:,} more" if len(documents) > 1 else ""
-        yield f"passed over, without records: {documents[0]}{more}"
     invalid = sum(file.invalid for file in reading.tally.report().files)
     if invalid:
         rows = "1 invalid row was" if invalid == 1 else f"{invalid:,} invalid rows were"

@@ -161,7 +161,6 @@ class Scoring:
             fail_fast=not options.skips_invalid,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
-            pass_over=True,
             files=options,
         )
 

@@ -1,13 +1,14 @@
 """Problems and unreadable files as lines on standard error."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from harpia_formats.cli.output.progress import Progress
-from harpia_formats.cli.output.streams import print_error, write_stderr
+from harpia_formats.cli.output.streams import MESSAGE_LIMIT, print_error, write_stderr
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import FileCount, Report
+from harpia_formats.model.report import NO_RECORDS, FileCount, Report
+from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:  # only `detect` needs it
     from harpia_formats.detection.result import Detected
@@ -40,7 +41,8 @@ def print_unread(*reports: Report) -> None:
     if skipped:
         from harpia_formats.io.file_kinds import counted_kinds  # noqa: PLC0415 - most runs pass over nothing
 
-        write_stderr(f"note: passed over: {counted_kinds(skipped)}\n")
+        kinds = counted_kinds(skipped)
+        write_stderr(f"note: passed over: {kinds}{_documents_of(reports)}\n")
     if excluded:
         files = "1 file" if excluded == 1 else f"{excluded:,} files"
         write_stderr(f"note: left out by --exclude: {files}\n")
@@ -57,6 +59,19 @@ def print_unmatched(patterns: Iterable[str]) -> None:
     """Print which patterns of --exclude matched no file."""
     for pattern in patterns:
         write_stderr(f"note: --exclude {pattern!r} matches no file\n")
+
+
+def _documents_of(reports: Sequence[Report]) -> str:
+    """Return the first file that was passed over since it has no records, and how many.
+
+    It is a name in parentheses, or "".
+    """
+    skipped = [file for report in reports for file in report.skipped]
+    names = [file.path for file in skipped if file.skipped == NO_RECORDS]
+    if not names:
+        return ""
+    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    return f" ({safe(names[0], MESSAGE_LIMIT)}{more})"
 
 
 def print_undetermined(report: Report) -> None:

@@ -351,6 +351,33 @@ def test_unconvertible_records_are_quarantined(data: Path) -> None:
     assert result.returncode == 1
     assert not (data / "out.json").exists()
     assert (data / "out.invalid.jsonl").read_bytes() == text + b"\n"
+    assert b"nothing was written" not in result.stderr
+    written = b"only out.invalid.jsonl and out.invalid.findings.jsonl"
+    assert written in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["convert", "--to", "record"], ["roundtrip", "--via", "record"], ["diff", "."]],
+    ids=["convert", "roundtrip", "diff"],
+)
+def test_document_without_records_in_a_folder_is_passed_over(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    """An aggregate beside samples is said and counted; named, it is an error."""
+    fixtures = Path(__file__).parents[3] / "fixtures"
+    (aggregate, *_) = sorted((fixtures / "eee-aggregate" / "valid").glob("*.json"))
+    samples = fixtures / "eee@0.3.0" / "valid" / "full.jsonl"
+    (tmp_path / "samples.jsonl").write_bytes(samples.read_bytes())
+    (tmp_path / "quiz.json").write_bytes(aggregate.read_bytes())
+
+    met = command_runs.run(*arguments, ".", cwd=tmp_path)
+    named = command_runs.run(*arguments, "quiz.json", cwd=tmp_path)
+
+    assert met.returncode == 0, met.stderr
+    assert b"passed over: 1 file without records (quiz.json)" in met.stderr
+    assert named.returncode == 2
+    assert b"a document without records" in named.stderr
 
 
 # What is lost
