@@ -1,6 +1,7 @@
 """Read a schema that a user gives, and check that it can be used."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from harpia_formats.schema.schema_remarks import (
     schema_remarks,
 )
 from harpia_formats.schema.subschemas import subschemas
-from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.schema.validator import MASK, schema_validator_of
 
 #: Levels of nesting in a user's schema, below what the engine can compile.
 DEPTH_LIMIT = 100
@@ -140,11 +141,19 @@ def _check_engine(name: str, schema: Any) -> None:
         schema_validator_of(schema)
     except ValidationError as error:
         place = pointer_of(tuple(error.instance_path)) or "its root"
-        found = str(error.message)[:200]
+        found = _with_value(str(error.message), schema, error.instance_path)[:200]
         reason = f"cannot be used: at {place}: {found}"
         raise SchemaError(name, reason) from None
     except ValueError as error:
         raise SchemaError(name, f"cannot be used: {str(error)[:200]}") from None
+
+
+def _with_value(message: str, schema: Any, path: Iterable[Any]) -> str:
+    """Return a message of the engine with the value at `path` in place of its mask."""
+    value = schema
+    for step in path:
+        value = value[step]
+    return message.replace(MASK, json.dumps(value, ensure_ascii=False), 1)
 
 
 def _check_references(name: str, schema: Any) -> None:

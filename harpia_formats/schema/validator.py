@@ -4,6 +4,9 @@ import jsonschema_rs
 
 from harpia_formats.schema.load import Schema
 
+#: What stands for a value in the messages of the engine.
+MASK = "…"
+
 
 def schema_validator_of(
     schema: Schema, *, formats: bool = False
@@ -20,10 +23,10 @@ def schema_validator_of(
             schema,
             offline=True,
             validate_formats=formats,
-            mask="…",
+            mask=MASK,
             pattern_options=jsonschema_rs.RegexOptions(),
         )
     except jsonschema_rs.ValidationError:
         return jsonschema_rs.Draft7Validator(
-            schema, offline=True, validate_formats=formats, mask="…"
+            schema, offline=True, validate_formats=formats, mask=MASK
         )

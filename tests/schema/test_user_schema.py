@@ -325,3 +325,13 @@ def test_command_says_it_in_one_line(tmp_path: Path, text: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {schema}: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a-", "a{2,1}", "é("])
+def test_pattern_that_cannot_be_used_is_shown(pattern: str) -> None:
+    """The message on a bad pattern has its place and the pattern itself."""
+    found = reason({"properties": {"a": {"pattern": pattern}}})
+
+    assert "/properties/a/pattern" in found
+    assert json.dumps(pattern, ensure_ascii=False) in found
+    assert "…" not in found
