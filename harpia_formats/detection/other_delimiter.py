@@ -2,7 +2,7 @@
 
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.sample import Sample
-from harpia_formats.parsing.csv_delimiter import TAB, named
+from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
 
 #: The code of the rule that a table must have the delimiter that it is read with.
 OTHER_DELIMITER = "J307"
@@ -11,9 +11,8 @@ OTHER_DELIMITER = "J307"
 def delimiter_note(head: Sample) -> DetectionNote:
     """Return a note that the fields of a table have another delimiter."""
     found, expected = named(head.other_delimiter), named(head.delimiter)
-    name = "tab" if head.other_delimiter == TAB else f"'{head.other_delimiter}'"
     return DetectionNote(
         OTHER_DELIMITER,
         f"a {found} separates the fields of header and rows, and not a {expected}",
-        f"read the table with --delimiter {name}",
+        f"read the table with --delimiter {shown_delimiter(head.other_delimiter)}",
     )

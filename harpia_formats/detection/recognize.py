@@ -49,7 +49,7 @@ def recognize(
             choice = None if rival.sign else replace(choice, lookalike=rival.title)
     if choice is None:
         if sample.text and asked is None:
-            return Recognition(notes=(unknown_text(),))
+            return Recognition(notes=(unknown_text(sample.likely_delimiter),))
         # Of rows that are no JSON the errors in their text are reported.
         if not sample.rows or sample.broken:
             return Recognition()

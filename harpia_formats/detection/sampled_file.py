@@ -20,7 +20,11 @@ from harpia_formats.detection.sample import (
     decoded_value,
     parsed_rows,
 )
-from harpia_formats.detection.table_sample import is_table, table_sample
+from harpia_formats.detection.table_sample import (
+    is_table,
+    likely_delimiter,
+    table_sample,
+)
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import JSON_SPACE, Chunk, Frame, Frames
 from harpia_formats.framing.columns import DocumentFrames, document_frames
@@ -138,10 +142,11 @@ def sample_file(
         opened.layout = _layout_by_first_value(opened.buffer)
     if opened.layout in _object_layouts:
         return SampledFile(opened, _object_sample(opened), limit)
-    is_text = opened.layout is Layout.TEXT
+    is_text, likely = opened.layout is Layout.TEXT, ""
     if is_text:
         opened.layout = Layout.LINES
         is_text = not uncompressed_lower_name(name).endswith(JSON_SUFFIXES)
+        likely = likely_delimiter(opened) if is_text and formats else ""
     frames = frames_of(opened, limit)
     held = list(first_frames(frames))
     rows = tuple(value for frame in held for value in parsed_rows(frame))
@@ -151,7 +156,14 @@ def sample_file(
         # Lines of a text may begin like a number.
         rows = tuple(row for row in rows if isinstance(row, dict | list))
     text, layout = is_text and not rows, opened.layout
-    sample = Sample(layout, rows, whole=is_json, broken=not is_json, text=text)
+    sample = Sample(
+        layout,
+        rows,
+        whole=is_json,
+        broken=not is_json,
+        text=text,
+        likely_delimiter=likely,
+    )
     return SampledFile(opened, sample, limit, held, frames)
 
 

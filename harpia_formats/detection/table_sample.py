@@ -1,6 +1,6 @@
 """Tell tables from other text, and take the sample of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from harpia_formats.detection.candidates import variants_of
@@ -16,7 +16,7 @@ from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.container import Layout, OpenedContainer
 from harpia_formats.framing.limits import WINDOW
 from harpia_formats.model.format import Format
-from harpia_formats.parsing.csv_delimiter import DELIMITERS
+from harpia_formats.parsing.csv_delimiter import COMMA, DELIMITERS
 from harpia_formats.registry import adapter_of, all_formats
 
 
@@ -51,6 +51,25 @@ def _has_known_column(opened: OpenedContainer, name: str) -> bool:
     Whether lines have as many commas says nothing: those of a letter may, too.
     """
     header, _ = _first_rows(opened, delimiter_of(None, name))
+    return _is_known(header)
+
+
+def likely_delimiter(opened: OpenedContainer) -> str:
+    """Return the delimiter by which the first lines of a text are a known table.
+
+    It is not the comma, cuts the header and the first row alike, and the header
+    has the name of a column of a known table; "" if there is none.
+    """
+    for delimiter in DELIMITERS:
+        header, first = _first_rows(opened, delimiter)
+        is_even = len(header) == len(first) > 1
+        if delimiter != COMMA and is_even and _is_known(header):
+            return delimiter
+    return ""
+
+
+def _is_known(header: Iterable[str]) -> bool:
+    """Tell whether a header has the name of a column of a known table."""
     variants = variants_of(all_formats().values(), Layout.TEXT)
     tables = [variant.format for variant in variants if variant.format.adapter]
     return any(set(header) & set(adapter_of(table).columns) for table in tables)

@@ -10,6 +10,7 @@ from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.rivals import signed_rival
 from harpia_formats.detection.sample import Sample
 from harpia_formats.model.format import Format
+from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
 from harpia_formats.text.spelling import nearest
 
@@ -22,10 +23,19 @@ NEAREST = 3
 _how = "name a format with --format or a schema with --schema"
 
 
-def unknown_text() -> DetectionNote:
-    """Return a note on a file of text that is neither JSON nor a table."""
+def unknown_text(delimiter: str = "") -> DetectionNote:
+    """Return a note on a file of text that is neither JSON nor a table.
+
+    `delimiter` is the one by which it may be a table, "" if there is none.
+    """
     message = "no known format: the file is neither JSON nor called .csv or .tsv"
     help_ = "if it is a table, say so with --format csv or --map, or call it .csv"
+    if delimiter:
+        option = f"--delimiter {shown_delimiter(delimiter)}"
+        help_ = (
+            f"a {named(delimiter)} separates the fields of its first lines: read it "
+            f"with --format csv {option}"
+        )
     return DetectionNote(CODE, message, f"{help_}; {_how}", "csv")
 
 

@@ -27,6 +27,11 @@ def named(delimiter: str) -> str:
     return DELIMITERS.get(delimiter, repr(delimiter))
 
 
+def shown_delimiter(delimiter: str) -> str:
+    """Return a delimiter as it is written on a command line."""
+    return "tab" if delimiter == TAB else f"'{delimiter}'"
+
+
 def check_delimiter(text: str | None) -> None:
     """Raise `ValueError` if a delimiter is given that is none."""
     if text is not None:

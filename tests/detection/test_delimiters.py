@@ -173,3 +173,28 @@ def test_what_is_no_delimiter_is_refused(call: Any, table: Path) -> None:
     """A text of several characters that names no delimiter is an error."""
     with pytest.raises(ValueError, match="is no delimiter"):
         call(table)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("delimiter", "shown"), [(";", "';'"), ("\t", "tab")])
+def test_table_without_a_name_has_its_delimiter_named(
+    delimiter: str, shown: str, jobs: int
+) -> None:
+    """S301 on a table of standard input names the delimiter that reads it."""
+    data = SEMICOLONS.replace(b";", delimiter.encode())
+    (problem,) = validate(data, jobs=jobs).problems
+
+    assert problem.code == "S301"
+    assert f"--format csv --delimiter {shown}" in problem.help
+    assert validate(data, format="csv", delimiter=delimiter).summary()["records"] == 2
+
+
+@pytest.mark.parametrize(
+    "data", [b"a;b\n1;2\n", b"id;prompt\n1;2;3\n", b"Dear A; prompt\nB\n"]
+)
+def test_other_text_has_no_delimiter_named(data: bytes) -> None:
+    """Text whose lines differ, or without a known column, is not called a table."""
+    (problem,) = validate(data).problems
+
+    assert problem.code == "S301"
+    assert "--delimiter" not in problem.help
