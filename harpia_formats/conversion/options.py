@@ -47,7 +47,7 @@ class Ids(StrEnum):
 
     #: Their own.
     KEEP = "keep"
-    #: The number of the record in all of the input.
+    #: The number of the record in all of the input, after `group` merged records.
     NUMBER = "number"
     #: A hash of what the record asks, so that records that ask the same have one id.
     HASH = "hash"

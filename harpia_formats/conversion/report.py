@@ -89,7 +89,15 @@ class ConversionReport(Result):
             fields = chain.from_iterable(file.lost_fields for file in self.losses)
             lost = dict.fromkeys(fields)
             reason = f"{_NOTHING}, because it would lose {', '.join(lost)}"
+        elif self.is_empty:
+            reason = f"{_NOTHING}, because there is no record in the input"
         raise ValidationFailed(self.report, self, reason)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the input is valid and has no record, so that there is no output."""
+        records = sum(file.records for file in self.report.files)
+        return self.report.ok and not records and not self.written
 
     def headline(self) -> str:
         """Return what was written in one line."""

@@ -211,9 +211,8 @@ class Conversion:
     def _finish(self, destination: Destination) -> Iterator[Problem]:
         """Put the output into place, unless a loss or a repeated id forbids that."""
         destination.flush()
-        is_faulty = self._totals.skipped or not self._tally.report().ok
-        if not destination.written and is_faulty:
-            # An empty output would look like an empty input.
+        if not destination.written:
+            # An empty output would look like an empty input, and no format allows it.
             self._keeps_quarantine = True
             return
         header = header_row(destination, self._totals.files, self._reading.headers)

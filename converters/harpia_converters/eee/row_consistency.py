@@ -66,8 +66,8 @@ class RowConsistency:
             raise ScoreError(
                 f"{repeated:,} answer{'s have' if repeated > 1 else ' has'} the "
                 "sample_id of another answer, and rows need different ids; run "
-                "`harpia-formats convert --to record --group id` first, which makes "
-                "one record of them, and score that"
+                "`harpia-formats convert --to record --ids number` first, which gives "
+                "each record its number as id, and score that"
             )
         self._ids.close()
 

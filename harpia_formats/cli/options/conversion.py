@@ -82,7 +82,9 @@ RecordIds = Annotated[
     Ids,
     choice(
         Ids,
-        "Ids of records: {}. A hash is of the input: the same for the same question.",
+        "Ids of records: {}. A hash is of the input: the same for the same question. "
+        "--group id groups by these hashes, but numbers what it has grouped by the old "
+        "ids.",
         panel=CONVERSION,
     ),
 ]

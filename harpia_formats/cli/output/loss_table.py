@@ -86,6 +86,8 @@ def written_line(report: ConversionReport) -> str:
     if report.written:
         return f"{names}: {with_noun(report.rows, 'row')} of {report.target}{skipped}"
     why = "something would be lost" if report.failed_by_loss else "see above"
+    if report.is_empty:
+        why = "there is no record in the input"
     if report.quarantine:
         names = " and ".join(safe(name, _PATH) for name in report.quarantine)
         return f"no row was written, only {names}: {why}"

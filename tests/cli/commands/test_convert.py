@@ -356,6 +356,17 @@ def test_unconvertible_records_are_quarantined(data: Path) -> None:
     assert written in result.stderr
 
 
+@pytest.mark.parametrize("target", ["record", "csv", "haystack", "nemo-input"])
+def test_input_without_records_has_no_output(tmp_path: Path, target: str) -> None:
+    """Columns without values are valid, but a file without records is not."""
+    (tmp_path / "empty.json").write_bytes(b'{"questions": [], "contexts": []}')
+    result = run("empty.json", "--to", target, "-o", "out.json", cwd=tmp_path)
+
+    assert result.returncode == 1
+    assert b"nothing was written: there is no record in the input" in result.stderr
+    assert names(tmp_path) == ["empty.json"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["convert", "--to", "record"], ["roundtrip", "--via", "record"], ["diff", "."]],

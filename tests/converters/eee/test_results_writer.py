@@ -425,7 +425,9 @@ def test_equal_ids_are_refused(tmp_path: Path) -> None:
         "outputs": [{"model": "org/m", "text": "4"}],
     }
 
-    with pytest.raises(ScoreError, match="has the sample_id of another answer"):
+    with pytest.raises(
+        ScoreError, match=r"has the sample_id of another answer.*--ids number"
+    ):
         written(lines(row, row), "eee@0.2.0", tmp_path)
     assert not list(tmp_path.iterdir())
 
