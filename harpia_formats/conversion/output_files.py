@@ -1,5 +1,6 @@
 """The output files of a conversion: one, or one for each model."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,9 +24,11 @@ from harpia_formats.io.sink import Sink, SinkError, StreamSink
 from harpia_formats.io.urls import is_url, masked
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Container, Format
+from harpia_formats.text.spelling import is_near
 
 #: Is replaced in the name of an output by the model whose answers are in the file.
 MODEL = "{model}"
+_word = re.compile(r"\{(\w+)\}")
 #: Files that may be open at once.
 MAX_FILES = 200
 
@@ -193,6 +196,7 @@ def check_output(output: Output, *, overwrite: bool) -> None:
     """Raise `SinkError` if the output already exists, unless `overwrite` is true."""
     if not isinstance(output, (str, PathLike)) or fspath(output) == "-":
         return
+    _check_words(fspath(output))
     if MODEL in fspath(output):
         return
     if is_url(fspath(output)):
@@ -205,6 +209,14 @@ def check_output(output: Output, *, overwrite: bool) -> None:
         raise SinkError(str(path), "is a folder")
     if path.is_file() and not overwrite:
         raise SinkError(str(path), "already exists; --overwrite replaces it")
+
+
+def _check_words(name: str) -> None:
+    """Raise `SinkError` if a word in braces in the name is `MODEL` misspelt."""
+    for word in _word.findall(name):
+        if is_near(word, MODEL.strip("{}")):
+            reason = f"{{{word}}} is no word of the name; did you mean {MODEL}?"
+            raise SinkError(masked(name), reason)
 
 
 def name_of(output: Output) -> str:

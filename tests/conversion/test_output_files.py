@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import SinkError, convert
+from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
 
 
@@ -183,3 +184,12 @@ def test_an_error_of_standard_output_names_it(tmp_path: Path, to: str) -> None:
     assert done.returncode == 2
     assert b"standard output: no space left" in done.stderr.lower()
     assert b"temporary" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["{modle}.json", "{Model}.json", "out/{models}/x.json"]
+)
+def test_misspelt_word_in_a_name_is_refused(name: str) -> None:
+    """A name with a word near {model} is refused, with that word."""
+    with pytest.raises(SinkError, match=r"did you mean \{model\}"):
+        check_output(name, overwrite=True)
