@@ -11,6 +11,7 @@ import pytest
 from harpia_formats import SinkError, convert
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.scoring.results.files import ResultFiles
 
 
 def record_of(*models: str) -> bytes:
@@ -193,3 +194,9 @@ def test_misspelt_word_in_a_name_is_refused(name: str) -> None:
     """A name with a word near {model} is refused, with that word."""
     with pytest.raises(SinkError, match=r"did you mean \{model\}"):
         check_output(name, overwrite=True)
+
+
+def test_scores_have_no_file_per_model() -> None:
+    """The word {model} in the name of a result file is refused."""
+    with pytest.raises(SinkError, match="in one file"):
+        ResultFiles("{model}.csv", overwrite=True).check()

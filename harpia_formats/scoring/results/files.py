@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 
 from harpia_formats.conversion.options import Output
-from harpia_formats.conversion.output_files import check_output, standard_output
+from harpia_formats.conversion.output_files import MODEL, check_output, standard_output
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import Sink, SinkError, StreamSink
 from harpia_formats.io.urls import masked, sibling_of
@@ -32,7 +32,10 @@ class ResultFiles:
         return self._group.notes
 
     def check(self) -> None:
-        """Raise `SinkError` if the first file already exists."""
+        """Raise `SinkError` if the first file exists, or is to be one per model."""
+        if self.name is not None and MODEL in self.name:
+            reason = f"scores of all models are in one file; name it without {MODEL}"
+            raise SinkError(masked(self.name), reason)
         check_output(self.name, overwrite=self._overwrite)
 
     def write(self, data: bytes) -> None:
