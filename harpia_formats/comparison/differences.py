@@ -82,11 +82,7 @@ def _of_outputs(left: Output, right: Output) -> Iterator[Difference]:
     if (left.scores is UNSET) != (right.scores is UNSET):
         yield from _missing_scores(left, right)
         return
-    # A score without fields says nothing.
-    ours, theirs = (
-        [score for score in output.scores or [] if score != Score()]
-        for output in (left, right)
-    )
+    ours, theirs = left.scores or [], right.scores or []
     if len(ours) != len(theirs):
         yield Difference("outputs.scores", len(ours), len(theirs))
     for one, other in zip(ours, theirs, strict=False):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import Output, Record, Score, field_paths
+from harpia_formats.model.record import Output, Record, field_paths
 
 SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
 
@@ -150,7 +150,7 @@ def _fitting_several(
     _note_kind(first, SINGLE, fates)
     if first.turns is not UNSET:
         fates.dropped("outputs.turns", f"{SINGLE} has none")
-    if first.scores is not UNSET and any(one != Score() for one in first.scores[1:]):
+    if first.scores is not UNSET and len(first.scores) > 1:
         fates.dropped("outputs.scores", "all but the first")
     for path in field_paths(Record(outputs=outputs[1:])):
         if path not in _own and not path.startswith("outputs.extra."):
