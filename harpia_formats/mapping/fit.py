@@ -14,7 +14,7 @@ from harpia_formats.mapping.chats import fit_chats
 from harpia_formats.mapping.choices import Choices, References, Responses
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Output, Record, Score
 
 #: The detail of the fate of a score that is that of several answers together.
 JOINT_SCORE = "the score of all answers together"
@@ -172,7 +172,8 @@ def _split_scores(
     if output.scores is UNSET or len(output.scores) < 2:  # noqa: PLR2004 - several
         yield record
     elif choices.responses is Responses.FIRST:
-        fates.dropped("outputs.scores", "all but the first")
+        if any(score != Score() for score in output.scores):
+            fates.dropped("outputs.scores", "all but the first")
         first = replace(output, scores=output.scores[:1])
         yield replace(record, outputs=[first])
     elif choices.responses is Responses.FAIL:
