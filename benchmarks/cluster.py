@@ -130,7 +130,7 @@ def _cluster(workers: int) -> Iterator[str]:
 
 def _get_ready() -> None:
     """Import the modules of the work, which is not timed."""
-    from harpia_formats.conversion.fast import shard_worker as shards  # noqa: F401, PLC0415 - where workers run
+    from harpia_formats.conversion.parallel import worker  # noqa: F401, PLC0415 - where workers run
     from harpia_formats.validation.parallel import worker as working  # noqa: F401, PLC0415 - where workers run
 
 

@@ -4,8 +4,8 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.by_record import RecordConverter, record_groups
+from harpia_formats.conversion.chunks import ChunkConverter
 from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.fast.chunks import ChunkConverter
 from harpia_formats.conversion.header import header_row
 from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
@@ -164,7 +164,7 @@ class Conversion:
             self._begin,
             self._refuse,
             self._chunks.accepted,
-            self._chunks.shards(pool),
+            self._chunks.large_file(pool),
         )
         try:
             for problem in flow:

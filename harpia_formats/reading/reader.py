@@ -62,7 +62,7 @@ from harpia_formats.validation.plan.run_plan import run_plan_of
 from harpia_formats.validation.skipped_files import end_of_run
 
 if TYPE_CHECKING:  # most files are too small for it
-    from harpia_formats.conversion.fast.shards import Shards
+    from harpia_formats.conversion.parallel.large_file import LargeFileConversion
 
 #: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
@@ -153,13 +153,13 @@ class Reading:
         begin: Begin,
         refuse: Callable[[bytes], None],
         bulk: TakeAccepted | None = None,
-        shards: "Shards | None" = None,
+        large: "LargeFileConversion | None" = None,
     ) -> Generator[Problem, None, None]:
         """Yield the problems of the inputs; pass each valid record to `receive`.
 
         Raises `ConversionError` for a file whose rows are no records.
         """
-        with closing(self.steps(receive, begin, refuse, bulk, shards)) as steps:
+        with closing(self.steps(receive, begin, refuse, bulk, large)) as steps:
             for problems in steps:
                 yield from problems
 
@@ -169,7 +169,7 @@ class Reading:
         begin: Begin,
         refuse: Callable[[bytes], None],
         bulk: TakeAccepted | None = None,
-        shards: "Shards | None" = None,
+        large: "LargeFileConversion | None" = None,
     ) -> Generator[Iterable[Problem], None, None]:
         """Yield the problems of some rows, if any, after each step.
 
@@ -192,7 +192,7 @@ class Reading:
                 self._keys,
             )
             with self._documents.passing_over(source, count):
-                yield from self._file(source, count, stream, shards)
+                yield from self._file(source, count, stream, large)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
         self.tally.excluded = self._exclusion.count
@@ -205,12 +205,12 @@ class Reading:
         source: Source,
         count: FileCount,
         stream: RecordStream,
-        shards: "Shards | None",
+        large: "LargeFileConversion | None",
     ) -> Generator[Iterable[Problem], None, None]:
         """Read one file, in ranges if it is large enough."""
         try:
-            if shards is not None and not self._keys and shards.suits(source):
-                yield from self._in_shards(source, count, stream, shards)
+            if large is not None and not self._keys and large.suits(source):
+                yield from self._in_ranges(source, count, stream, large)
             else:
                 yield from self._whole(source, count, stream)
         except SourceError as error:
@@ -254,8 +254,12 @@ class Reading:
                     return local
                 yield tuple(self.tally.keep(file.count, findings))
 
-    def _in_shards(
-        self, source: Source, count: FileCount, stream: RecordStream, shards: "Shards"
+    def _in_ranges(
+        self,
+        source: Source,
+        count: FileCount,
+        stream: RecordStream,
+        large: "LargeFileConversion",
     ) -> Generator[Iterable[Problem], None, None]:
         """Read the beginning of a file here; the rest is converted in ranges."""
         origin = source.origin
@@ -265,8 +269,8 @@ class Reading:
         place = Cursor()
         #: Validates rows in this process; None until the format is known.
         local: LocalValidation | None = None
-        for work, found in shards.ranges(source.name, origin):
-            done = shards.if_right(work, found)
+        for work, found in large.ranges(source.name, origin):
+            done = large.if_right(work, found)
             lines = 0 if done is None else done.lines
             if local is None:
                 data = bytes_of_range(source.name, origin, work)
@@ -276,7 +280,7 @@ class Reading:
                 variant = local.validators.variant
                 if local.merge.stopped or variant is None:
                     return
-                shards.begin(variant)
+                large.begin(variant)
             elif done is None:
                 reader = RangeReader(source.name, work.begin, work.end, origin)
                 yield from self._lines(local, reader, place)
@@ -285,12 +289,12 @@ class Reading:
                 lines = reader.lines
                 count.bytes += reader.consumed
             else:
-                rows = shards.rows_of(work, done)
-                shards.deliver(done, rows, place, count.records)
+                rows = large.rows_of(work, done)
+                large.deliver(done, rows, place, count.records)
                 local.merge.pass_over(done.records)
                 count.bytes += work.end - work.begin
             place = Cursor(work.end, place.line + lines)
-            progress(BytesRead(source.name, shards.size, work.end))
+            progress(BytesRead(source.name, large.size, work.end))
         check_unchanged(source.name, origin, state)
         count.complete = True
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import ConversionError, read
-from harpia_formats.conversion.fast import shards
+from harpia_formats.conversion.parallel import large_file
 from harpia_formats.mapping.question import HASH_DIGITS
 from harpia_formats.registry import adapter_of, writable_formats
 from unchecked import convert
@@ -197,7 +197,7 @@ def test_ids_are_the_same_for_any_number_of_processes(
     ids: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Output is byte-identical for any number of jobs."""
-    monkeypatch.setattr(shards, "MIN_FILE_BYTES", 1)
+    monkeypatch.setattr(large_file, "MIN_FILE_BYTES", 1)
     file = tmp_path / "in.jsonl"
     file.write_bytes(
         lines_of(

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.conversion.fast import shards as sharding
 from harpia_formats.conversion.losses.table import FieldLine, field_lines
+from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.framing import byte_ranges as ranges
@@ -695,8 +695,8 @@ def test_constants_are_text_where_the_field_is_text() -> None:
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small files done in ranges, too."""
     monkeypatch.setattr(ranges, "RANGE", 64 * 1024)
-    monkeypatch.setattr(sharding, "MIN_FILE_BYTES", 2 * 64 * 1024)
-    monkeypatch.setattr(sharding, "SAMPLE_BYTES", 32 * 1024)
+    monkeypatch.setattr(parallel, "MIN_FILE_BYTES", 2 * 64 * 1024)
+    monkeypatch.setattr(parallel, "SAMPLE_BYTES", 32 * 1024)
 
 
 def many(count: int) -> Iterator[dict[str, Any]]:
@@ -973,13 +973,13 @@ def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
         "harpia_formats.conversion.grouping.external_group_by",
         "harpia_formats.conversion.quarantine",
         "harpia_formats.conversion.fast.batch",
-        "harpia_formats.conversion.fast.shard_worker",
+        "harpia_formats.conversion.parallel.worker",
         "concurrent.futures",
         "multiprocessing",
     )
     loaded = set(done.stdout.split())
 
-    assert "harpia_formats.conversion.fast.chunks" in loaded
+    assert "harpia_formats.conversion.chunks" in loaded
     assert loaded & set(unwanted) == set()
     # A module that was renamed is never loaded, and would prove nothing.
     assert [name for name in unwanted if find_spec(name) is None] == []

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.conversion.fast import shards as sharding
+from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
@@ -49,7 +49,6 @@ ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
 #: Has workers die of rows that hold a word, when they come to them.
 DEADLY = """
 import os
-from harpia_formats.conversion.fast import shard_worker as shards
 from harpia_formats.validation.parallel import worker as working
 
 def deadly(run):
@@ -98,9 +97,9 @@ def mortal() -> Iterator[Any]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each, and time-outs short."""
     monkeypatch.setattr(module, "WAITING", 30)
-    monkeypatch.setattr(sharding, "REMOTE_RANGE_BYTES", 60_000)
-    monkeypatch.setattr(sharding, "MIN_FILE_BYTES", 1)
-    monkeypatch.setattr(sharding, "SAMPLE_BYTES", 60_000)
+    monkeypatch.setattr(parallel, "REMOTE_RANGE_BYTES", 60_000)
+    monkeypatch.setattr(parallel, "MIN_FILE_BYTES", 1)
+    monkeypatch.setattr(parallel, "SAMPLE_BYTES", 60_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
         monkeypatch.setattr(pieces, name, 15_000)
@@ -258,13 +257,13 @@ def test_a_cluster_writes_the_same_bytes(
     source.write_bytes(rows(60))
     expected = written(source, tmp_path / "one")
     came: list[str] = []
-    rows_of = sharding.Shards.rows_of
+    rows_of = parallel.LargeFileConversion.rows_of
 
     def noted(self: Any, work: Any, done: Any) -> Iterator[bytes]:
         came.append("file" if done.file else "bytes")
         return rows_of(self, work, done)
 
-    monkeypatch.setattr(sharding.Shards, "rows_of", noted)
+    monkeypatch.setattr(parallel.LargeFileConversion, "rows_of", noted)
     if not shared:
         monkeypatch.setattr(fingerprint, "write_marker", lambda _: b"of another folder")
     found = written(source, tmp_path / "two", engine=cluster)
@@ -336,9 +335,9 @@ def test_file_that_workers_do_not_see_ends_the_run(
     # A worker's folder is not ours, and what it sees there is another file.
     code = (
         "from harpia_formats.validation.parallel import large_file\n"
-        "from harpia_formats.conversion.fast import shards as sharding\n"
+        "from harpia_formats.conversion.parallel import large_file as parallel\n"
         "from harpia_formats.workers import same_file as fingerprint\n"
-        "large_file.HEAD = large_file.WORTH = sharding.MIN_FILE_BYTES = 1\n"
+        "large_file.HEAD = large_file.WORTH = parallel.MIN_FILE_BYTES = 1\n"
         "found = fingerprint.fingerprint_of\n"
         "fingerprint.fingerprint_of = lambda o: "
         "fingerprint.FileFingerprint(o, found(o).size + 1, b'')\n"

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
-from harpia_formats.conversion.fast import shards as sharding
-from harpia_formats.conversion.fast.block_files import claim_file, release_file
-from harpia_formats.conversion.fast.shard_job import ShardJob
+from harpia_formats.conversion.parallel import large_file as parallel
+from harpia_formats.conversion.parallel.job import ConversionJob
+from harpia_formats.conversion.parallel.row_files import claim_file, release_file
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.framing.byte_ranges import line_ranges
 from harpia_formats.io.remote.file import RemoteFile
@@ -97,9 +97,9 @@ class Dead(Executor):
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each."""
-    monkeypatch.setattr(sharding, "REMOTE_RANGE_BYTES", 20_000)
-    monkeypatch.setattr(sharding, "MIN_FILE_BYTES", 1)
-    monkeypatch.setattr(sharding, "SAMPLE_BYTES", 40_000)
+    monkeypatch.setattr(parallel, "REMOTE_RANGE_BYTES", 20_000)
+    monkeypatch.setattr(parallel, "MIN_FILE_BYTES", 1)
+    monkeypatch.setattr(parallel, "SAMPLE_BYTES", 40_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     monkeypatch.setattr(pieces, "RANGE", 5_000)
     monkeypatch.setattr(large_file, "HEAD", 1)
@@ -399,7 +399,7 @@ def test_log_of_a_cluster_has_no_secret() -> None:
     """A failed task is logged with its arguments, which show no password."""
     remote = RemoteFile("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
     seen = FileFingerprint(remote, 1, b"")
-    job = ShardJob("", "a", 0, "b", None, b"", 1, "", remote, seen)  # type: ignore[arg-type]  # only shown
+    job = ConversionJob("", "a", 0, "b", None, b"", 1, "", remote, seen)  # type: ignore[arg-type]  # only shown
 
     assert "secret" not in repr(job)
     assert "h/x" in repr(job)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.conversion.fast import shards as sharding
+from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.io.remote import file as remote
 from harpia_formats.io.remote.sink import RemoteSink
@@ -196,7 +196,7 @@ def test_a_cluster_reads_and_writes_a_store(
         (pieces, ("RANGE",)),
         (large_file, ("HEAD", "WORTH")),
         (ranges, ("RANGE",)),
-        (sharding, ("FAR", "WORTH", "HEAD_BYTES")),
+        (parallel, ("FAR", "WORTH", "HEAD_BYTES")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, 100_000)

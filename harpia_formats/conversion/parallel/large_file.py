@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.conversion.fast.block_files import (
+from harpia_formats.conversion.parallel.row_files import (
     MAX_GROWTH,
     range_file,
     release_file,
@@ -32,7 +32,7 @@ from harpia_formats.workers.pool import TASKS_PER_WORKER, WorkerPool
 from harpia_formats.workers.same_file import FileFingerprint
 
 if TYPE_CHECKING:  # most files are too small to be converted in ranges
-    from harpia_formats.conversion.fast.shard_job import ConvertedPart, ShardJob
+    from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedPart
 
 #: The folder of files in memory on Linux.
 MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
@@ -43,7 +43,7 @@ REMOTE_RANGE_BYTES = 4 * RANGE
 
 
 @dataclass(frozen=True, slots=True)
-class ShardSource:
+class ConvertedFile:
     """The file that is converted, and the folder for its rows."""
 
     origin: Path | RemoteFile
@@ -54,12 +54,12 @@ class ShardSource:
 
 
 @dataclass(slots=True)
-class Shards:
+class LargeFileConversion:
     """Converts the ranges of one file after the other with a pool of workers."""
 
     pool: WorkerPool
     #: Returns the job for rows of a format, None if they cannot be converted in ranges.
-    job_for: "Callable[[FormatVariant, ShardSource], ShardJob | None]"
+    job_for: "Callable[[FormatVariant, ConvertedFile], ConversionJob | None]"
     #: Called with a converted part, its rows, where it begins, and the number of
     #: records before it.
     deliver: "Callable[[ConvertedPart, Iterable[bytes], Cursor, int], None]"
@@ -68,7 +68,7 @@ class Shards:
     #: Returns the number of records so far, in all files.
     records: Callable[[], int]
     size: int = 0
-    _job: "ShardJob | None" = None
+    _job: "ConversionJob | None" = None
     _origin: Path | RemoteFile = field(default_factory=Path)
     _folder: str = ""
 
@@ -114,7 +114,7 @@ class Shards:
             for one, end in rest:
                 yield LineRange(one, end), None
             return
-        from harpia_formats.conversion.fast.shard_worker import convert_range  # noqa: PLC0415 - it loads validation; the first range may rule a job out
+        from harpia_formats.conversion.parallel.worker import convert_range  # noqa: PLC0415 - it loads validation; the first range may rule a job out
 
         try:
             works = self._numbered(rest, job)
@@ -163,13 +163,13 @@ class Shards:
 
     def begin(self, variant: FormatVariant) -> None:
         """Make the job, given the format that was recognised from the first range."""
-        source = ShardSource(
+        source = ConvertedFile(
             self._origin, self._folder, self.pool.fingerprint_of(self._origin)
         )
         self._job = self.job_for(variant, source)
 
     def _numbered(
-        self, ranges: Iterator[tuple[int, int]], job: "ShardJob"
+        self, ranges: Iterator[tuple[int, int]], job: "ConversionJob"
     ) -> Iterator[LineRange]:
         """Yield ranges with the number of records before them, if that is needed.
 
@@ -185,7 +185,7 @@ class Shards:
             before += lines
 
     def _counted(
-        self, ranges: Iterator[tuple[int, int]], job: "ShardJob"
+        self, ranges: Iterator[tuple[int, int]], job: "ConversionJob"
     ) -> Iterator[tuple[int, int, int]]:
         """Yield ranges with the number of their lines, 0 if that is not needed."""
         if not self.counts():
@@ -196,7 +196,7 @@ class Shards:
                 blocks = range_blocks(self._origin, begin, end)
                 yield begin, end, sum(map(count_newlines, blocks))
             return
-        from harpia_formats.conversion.fast.shard_worker import count_lines  # noqa: PLC0415 - it loads validation; most runs count nothing
+        from harpia_formats.conversion.parallel.worker import count_lines  # noqa: PLC0415 - it loads validation; most runs count nothing
 
         # The bytes may be on another machine, so they are counted there.
         for (begin, end), lines in map_ordered(self.pool, count_lines, job, ranges):

@@ -20,12 +20,15 @@ from harpia_formats.validation.unit.row_validator import RowValidator
 
 if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need none
     from harpia_formats.conversion.fast.batch import BatchConverter
-    from harpia_formats.conversion.fast.shard_job import (
+    from harpia_formats.conversion.parallel.job import (
+        ConversionJob,
         ConvertedPart,
-        ShardJob,
         TemplateKey,
     )
-    from harpia_formats.conversion.fast.shards import Shards, ShardSource
+    from harpia_formats.conversion.parallel.large_file import (
+        ConvertedFile,
+        LargeFileConversion,
+    )
     from harpia_formats.workers.pool import WorkerPool
 
 
@@ -108,13 +111,13 @@ class ChunkConverter:
             return None
         return BatchConverter(variant, source, mapper)
 
-    def shards(self, pool: "WorkerPool | None") -> "Shards | None":
+    def large_file(self, pool: "WorkerPool | None") -> "LargeFileConversion | None":
         """Return what converts large files with the workers of `pool`, if any."""
         if pool is None:
             return None
-        from harpia_formats.conversion.fast.shards import Shards  # noqa: PLC0415 - only several processes need it
+        from harpia_formats.conversion.parallel.large_file import LargeFileConversion  # noqa: PLC0415 - only several processes need it
 
-        return Shards(
+        return LargeFileConversion(
             pool,
             self._job_for,
             self._deliver,
@@ -123,19 +126,19 @@ class ChunkConverter:
         )
 
     def _job_for(
-        self, variant: FormatVariant, shard_source: "ShardSource"
-    ) -> "ShardJob | None":
+        self, variant: FormatVariant, file: "ConvertedFile"
+    ) -> "ConversionJob | None":
         """Return the job for a file, None if it cannot be converted in ranges."""
         destination = self.destination
         if destination is None or self._batches_for(variant, destination) is None:
             return None
         if self._options.on_loss is OnLoss.FAIL:
             return None
-        from harpia_formats.conversion.fast.shard_job import ShardJob  # noqa: PLC0415 - only large files need it
-        from harpia_formats.conversion.fast.shard_worker import prepare_workers  # noqa: PLC0415 - only large files need it
+        from harpia_formats.conversion.parallel.job import ConversionJob  # noqa: PLC0415 - only large files need it
+        from harpia_formats.conversion.parallel.worker import prepare_workers  # noqa: PLC0415 - only large files need it
 
-        source, origin = variant.format, shard_source.origin
-        job = ShardJob(
+        source, origin = variant.format, file.origin
+        job = ConversionJob(
             # Workers may have another working directory.
             "" if isinstance(origin, RemoteFile) else str(origin.absolute()),
             source.id,
@@ -144,17 +147,13 @@ class ChunkConverter:
             destination.mapper.choices,
             destination.separator,
             self._options.max_row_bytes,
-            shard_source.folder,
+            file.folder,
             origin if isinstance(origin, RemoteFile) else None,
-            shard_source.fingerprint,
+            file.fingerprint,
             checks_ids=destination.checks_ids,
         )
         # Only processes that are forked from this one have what is prepared here.
-        if (
-            shard_source.folder
-            and self._validator is not None
-            and self._batches is not None
-        ):
+        if file.folder and self._validator is not None and self._batches is not None:
             prepare_workers(job, self._validator, self._batches)
         return job
 

@@ -11,7 +11,7 @@ from harpia_formats.workers.same_file import FileFingerprint
 
 
 @dataclass(frozen=True, slots=True)
-class ShardJob:
+class ConversionJob:
     """How the ranges of one file are converted, which is the same for all of them."""
 
     path: str

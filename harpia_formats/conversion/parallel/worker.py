@@ -13,14 +13,14 @@ from typing import Any
 
 from harpia_formats.conversion.containers.row_writer import terminated_rows
 from harpia_formats.conversion.fast.batch import BatchConverter, BatchFates
-from harpia_formats.conversion.fast.block_files import RowFile, claim_file, range_file
-from harpia_formats.conversion.fast.shard_job import (
+from harpia_formats.conversion.parallel.job import (
+    ConversionJob,
     ConvertedPart,
     PartFates,
     Parts,
-    ShardJob,
     TemplateKey,
 )
+from harpia_formats.conversion.parallel.row_files import RowFile, claim_file, range_file
 from harpia_formats.conversion.written_rows import (
     WrittenRowCheck,
     validator_of_rows,
@@ -62,10 +62,10 @@ class _OpenPart:
 
 
 @dataclass(slots=True)
-class _ShardWorker:
+class _Worker:
     """Converts the ranges of one job, and keeps its templates from range to range."""
 
-    job: ShardJob
+    job: ConversionJob
     variant: FormatVariant
     validator: RowValidator
     batches: BatchConverter
@@ -242,7 +242,7 @@ class _ShardWorker:
         return rows, batch_fates
 
 
-def _worker_for(job: ShardJob) -> _ShardWorker:
+def _worker_for(job: ConversionJob) -> _Worker:
     source, target = format_of(job.source), format_of(job.target)
     variant = FormatVariant(source, source.dialects[job.dialect])
     validator = validator_of_rows(source, variant.dialect)
@@ -256,20 +256,20 @@ def _worker_for(job: ShardJob) -> _ShardWorker:
     identity = None
     if job.checks_ids and target.identity_paths:
         identity = IdentityReader(target.identity_paths, by_text=target.id_by_text)
-    return _ShardWorker(job, variant, validator, batches, identity)
+    return _Worker(job, variant, validator, batches, identity)
 
 
 class _ThreadState(threading.local):
     """The worker of a thread of this process, for the job that it got last."""
 
-    worker: _ShardWorker | None = None
+    worker: _Worker | None = None
 
 
 _state = _ThreadState()
 
 
 def prepare_workers(
-    job: ShardJob, validator: RowValidator, batches: BatchConverter
+    job: ConversionJob, validator: RowValidator, batches: BatchConverter
 ) -> None:
     """Let processes that are forked from this one start with what it has learned."""
     worker = _worker_for(job)
@@ -278,7 +278,7 @@ def prepare_workers(
     _state.worker = worker
 
 
-def convert_range(job: ShardJob, work: LineRange) -> Parts | None:
+def convert_range(job: ConversionJob, work: LineRange) -> Parts | None:
     """Convert a range in this process; None if the main process has to do that."""
     worker = _state.worker
     if worker is None or worker.job != job:
@@ -288,7 +288,7 @@ def convert_range(job: ShardJob, work: LineRange) -> Parts | None:
     return worker.convert(work)
 
 
-def count_lines(job: ShardJob, work: tuple[int, int]) -> int:
+def count_lines(job: ConversionJob, work: tuple[int, int]) -> int:
     """Return the number of lines in a range of bytes; 0 if it cannot be read."""
     try:
         return count_newlines(read_range(job.origin, *work))

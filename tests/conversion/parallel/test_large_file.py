@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import registry
-from harpia_formats.conversion.fast import shard_worker, shards
 from harpia_formats.conversion.fast.batch import BatchConverter
-from harpia_formats.conversion.fast.shard_job import ConvertedPart, Parts, ShardJob
-from harpia_formats.conversion.fast.shard_worker import convert_range
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.parallel import large_file, worker
+from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedPart, Parts
+from harpia_formats.conversion.parallel.worker import convert_range
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing import byte_ranges as ranges
@@ -59,16 +59,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each, and forget the worker of earlier tests."""
     monkeypatch.setattr(ranges, "RANGE", 4000)
     monkeypatch.setattr(ranges, "PIECE", 600)
-    monkeypatch.setattr(shard_worker, "_state", SimpleNamespace(worker=None))
+    monkeypatch.setattr(worker, "_state", SimpleNamespace(worker=None))
 
 
-def job_of(path: Path, target: str = "nemo-output", **given: Any) -> ShardJob:
+def job_of(path: Path, target: str = "nemo-output", **given: Any) -> ConversionJob:
     """Return the job of converting rows of Tencent."""
     folder = path.parent / "rows"
     folder.mkdir(exist_ok=True)
     choices = given.pop("choices", Choices())
     values = {"source": "tencent-outputs", "max_row_bytes": 100_000, **given}
-    return ShardJob(
+    return ConversionJob(
         path=str(path),
         dialect=0,
         target=target,
@@ -87,7 +87,7 @@ def works_of(path: Path) -> Iterator[LineRange]:
         before += path.read_bytes()[begin:end].count(b"\n")
 
 
-def serial(data: bytes, job: ShardJob) -> tuple[list[Any], FateCounts]:
+def serial(data: bytes, job: ConversionJob) -> tuple[list[Any], FateCounts]:
     """Return the rows for some lines, one record after the other."""
     format_ = writable_formats()[job.source]
     mapper = RecordMapper(adapter_of(writable_formats()[job.target]), job.choices)
@@ -108,7 +108,7 @@ def place_of(number: int) -> Any:
     return lambda: Place("f", number, 1, 2, 0, number)
 
 
-def whole(job: ShardJob, work: LineRange) -> ConvertedPart:
+def whole(job: ConversionJob, work: LineRange) -> ConvertedPart:
     """Return the converted part of a range that is converted as a whole."""
     parts = convert_range(job, work)
     assert parts is not None
@@ -118,7 +118,7 @@ def whole(job: ShardJob, work: LineRange) -> ConvertedPart:
     return done
 
 
-def converted_parts(job: ShardJob, path: Path) -> Iterator[ConvertedPart | None]:
+def converted_parts(job: ConversionJob, path: Path) -> Iterator[ConvertedPart | None]:
     """Yield the converted parts of a file, None for each unconverted part."""
     for work in works_of(path):
         for _, done in convert_range(job, work) or [(work, None)]:
@@ -267,7 +267,7 @@ def test_row_that_remarks_refuse_is_returned_unconverted(
     )
     changed = replace(format_, dialects=(dialect,))
     monkeypatch.setattr(
-        shard_worker,
+        worker,
         "format_of",
         lambda name: changed if name == format_.id else registry.format_of(name),
     )
@@ -342,7 +342,7 @@ def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None
     format_ = writable_formats()["harpia"]
     names = [each.name for each in format_.dialects]
     job = job_of(path, "haystack", source="harpia")
-    job = ShardJob(
+    job = ConversionJob(
         **{each: getattr(job, each) for each in job.__slots__}
         | {"dialect": names.index("instances")}
     )
@@ -354,7 +354,7 @@ def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None
     assert losses.carried["prompt"] == 200
 
 
-def dying(job: ShardJob, work: LineRange) -> Parts | None:
+def dying(job: ConversionJob, work: LineRange) -> Parts | None:
     """Convert a range; the process dies at a range behind the byte `DEADLY`."""
     if work.begin > DEADLY:
         os._exit(1)
@@ -405,14 +405,16 @@ def test_output_is_complete_even_if_processes_die(
     expected = outcome_of(path, target, tmp_path / "one", 1)
     handed: list[Any] = []
 
-    def watched(pool: WorkerPool, _: Any, job: ShardJob, works: Any) -> Iterator[Any]:
+    def watched(
+        pool: WorkerPool, _: Any, job: ConversionJob, works: Any
+    ) -> Iterator[Any]:
         for work, done in map_ordered(pool, run, job, works):
             handed.append(done)
             yield work, done
 
-    monkeypatch.setattr(shards, "map_ordered", watched)
-    monkeypatch.setattr(shards, "MIN_FILE_BYTES", 1)
-    monkeypatch.setattr(shards, "SAMPLE_BYTES", 4000)
+    monkeypatch.setattr(large_file, "map_ordered", watched)
+    monkeypatch.setattr(large_file, "MIN_FILE_BYTES", 1)
+    monkeypatch.setattr(large_file, "SAMPLE_BYTES", 4000)
     found = outcome_of(path, target, tmp_path / "several", 2)
 
     assert found == expected

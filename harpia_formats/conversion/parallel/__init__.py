@@ -1,0 +1,1 @@
+"""Conversion of large files by several processes."""
