@@ -19,6 +19,7 @@ from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.mapped_keys import MappedKeys
+from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
@@ -135,6 +136,12 @@ class RecordStream:
         if self._has_header_in_rows and HEADER_KEY in chunk.data:
             return False
         return self.bulk(chunk, numbers, values, validator)
+
+    def batch(self, batch: RowBatch) -> None:
+        """Read rows as records."""
+        for index, value in enumerate(batch.values):
+            text, start = batch.text_of(index), batch.start_of(index)
+            self._receive_row(value, text, start, batch.numbers[index])
 
     def table_record(self, record: "TableRecord") -> None:
         """Read a record of a table if it is valid, or pass its bytes to `refuse`."""

@@ -8,10 +8,14 @@ import pytest
 from msgspec import UNSET
 
 from harpia_formats import read
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.reading.record_stream import PlacedRecord, RecordStream
+from harpia_formats.reading.row_batch import RowBatch
+from harpia_formats.registry import format_of
 
 GOOD: dict[str, Any] = {
     "id": "1",
@@ -167,3 +171,24 @@ def test_columns_are_deleted_if_reading_stops(monkeypatch: pytest.MonkeyPatch) -
     assert found["problems"]
     assert made
     assert all(file.closed for each in made for file in each.files.values())
+
+
+def test_rows_of_a_batch_are_records_with_their_places() -> None:
+    """Each row of a batch is read with its number, its bytes and where it begins."""
+    records: list[PlacedRecord] = []
+    format_ = format_of("csv")
+    stream = RecordStream("t.csv", records.append, lambda _: None, lambda _: None)
+    stream.open(FormatVariant(format_, format_.dialects[0]))
+    starts, texts = [Cursor(9, 2), Cursor(30, 4)], [b"1,q", b"2,r"]
+    rows = [{"id": "1", "prompt": "q"}, {"id": "2", "prompt": "r"}]
+    stream.batch(RowBatch(rows, range(3, 5), starts.__getitem__, texts.__getitem__))
+
+    assert [(each.record.id, each.record.prompt) for each in records] == [
+        ("1", "q"),
+        ("2", "r"),
+    ]
+    assert [each.row.start for each in records] == starts
+    assert [(each.row.number, each.row.text) for each in records] == [
+        (3, b"1,q"),
+        (4, b"2,r"),
+    ]
