@@ -6,39 +6,34 @@ A value that a record's field cannot hold, and a key that the table does not kno
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
+from harpia_formats.mapping.compiled_table import (
+    OF_OUTPUT,
+    OF_RECORD,
+    OF_SCORE,
+    Leaf,
+    Read,
+    Write,
+    can_compile,
+    compile_read,
+    compile_write,
+)
 from harpia_formats.model.adapter import DECLINED, ChangedValue, FieldMapping, Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score, fits
 
 _OUTPUTS, _SCORES = "outputs.", "outputs.scores."
-#: The level of fields of scores.
-_OF_SCORE = 2
 #: The last key of a path where keys are data.
 ANY_KEY = "*"
+_Tree = dict[str, "Leaf | _Tree"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Leaf:
-    """A field in the tree of keys, and its place in a record."""
-
-    field: FieldMapping
-    #: 0 for the record, 1 for its output, 2 for the score of that.
-    level: int
-    #: The name of the field in that struct.
-    name: str
-    #: The name of the field of the score that the key is, where keys are data.
-    key_name: str = ""
-
-
-_Tree = dict[str, "_Leaf | _Tree"]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FieldTable:
     """The fields of one format, which can read and write its rows.
 
@@ -50,7 +45,7 @@ class FieldTable:
     #: Keys and values that every row has.
     constants: Mapping[str, Any] = field(default_factory=dict)
     _tree: _Tree = field(default_factory=dict)
-    _leaves: list[_Leaf] = field(default_factory=list)
+    _leaves: list[Leaf] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for mapping in self.fields:
@@ -65,12 +60,30 @@ class FieldTable:
                     f"{mapping.name}: keys that are data need their own object"
                 )
         if any(leaf.key_name for leaf in self._leaves):
-            scores = [leaf for leaf in self._leaves if leaf.level == _OF_SCORE]
+            scores = [leaf for leaf in self._leaves if leaf.level == OF_SCORE]
             if len(scores) > 1:
                 raise ValueError("beside scores by key there is no place for another")
 
-    def read(self, row: Row) -> Record:
-        """Return the record of a row."""
+    @cached_property
+    def read(self) -> Read:
+        """The function that returns the record of a row, which it leaves as it is."""
+        if not can_compile(self._leaves):
+            return self.interpreted_read
+        return compile_read(self.vendor, self._tree, self.interpreted_read)
+
+    @cached_property
+    def write(self) -> Write:
+        """The function that returns the row of a record, and notes the fates of fields.
+
+        The record has one output and one score at most. It raises `Unconvertible` where
+        the record lacks what a row must have.
+        """
+        if not can_compile(self._leaves):
+            return self.interpreted_write
+        return compile_write(self._leaves, _written_value, self._finish)
+
+    def interpreted_read(self, row: Row) -> Record:
+        """Return the record of a row: the specification of `read`."""
         levels: tuple[dict[str, Any], ...] = ({}, {}, {})
         rest = _take(self._tree, row, levels)
         record, output, score = levels
@@ -82,11 +95,8 @@ class FieldTable:
             record["outputs"] = [Output(**output)]
         return Record(**record)
 
-    def write(self, record: Record, fates: FieldFates) -> Row:
-        """Return the row for `record`, which has one output and one score at most.
-
-        Raises `Unconvertible` where the record lacks what a row must have.
-        """
+    def interpreted_write(self, record: Record, fates: FieldFates) -> Row:
+        """Return the row of a record: the specification of `write`."""
         row: Row = {}
         owners = _owners_of(record)
         for leaf in self._leaves:
@@ -98,7 +108,12 @@ class FieldTable:
             value = _written_value(leaf.field, held, fates)
             if value is not UNSET:
                 _put(row, leaf.field.path, value)
-        row = {**row, **self.constants} if self.constants else row
+        return self._finish(row, record, fates)
+
+    def _finish(self, row: Row, record: Record, fates: FieldFates) -> Row:
+        """Return `row` with the members that are no fields."""
+        if self.constants:
+            row = {**row, **self.constants}
         if record.extra is not UNSET and self.vendor in record.extra:
             extra = record.extra[self.vendor]
             for key in merge_missing(row, extra):
@@ -106,17 +121,17 @@ class FieldTable:
         return row
 
 
-def _leaf_of(given: FieldMapping) -> _Leaf:
-    levels = ((_OF_SCORE, _SCORES), (1, _OUTPUTS), (0, ""))
+def _leaf_of(given: FieldMapping) -> Leaf:
+    levels = ((OF_SCORE, _SCORES), (OF_OUTPUT, _OUTPUTS), (OF_RECORD, ""))
     path, key = given.record_path, given.key_record_path
     level, start = next(
         (level, start) for level, start in levels if path.startswith(start)
     )
     if (given.path[-1] == ANY_KEY) is not bool(key):
         raise ValueError(f"{given.name}: {ANY_KEY!r} and `key_record_path` go together")
-    if key and (level != _OF_SCORE or not key.startswith(_SCORES)):
+    if key and (level != OF_SCORE or not key.startswith(_SCORES)):
         raise ValueError(f"{given.name}: keys that are data are fields of scores")
-    return _Leaf(given, level, path.removeprefix(start), key.removeprefix(_SCORES))
+    return Leaf(given, level, path.removeprefix(start), key.removeprefix(_SCORES))
 
 
 def _owners_of(record: Record) -> tuple[Any, Any, Any]:
@@ -130,7 +145,7 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
     rest: Row = {}
     for key, value in owner.items():
         place = node.get(key) or node.get(ANY_KEY)
-        if type(place) is _Leaf:
+        if type(place) is Leaf:
             known, codec = place.field, place.field.codec
             taken = value if codec is None else codec.read(value)
             if taken is not DECLINED and fits(known.record_path, taken):
@@ -175,7 +190,7 @@ def _written_value(given: FieldMapping, held: Any, fates: FieldFates) -> Any:
     return value
 
 
-def _put_scores(row: Row, leaf: _Leaf, record: Record, fates: FieldFates) -> None:
+def _put_scores(row: Row, leaf: Leaf, record: Record, fates: FieldFates) -> None:
     """Put each score under its key, such as the name of its metric.
 
     A score without key or value has no place, nor has a second one with the same key.

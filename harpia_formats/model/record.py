@@ -131,6 +131,8 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
 }
 #: Fields that are lists of texts.
 TEXT_LISTS = frozenset({"references", "choices", "contexts"})
+#: Fields that are lists of objects.
+OBJECT_LISTS = frozenset({"messages", "outputs.turns"})
 #: Fields whose members have fates of their own.
 OPEN_OBJECTS = frozenset({"params", "metadata"})
 
@@ -179,7 +181,7 @@ def fits(path: str, value: Any) -> bool:
         return False
     if path in TEXT_LISTS:
         return all(type(item) is str for item in value)
-    if FIELD_TYPES[path] is _objects and path != "outputs.attribution":
+    if path in OBJECT_LISTS:
         return all(type(item) is dict for item in value)
     return True
 

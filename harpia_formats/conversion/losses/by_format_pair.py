@@ -119,7 +119,7 @@ class FieldLosses:
             if fate.fate in {Fate.DROPPED, Fate.NULL}:
                 gone.add(fate.path)
             if fate.fate in LOSSES or fate.fate is Fate.SPLIT:
-                self.losses.setdefault(name, {})[replace(fate, path="")] = None
+                self.losses.setdefault(name, {})[fate._replace(path="")] = None
         for path in mapped.paths:
             name = self.names.of_any_key(path)
             self.paths.setdefault(name, path)

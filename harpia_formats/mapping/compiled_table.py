@@ -1,0 +1,260 @@
+"""Compile a table of fields to functions in Python that read and write its rows.
+
+They return what `interpreted_read` and `interpreted_write` of the table return, and
+leave to these what is rare: a value that a field cannot hold, and a value that is
+written as another one. Straight code for the fields of one table takes about a fifth
+of the time of a loop over them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_formats.model.adapter import ChangedValue, FieldMapping, Row
+from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.record import (
+    FIELD_TYPES,
+    OBJECT_LISTS,
+    TEXT_LISTS,
+    Output,
+    Record,
+    Score,
+)
+
+#: The levels of fields of records, of their outputs, and of the scores of those.
+OF_RECORD, OF_OUTPUT, OF_SCORE = 0, 1, 2
+_owners = ("record", "output", "score")
+
+Read = Callable[[Row], Record]
+Write = Callable[[Record, FieldFates], Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A field in the tree of keys, and its place in a record."""
+
+    field: FieldMapping
+    level: int
+    #: The name of the field in the struct of its level.
+    name: str
+    #: The name of the field of the score that the key is, where keys are data.
+    key_name: str = ""
+
+
+Tree = Mapping[str, "Leaf | Tree"]
+
+
+@dataclass(slots=True)
+class _Code:
+    """The lines of a function, and the values that they name."""
+
+    names: dict[str, Any]
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+    #: How many names were made.
+    count: int = 0
+
+    def add(self, *lines: str) -> None:
+        """Add lines at the current depth."""
+        self.lines += ["    " * self.depth + line for line in lines]
+
+    def block(self, heading: str, *lines: str) -> None:
+        """Add a statement, such as an `if`, with the lines below it."""
+        self.add(heading, *(f"    {line}" for line in lines))
+
+    def name_of(self, value: Any) -> str:
+        """Return a new name that stands for `value` in the lines."""
+        name = self.variable("c")
+        self.names[name] = value
+        return name
+
+    def variable(self, start: str) -> str:
+        """Return a new name that begins with `start`."""
+        self.count += 1
+        return f"{start}{self.count}"
+
+    def function(self, heading: str) -> Callable[..., Any]:
+        """Return the function with a `heading` such as `read(row)`."""
+        source = "\n".join([f"def {heading}:", *self.lines])
+        exec(compile(source, f"<{heading}>", "exec"), self.names)  # noqa: S102 - the lines name values by numbers and have no text of a user
+        function: Callable[..., Any] = self.names[heading.partition("(")[0]]
+        return function
+
+
+def can_compile(leaves: Sequence[Leaf]) -> bool:
+    """Tell whether each field has keys and a place in the record of its own."""
+    places = {(leaf.level, leaf.name) for leaf in leaves}
+    return len(places) == len(leaves) and not any(leaf.key_name for leaf in leaves)
+
+
+def compile_read(vendor: str, tree: Tree, interpreted: Read) -> Read:
+    """Return the function that returns the record of a row with the keys of `tree`.
+
+    For a row with a value that its field cannot hold it returns what `interpreted`
+    does.
+    """
+    code = _Code({"UNSET": UNSET, "EMPTY": {}, "interpreted": interpreted})
+    code.names |= {"Record": Record, "Output": Output, "Score": Score}
+    code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
+    found: tuple[dict[str, str], ...] = ({}, {}, {})
+    left = _read_object(code, tree, "row", found)
+    of_record, of_output, of_score = found
+    if of_score:
+        _make_list(code, "scores", "Score", of_score, "UNSET")
+        of_output["scores"] = "scores"
+    if of_output:
+        _make_list(code, "outputs", "Output", of_output, "[]")
+        of_record["outputs"] = "outputs"
+    kept = f"UNSET if {left} is None else {{{code.name_of(vendor)}: {left}}}"
+    code.add(f"return Record({_arguments(of_record | {'extra': kept})})")
+    return code.function("read(row)")
+
+
+def _arguments(given: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in given.items())
+
+
+def _make_list(
+    code: _Code, name: str, type_: str, given: Mapping[str, str], absent: str
+) -> None:
+    """Add the line that makes a list of one struct if one of its fields is there."""
+    is_there = " or ".join(f"{value} is not UNSET" for value in given.values())
+    made = f"[{type_}({_arguments(given)})]"
+    code.add(f"{name} = {made} if {is_there} else {absent}")
+
+
+def _read_object(
+    code: _Code, tree: Tree, owner: str, found: tuple[dict[str, str], ...]
+) -> str:
+    """Add the lines that read the members of the object in the variable `owner`.
+
+    Return the variable of its other members, None if it has none. `found` gets the
+    variable of each field, by its name.
+    """
+    count, left = code.variable("n"), code.variable("left")
+    lefts: dict[str, str] = {}
+    code.add(f"{count} = 0")
+    for key, place in tree.items():
+        name = code.name_of(key)
+        if isinstance(place, Leaf):
+            value = code.variable("v")
+            code.add(f"{value} = {owner}.get({name}, UNSET)")
+            lines = _read_value(code, place, value)
+            code.block(f"if {value} is not UNSET:", f"{count} += 1", *lines)
+            found[place.level][place.name] = value
+        else:
+            inner = code.variable("o")
+            code.add(f"{inner} = {owner}.get({name}, EMPTY)")
+            code.block(
+                f"if {inner} is not EMPTY:",
+                f"if type({inner}) is not dict or not {inner}:",
+                "    return interpreted(row)",
+                f"{count} += 1",
+            )
+            lefts[name] = _read_object(code, place, inner, found)
+    code.add(f"{left} = None")
+    known = code.name_of(frozenset(tree))
+    has_more = [f"{count} != len({owner})"]
+    has_more += [f"{inner} is not None" for inner in lefts.values()]
+    code.block(
+        f"if {' or '.join(has_more)}:",
+        f"{left} = {{k: v for k, v in {owner}.items() if k not in {known}}}",
+        *(
+            f"if {inner} is not None: {left}[{name}] = {inner}"
+            for name, inner in lefts.items()
+        ),
+        f"if len({left}) > 1: {left} = dict(sorted({left}.items()))",
+    )
+    return left
+
+
+def _read_value(code: _Code, leaf: Leaf, value: str) -> list[str]:
+    """Return the lines that read a value that a row has into the variable `value`."""
+    codec, path = leaf.field.codec, leaf.field.record_path
+    lines = [] if codec is None else [f"{value} = {code.name_of(codec.read)}({value})"]
+    types = FIELD_TYPES[path]
+    fits = f"type({value}) is {types[0].__name__}"
+    if len(types) > 1:
+        fits = f"type({value}) in {code.name_of(types)}"
+    if path in TEXT_LISTS:
+        fits += f" and TEXT.issuperset(map(type, {value}))"
+    elif path in OBJECT_LISTS:
+        fits += f" and OBJECT.issuperset(map(type, {value}))"
+    return [*lines, f"if not ({fits}):", "    return interpreted(row)"]
+
+
+def compile_write(
+    leaves: Sequence[Leaf],
+    written_value: Callable[..., Any],
+    finish: Callable[..., Row],
+) -> Write:
+    """Return the function that returns the row of a record with one output at most.
+
+    It notes the fates of fields. `written_value` returns what is written for a field
+    with a value that is changed or left out, or that a record lacks; `finish` adds the
+    other members of the row. It raises `Unconvertible` where `written_value` does.
+    """
+    code = _Code({"UNSET": UNSET, "ChangedValue": ChangedValue})
+    code.names |= {"written_value": written_value, "finish": finish}
+    code.add("outputs = record.outputs")
+    code.add("output = outputs[0] if outputs else None")
+    if any(leaf.level == OF_SCORE for leaf in leaves):
+        code.add("scores = UNSET if output is None else output.scores")
+        code.add("score = scores[0] if scores else None")
+    code.add("row = {}")
+    owners: dict[tuple[str, ...], str] = {(): "row"}
+    for leaf in leaves:
+        _write_field(code, leaf, owners)
+    code.add("return finish(row, record, fates)")
+    for variable in owners.values():
+        if variable != "row":
+            code.lines.insert(0, f"    {variable} = None")
+    return code.function("write(record, fates)")
+
+
+def _write_field(code: _Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> None:
+    """Add the lines that write one field, and make the object that it stands in."""
+    given, owner = leaf.field, _owners[leaf.level]
+    held = f"{owner}.{leaf.name}"
+    if leaf.level != OF_RECORD:
+        held = f"UNSET if {owner} is None else {held}"
+    code.add(f"v = {held}")
+    name, is_lacking = code.name_of(given), "v is UNSET"
+    if given.required or given.default is not UNSET:
+        ask = [f"v = written_value({name}, UNSET, fates)"]
+    else:
+        ask = ["pass"]
+    code.block(f"if {is_lacking}:", *ask)
+    if given.codec is not None:
+        write = code.name_of(given.codec.write)
+        code.block(
+            "else:",
+            f"x = {write}(v)",
+            "if x is UNSET or type(x) is ChangedValue:",
+            f"    x = written_value({name}, v, fates)",
+            "v = x",
+        )
+    *path, key = given.path
+    puts = _made_objects(code, tuple(path), owners)
+    code.block(
+        "if v is not UNSET:",
+        *puts,
+        f"{owners[tuple(path)]}[{code.name_of(key)}] = v",
+    )
+
+
+def _made_objects(
+    code: _Code, path: tuple[str, ...], owners: dict[tuple[str, ...], str]
+) -> list[str]:
+    """Return the lines that make the objects at `path` in a row, unless it has them."""
+    lines: list[str] = []
+    for size in range(1, len(path) + 1):
+        start = path[:size]
+        if start not in owners:
+            owners[start] = code.variable("o")
+        variable, above = owners[start], owners[start[:-1]]
+        key = code.name_of(start[-1])
+        lines.append(f"if {variable} is None: {variable} = {above}[{key}] = {{}}")
+    return lines
