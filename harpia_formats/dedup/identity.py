@@ -103,7 +103,13 @@ def _key_decoder_of(paths: tuple[Path, ...]) -> TypedDecoder:
     )
     decoder = msgspec.json.Decoder(row)
     return TypedDecoder(
-        decoder.decode, decoder.decode_lines, (), {(): names}, {(): row}, lambda _: 0
+        decoder.decode,
+        decoder.decode_lines,
+        msgspec.json.Decoder(list[row]).decode,  # type: ignore[valid-type]  # made at run time
+        (),
+        {(): names},
+        {(): row},
+        lambda _: 0,
     )
 
 

@@ -8,7 +8,8 @@ limit, is found by brackets and quotation marks (`row_end`).
 """
 
 import re
-from collections.abc import Generator, Iterable
+import sys
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import msgspec
@@ -39,6 +40,8 @@ ATTEMPTS = 2
 STARTS = 16
 #: Whole rows side by side that are certainly rows, although one before was broken.
 SURE = 16
+#: Rows that are read one by one to learn what stands between rows.
+FIRST = 2
 
 _decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _COMMA = ord(",")
@@ -87,6 +90,8 @@ class ArrayCutter:
     separator: bytes = b""
     #: Beginnings of rows: a brace and the first key.
     starts: set[bytes] = field(default_factory=set)
+    #: How many rows were looked at for their beginnings.
+    surveyed: int = 0
     #: Position of the last comma, while no item was seen behind it.
     comma: Cursor | None = None
     #: Whether all blocks were read.
@@ -165,19 +170,23 @@ class ArrayCutter:
 
     def _next_rows(self) -> Frames:
         """Yield a chunk of the rows that are read whole, or one row or its fault."""
-        end, rows = self._verified_window() or self._whole_rows()
-        if not rows:
+        chunk = self._verified_window() or self._whole_rows()
+        if chunk is None:
             yield from self._lone_row()
             return
-        if not self.starts or (self.doubtful and len(rows) >= SURE):
-            self._remember_starts(rows)
-        start = self.start
-        yield Chunk(self.consume(end), start, rows)
+        is_survey = self.surveyed < SURE and chunk.data.startswith(b"{")
+        if is_survey or (self.doubtful and len(chunk) >= SURE):
+            self._remember_starts(chunk)
+        self.buffer.take(len(chunk.data))
+        yield chunk
+        # Whoever decoded the rows may have noted that they are UTF-8.
+        self.start = chunk.end
         self._skip_comma()
 
-    def _remember_starts(self, rows: Iterable[bytes]) -> None:
-        """Keep the beginnings of `rows`, up to `STARTS`."""
-        for row in rows:
+    def _remember_starts(self, chunk: Chunk) -> None:
+        """Keep the beginnings of the rows of `chunk`, up to `STARTS`."""
+        self.surveyed += len(chunk)
+        for row in chunk.rows:
             start = start_of_row(row)
             if len(start) > 1 and len(self.starts) < STARTS:
                 self.starts.add(start)
@@ -192,8 +201,8 @@ class ArrayCutter:
             self.comma = self.start
             self.consume(1)
 
-    def _verified_window(self) -> tuple[int, list[bytes]] | None:
-        """Return the rows up to the last separator that can be verified, and their end.
+    def _verified_window(self) -> Chunk | None:
+        """Return the rows up to the last separator that can be verified.
 
         None if there is no separator, nothing decodes, or a row is over the limit.
         """
@@ -203,25 +212,30 @@ class ArrayCutter:
             end = data.rfind(self.separator, 0, end) if self.separator else -1
             if end < 1:
                 return None
+            text = data[:end]
             try:
-                items = _decode_items(b"".join((b"[", memoryview(data)[:end], b"]")))
+                items = _decode_items(b"".join((b"[", text, b"]")))
             except msgspec.DecodeError as error:
                 # The bracket that was put before the window counts as a byte.
                 end = min(end, error_byte(str(error)) - 1)
             except RecursionError:
                 return None
             else:
-                rows = [bytes(item) for item in items]
-                fits = end <= self.limit or all(len(row) <= self.limit for row in rows)
-                return (end, rows) if fits else None
+                chunk = Chunk(text, self.start, items=len(items))
+                fits = end <= self.limit or max(map(len, chunk.rows)) <= self.limit
+                return chunk if fits else None
         return None
 
-    def _whole_rows(self) -> tuple[int, list[bytes]]:
-        """Return the whole rows at the beginning of the buffer, and their end."""
+    def _whole_rows(self) -> Chunk | None:
+        """Return the whole rows at the beginning of the buffer, None if there are none.
+
+        They are few as long as it is not known what stands between rows.
+        """
         data = self.buffer.data
         rows: list[bytes] = []
         end = at = 0
-        while data[at : at + 1] not in {b"", b",", b"]"}:
+        most = sys.maxsize if self.separator else FIRST
+        while len(rows) < most and data[at : at + 1] not in {b"", b",", b"]"}:
             state, place = _read_row(data, at)
             is_whole = state is ValueState.ENDED
             row = data[at:place].rstrip(JSON_SPACE) if is_whole else b""
@@ -234,7 +248,7 @@ class ArrayCutter:
             at = place
             if data[place] == _COMMA:
                 at = end_of_space(data, place + 1)
-        return end, rows
+        return Chunk(data[:end], self.start, rows) if rows else None
 
     def _lone_row(self) -> Frames:
         """Yield the first row if it ends in the buffer or is too long, or read on."""

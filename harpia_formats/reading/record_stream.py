@@ -113,10 +113,10 @@ class RecordStream:
         chunk, numbers, values = rows.chunk, rows.numbers, rows.verdict.values
         for begin, end in _runs(len(chunk), passed, values):
             part = values[begin:end]
-            if part and part[0] is not None and chunk.lines:
+            if part and part[0] is not None:
                 before = RecordNumbers(numbers.of(begin) - 1, [])
-                lines, validator = chunk.between(begin, end), rows.part.validator
-                if self._accepted(lines, before, part, validator):
+                some, validator = chunk.between(begin, end), rows.part.validator
+                if self._accepted(some, before, part, validator):
                     continue
             for number in range(begin, end):
                 text = chunk.rows[number]

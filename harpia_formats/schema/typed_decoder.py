@@ -40,6 +40,8 @@ class TypedDecoder:
     decode: Callable[[bytes], Any]
     #: Decodes a row from each line.
     decode_lines: Callable[[bytes], list[Any]]
+    #: Decodes an array of rows.
+    decode_array: Callable[[bytes], list[Any]]
     #: Conditions that a decoded row must meet.
     checks: tuple[Check, ...]
     #: The attribute that holds a member, by place of its object.
@@ -67,11 +69,24 @@ class TypedDecoder:
         a brace, which cannot be inside a row: then as many rows as lines are one row
         in each line.
         """
+        return self._accept_all(self.decode_lines, data, lines)
+
+    def accept_items(self, data: bytes, items: int) -> list[Any] | None:
+        """Return the decoded rows if all of them are certainly valid.
+
+        `data` is the inside of an array of so many rows.
+        """
+        return self._accept_all(self.decode_array, b"".join((b"[", data, b"]")), items)
+
+    def _accept_all(
+        self, decode: Callable[[bytes], list[Any]], data: bytes, count: int
+    ) -> list[Any] | None:
+        """Return the rows that `decode` decodes if they are so many, and all valid."""
         try:
-            values = self.decode_lines(data)
+            values = decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        if len(values) != lines:
+        if len(values) != count:
             return None
         for check in self.checks:
             for value in values:
@@ -93,12 +108,14 @@ def typed_decoder_of(
     try:
         kind = builder.type_of(schema, ())
         decoder = msgspec.json.Decoder(kind)
+        array_decoder = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]  # made at run time
     except (TypeError, ValueError, OverflowError) as error:
         raise UnsupportedSchemaError(str(error)) from error
     checks = conditions_of(schema, builder)
     return TypedDecoder(
         decoder.decode,
         decoder.decode_lines,
+        array_decoder.decode,
         checks,
         builder.attributes,
         builder.classes,

@@ -1,21 +1,28 @@
 """Records that are read from files while they are validated, with their places."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec import UNSET
 
 from harpia_formats import read
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.framing import array
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord, RecordStream
 from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.registry import format_of
+from harpia_formats.validation.unit.decoder_training import ROWS_BEFORE_DECODER
+from harpia_formats.validation.unit.record_numbers import RecordNumbers
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 GOOD: dict[str, Any] = {
     "id": "1",
@@ -192,3 +199,60 @@ def test_rows_of_a_batch_are_records_with_their_places() -> None:
         (3, b"1,q"),
         (4, b"2,r"),
     ]
+
+
+_rows_of_harpia = st.lists(
+    st.fixed_dictionaries(
+        {"id": st.text(max_size=3), "input": st.text(st.sampled_from('a"é😀,{\n'))}
+    ).map(lambda changes: GOOD | changes)
+    | st.just({"id": 7}),
+    min_size=70,
+    max_size=90,
+)
+
+
+@given(
+    rows=_rows_of_harpia,
+    form=st.sampled_from(["array", "wrapped", "pretty"]),
+    window=st.sampled_from([64, 500, 4000]),
+)
+@settings(max_examples=25, deadline=None)
+def test_rows_of_arrays_are_accepted_in_chunks(
+    *, rows: list[dict[str, Any]], form: str, window: int
+) -> None:
+    """Chunks of arrays and wrapped documents hold the rows that lines hold."""
+    data = json.dumps(rows, ensure_ascii=False).encode()
+    if form != "array":
+        document = {"instances": rows, "metrics": []}
+        indent = 1 if form == "pretty" else None
+        data = json.dumps(document, indent=indent, ensure_ascii=False).encode()
+    found: dict[int, tuple[bytes, Cursor]] = {}
+    single: list[PlacedRecord] = []
+
+    def take(
+        chunk: Chunk, numbers: RecordNumbers, values: Sequence[Any], _: RowValidator
+    ) -> bool:
+        assert len(values) == len(chunk)
+        for row, text in enumerate(chunk.rows):
+            assert values[row].f0 == json.loads(text)["id"]
+            found[numbers.of(row)] = text, chunk.start_of(row)
+        return True
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(array, "WINDOW", window)
+        reading = Reading([data], "harpia", fail_fast=False)
+        for _ in reading.steps(single.append, lambda *_: None, lambda _: None, take):
+            pass
+    in_chunks = set(found)
+    found |= {each.row.number or 0: (each.row.text, each.row.start) for each in single}
+
+    assert len(found) == len(in_chunks) + len(single)
+    assert found.keys() == {n for n, row in enumerate(rows, 1) if "input" in row}
+    if {"id": 7} not in rows:
+        assert in_chunks == set(range(ROWS_BEFORE_DECODER + 1, len(rows) + 1))
+    for number, (text, start) in found.items():
+        assert json.loads(text) == rows[number - 1]
+        assert data[start.offset :].startswith(text)
+        before = data[: start.offset].decode()
+        assert start.line == before.count("\n") + 1
+        assert start.column == len(before.rpartition("\n")[2])

@@ -109,7 +109,7 @@ def _bundle(chunks: list[Chunk], files: MemoryFiles | None) -> FilePart:
 
 def _piece(chunk: Chunk) -> Piece:
     """Return the bytes of a chunk of an array, and how many rows they have."""
-    is_whole = chunk.rows == [chunk.data]
+    is_whole = len(chunk) == 1 and chunk.rows == [chunk.data]
     return Piece(len(chunk.data), chunk.start, 0 if is_whole else len(chunk))
 
 

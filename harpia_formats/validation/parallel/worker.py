@@ -5,8 +5,6 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-import msgspec
-
 from harpia_formats.detection.splittable import splittable_size
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader
@@ -56,7 +54,6 @@ from harpia_formats.validation.unit.rows import validate_rows
 from harpia_formats.validation.unit.validators import FileValidators, SharedValidators
 from harpia_formats.workers.same_file import difference_from
 
-_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _Answer = TypeVar("_Answer")
 _End = TypeVar("_End")
 
@@ -227,16 +224,11 @@ def _frames(unit: RowRange, blocks: Iterable[bytes], limit: int) -> Frames:
     data, at = b"".join(blocks), 0
     for piece in unit.pieces:
         text = data[at : at + piece.size]
-        rows = _rows_in(text) if piece.rows else [text]
-        if piece.rows and len(rows) != piece.rows:
-            raise ValueError("rows are not cut as they were before")
-        yield Chunk(text, piece.start, rows)
+        if piece.rows:
+            yield Chunk(text, piece.start, items=piece.rows)
+        else:
+            yield Chunk(text, piece.start, [text])
         at += piece.size
-
-
-def _rows_in(text: bytes) -> list[bytes]:
-    """Return the items of an array whose inside is `text`."""
-    return [bytes(row) for row in _items(b"".join((b"[", text, b"]")))]
 
 
 @dataclass(slots=True)

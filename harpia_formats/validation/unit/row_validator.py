@@ -111,6 +111,7 @@ class RowValidator:
         if values is None:
             self._validate_rows(chunk.rows, verdict)
         else:
+            chunk.is_utf8 = True
             self._add_ids(values, self.decoder, verdict)
             verdict.accepted = values
         verdict.records = len(chunk) - len(verdict.blank)
@@ -134,12 +135,15 @@ class RowValidator:
         After each failure in a row the next attempt comes later.
         """
         decoder = self.decoder
-        if decoder is None or not chunk.is_plain():
+        if decoder is None or (chunk.lines and not chunk.is_plain()):
             return None
         if self._pause:
             self._pause -= 1
             return None
-        values = decoder.accept_lines(chunk.data, len(chunk))
+        if chunk.lines:
+            values = decoder.accept_lines(chunk.data, len(chunk))
+        else:
+            values = decoder.accept_items(chunk.data, len(chunk))
         if values is None or not self._keys_differ(values, chunk.data, decoder):
             self._failures = min(self._failures + 1, PAUSE_LIMIT)
             self._pause = 2**self._failures - 2
