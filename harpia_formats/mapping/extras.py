@@ -4,7 +4,7 @@ A row carries the fields of its record that would be lost, as a part of a record
 one key. Reading the row restores them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Fate, FieldFates
+from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.record import Record
 
 #: The key of the extra fields in a row.
@@ -22,30 +22,40 @@ EXTRAS_KEY = "harpia-formats"
 COMPONENT_KEY = "(component)"
 
 
+def lost_fields(fates: Iterable[FieldFate]) -> tuple[str, ...]:
+    """Return the names of the fields of a record that lose something by its fates."""
+    return tuple(
+        dict.fromkeys(
+            entry.path.partition(".")[0]
+            for entry in fates
+            if entry.fate is not Fate.DEFAULTED
+        )
+    )
+
+
+def stored_fates(fates: Iterable[FieldFate]) -> list[FieldFate]:
+    """Return the fates of a record whose lost fields are stored in its rows."""
+    return [entry for entry in fates if entry.fate in {Fate.DEFAULTED, Fate.SPLIT}]
+
+
 def store_extras(
     record: Record,
     parts: Sequence[Record],
     rows: Sequence[Row],
     target: FormatAdapter,
-    fates: FieldFates,
+    names: Iterable[str],
 ) -> None:
-    """Store the fields of `record` that would be lost in its rows; remove their fates.
+    """Store the fields of `record` called `names`, which would be lost, in its rows.
 
-    Each row was made from the item of `parts` with the same index.
+    Each row was made from the item of `parts` with the same index. The target has a
+    place for extra fields.
     """
-    if target.extras_path is None:
-        return
-    lost = [entry for entry in fates.entries if entry.fate is not Fate.DEFAULTED]
-    names = dict.fromkeys(entry.path.partition(".")[0] for entry in lost)
     for part, row in zip(parts, rows, strict=True):
         fragment = {name: getattr(record, name) for name in names}
-        if "outputs" in names and len(record.outputs) != len(part.outputs):
+        if "outputs" in fragment and len(record.outputs) != len(part.outputs):
             # A row with one answer of several stores that one only.
             fragment["outputs"] = _own_outputs(record, parts, part)
         _put(row, target, fragment, record.extra)
-    fates.entries = [
-        entry for entry in fates.entries if entry.fate in {Fate.DEFAULTED, Fate.SPLIT}
-    ]
 
 
 def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[Any]:

@@ -1,6 +1,6 @@
 """Map records to rows of a format, and note what becomes of their fields."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from harpia_formats.mapping.chats import SYSTEM_OF_MESSAGES
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.complete import with_constants
-from harpia_formats.mapping.extras import store_extras
+from harpia_formats.mapping.extras import lost_fields, store_extras, stored_fates
 from harpia_formats.mapping.fit import fit_record, refuse_joint_score
 from harpia_formats.mapping.misfits import NO_MISFITS, Misfits
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_path
@@ -66,13 +66,13 @@ class RecordMapper:
     misfits: Misfits = NO_MISFITS
     _carried: dict[str, bool] = field(default_factory=dict)
     #: Values for fields that a record lacks and the format has a place for.
-    _constants: dict[str, Any] = field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
     _write: Callable[[Record, FieldFates], Row] = field(init=False)
 
     def __post_init__(self) -> None:
         self._write = self.target.writer
         constants = self.choices.constants.items()
-        self._constants = {
+        self.constants = {
             path: value for path, value in constants if self.target.carries(path)
         }
 
@@ -91,10 +91,10 @@ class RecordMapper:
         fates = FieldFates()
         nulls = field_paths(record, self.owners)
         paths = tuple(nulls)
-        if self._constants:
+        if self.constants:
             turns = self.target.capacity.turns
-            record = with_constants(record, self._constants, fates, turns=turns)
-        if number and self.needs_id and not self._has_id(record):
+            record = with_constants(record, self.constants, fates, turns=turns)
+        if number and self.needs_id and not self.has_id(record):
             record = replace(record, id=str(number))
             fates.defaulted("id", ID_IS_NUMBER)
         # An id that is not written needs no number for each row.
@@ -108,18 +108,37 @@ class RecordMapper:
         except Unconvertible as error:
             self.misfits.refuse(error, record)
             raise
+        settled = self.settle(nulls, fates.entries, answered=bool(record.outputs))
+        if self.stores_extras:
+            lost = lost_fields(settled)
+            store_extras(record, parts, rows, self.target, lost)
+            settled = stored_fates(settled)
+        if self.check is not None:
+            for row in rows:
+                self.check(row)
+        return MappedRecord(rows, paths, tuple(dict.fromkeys(settled)))
+
+    @property
+    def stores_extras(self) -> bool:
+        """Whether fields that would be lost are stored in the rows."""
+        return self.choices.keep_extra and self.target.extras_path is not None
+
+    def settle(
+        self, nulls: Mapping[str, bool], entries: Iterable[FieldFate], *, answered: bool
+    ) -> list[FieldFate]:
+        """Return the fates of all fields of a record, from the `entries` noted so far.
+
+        `nulls` tells of each field that the record had whether it was null, and
+        `answered` whether it has an output. Nothing else of the record counts.
+        """
+        paths, fates = tuple(nulls), FieldFates([*entries])
         self.misfits.note(paths, self.target, fates)
         self._note_dropped(paths, fates)
         _note_nulls(nulls, fates)
         no_outputs = self.target.capacity.outputs is Cardinality.NONE
-        if no_outputs and record.outputs and not _has_output_field(paths):
+        if no_outputs and answered and not _has_output_field(paths):
             fates.dropped("outputs")
-        if self.choices.keep_extra:
-            store_extras(record, parts, rows, self.target, fates)
-        if self.check is not None:
-            for row in rows:
-                self.check(row)
-        return MappedRecord(rows, paths, tuple(dict.fromkeys(fates.entries)))
+        return fates.entries
 
     def _rows_of(self, parts: Sequence[Record], fates: FieldFates) -> list[Row]:
         """Return the row of each part; raises `Unconvertible`."""
@@ -139,7 +158,7 @@ class RecordMapper:
                 raise Unconvertible(error.path, reason, help_) from error
         return rows
 
-    def _has_id(self, record: Record) -> bool:
+    def has_id(self, record: Record) -> bool:
         """Tell whether a record has an id, or keeps one such as 3.0 for the format."""
         if record.id is not UNSET:
             return True

@@ -1,0 +1,120 @@
+"""The program that maps records to rows of one format, for many records.
+
+It does what `RecordMapper.map` does, which is its specification. What is the same for
+all records of a pair of formats is decided once, and what becomes of the fields of a
+record is computed once for all records that have the same fields and the same fates.
+"""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.mapping.complete import with_constants
+from harpia_formats.mapping.extras import lost_fields, store_extras, stored_fates
+from harpia_formats.mapping.fit import fit_record
+from harpia_formats.mapping.presence import PresenceKeys
+from harpia_formats.mapping.to_rows import ID_IS_NUMBER, RecordMapper
+from harpia_formats.mapping.unchanged import unchanged_check
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import FieldFate, FieldFates
+from harpia_formats.model.record import Record, field_paths
+
+#: Outcomes that are kept; a record with one more is settled by itself. Each takes some
+#: 5 KB, and files with so many different sets of keys are rare.
+MAX_OUTCOMES = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What became of the fields of records that have the same fields and fates.
+
+    It is compared and hashed by its identity.
+    """
+
+    #: The paths of the fields, and the fates of those that do not arrive unchanged.
+    paths: tuple[str, ...]
+    fates: tuple[FieldFate, ...]
+    #: The fields that are stored as extra fields of the rows.
+    stored: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class RecordProgram:
+    """Maps records of one source to rows, as its mapper does."""
+
+    mapper: RecordMapper
+    #: The most outcomes that are kept.
+    limit: int = MAX_OUTCOMES
+    _outcomes: dict[Hashable, Outcome] = field(default_factory=dict)
+    _presence: PresenceKeys = field(init=False)
+    _is_unchanged: Callable[[Record], bool] = field(init=False)
+    _write: Callable[[Record, FieldFates], Row] = field(init=False)
+    _constants: dict[str, Any] = field(init=False)
+    _needs_id: bool = field(init=False)
+    _carries_id: bool = field(init=False)
+    _stores_extras: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        mapper = self.mapper
+        target = mapper.target
+        self._presence = PresenceKeys(mapper.owners)
+        self._is_unchanged = unchanged_check(target.capacity, mapper.choices)
+        self._write = target.writer
+        self._constants = mapper.constants
+        self._needs_id = mapper.needs_id
+        self._carries_id = target.carries("id")
+        self._stores_extras = mapper.stores_extras
+
+    def map(
+        self, record: Record, number: int, before: FieldFates
+    ) -> tuple[list[Row], Outcome]:
+        """Return the rows of `record`, and what became of its fields.
+
+        `number` is its id if it needs one; `before` has the fates that were noted
+        before. The rows are not checked. Raises `Unconvertible` where the mapper does,
+        maybe with another reason.
+        """
+        mapper, given, fates = self.mapper, record, FieldFates()
+        if self._constants:
+            turns = mapper.target.capacity.turns
+            record = with_constants(record, self._constants, fates, turns=turns)
+        if self._needs_id and record.id is UNSET and not mapper.has_id(record):
+            record = replace(record, id=str(number))
+            fates.defaulted("id", ID_IS_NUMBER)
+        if self._is_unchanged(record):
+            parts = [record]
+        else:
+            named = record if self._carries_id else replace(record, id=UNSET)
+            target, choices = mapper.target, mapper.choices
+            parts = list(fit_record(named, target.capacity, choices, fates))
+        if mapper.scorer is not None:
+            parts = [mapper.scorer(part, fates) for part in parts]
+        write = self._write
+        rows = [write(part, fates) for part in parts]
+        # None stands between what was noted before, which is not settled, and now.
+        key = self._presence.of(given), *before.entries, None, *fates.entries
+        outcome = self._outcomes.get(key)
+        if outcome is None:
+            answered = bool(record.outputs)
+            outcome = self._settled(given, before, fates, answered=answered)
+            if len(self._outcomes) < self.limit:
+                self._outcomes[key] = outcome
+        if outcome.stored:
+            store_extras(record, parts, rows, mapper.target, outcome.stored)
+        return rows, outcome
+
+    def _settled(
+        self, record: Record, before: FieldFates, fates: FieldFates, *, answered: bool
+    ) -> Outcome:
+        """Return what becomes of the fields of a record, of which it has `fates`."""
+        mapper = self.mapper
+        nulls = field_paths(record, mapper.owners)
+        settled = mapper.settle(nulls, fates.entries, answered=answered)
+        stored: tuple[str, ...] = ()
+        if self._stores_extras:
+            stored, settled = lost_fields(settled), stored_fates(settled)
+        entries = dict.fromkeys((*before.entries, *settled))
+        return Outcome(tuple(nulls), tuple(entries), stored)
