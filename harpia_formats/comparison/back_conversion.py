@@ -53,8 +53,8 @@ class BackConversion:
         Raises `Unconvertible`.
         """
         if self.missing:
-            first = self.requirements.fields[0]
-            raise Unconvertible(first.record_path, self.missing)
+            path, _ = self.requirements.fields[0]
+            raise Unconvertible(path, self.missing)
         self.requirements.check(middle)
         mapper = self._mapper_for(before)
         rows = mapper.map(with_id(middle, mapper, number)).rows
@@ -100,7 +100,8 @@ def requirements_back(  # noqa: PLR0913 - two formats, and what the user gives
         missing = missing_fields(
             source_adapter, target_adapter, constants, scored=scored
         )
-        return RowRequirements(tuple(missing)), str(error)
+        fields = tuple((field.record_path, field.name) for field in missing)
+        return RowRequirements(fields), str(error)
     return found, ""
 
 

@@ -3,16 +3,11 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
-from msgspec.structs import replace
-
 from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.ids import with_hash_as_id, with_number_as_id
 from harpia_formats.conversion.losses.problems import ConversionProblems
-from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.conversion.record_steps import RecordSteps, steps_of
 from harpia_formats.conversion.report import ConversionTotals, StopConversion
-from harpia_formats.mapping.choices import ReferenceFrom
-from harpia_formats.mapping.gt_reference import with_gt_as_reference
 from harpia_formats.mapping.select_model import ModelSelection, split_by_model
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -74,17 +69,12 @@ class RecordConverter:
         def place() -> Place:
             return placed.row.place(0, 1, ())
 
-        if self._options.reference_from is ReferenceFrom.GT:
-            record = with_gt_as_reference(record, fates)
-        if self._options.ids is Ids.HASH and self._needs_id(destination):
-            try:
-                record = with_hash_as_id(record, fates)
-            except Unconvertible as error:
-                self._reject(error, record, place(), file, placed.row.text)
-                return
-        if self._options.prefix_ids and record.id is not UNSET:
-            record = replace(record, id=f"{prefix}{record.id}")
-            fates.changed("id", "with the name of its file in front")
+        steps = self._steps_of(file, prefix, destination)
+        try:
+            record = steps.before_grouping(record, fates)
+        except Unconvertible as error:
+            self._reject(error, record, place(), file, placed.row.text)
+            return
         if self._groups is not None:
             # The merged record has its own fates; those of its rows are counted here.
             self._totals.files[file].losses.add((), tuple(fates.entries), place)
@@ -93,9 +83,12 @@ class RecordConverter:
 
         self._convert(record, fates, place, placed.row.text, file, destination)
 
-    def _needs_id(self, destination: Destination) -> bool:
-        """Tell whether ids are written, or records are grouped by them."""
-        return destination.adapter.carries("id") or self._options.group == "id"
+    def _steps_of(
+        self, file: int, prefix: str, destination: Destination
+    ) -> RecordSteps:
+        """Return the steps for the records of a file."""
+        requirements = destination.requirements[file]
+        return steps_of(self._options, destination.adapter, requirements, prefix)
 
     def write_groups(self, destination: Destination) -> None:
         """Convert the merged record of each group, if records are grouped."""
@@ -127,13 +120,12 @@ class RecordConverter:
         file: int,
         destination: Destination,
     ) -> None:
-        if self._options.ids is Ids.NUMBER and destination.adapter.carries("id"):
-            record = with_number_as_id(record, self._totals.records, fates)
-        parts = [("", record)]
-        if destination.outputs.is_split:
-            parts = list(split_by_model(record, fates, self._options.model))
+        steps = self._steps_of(file, "", destination)
         try:
-            destination.requirements[file].check(record)
+            record = steps.after_grouping(record, self._totals.records, fates)
+            parts = [("", record)]
+            if destination.outputs.is_split:
+                parts = list(split_by_model(record, fates, self._options.model))
             mapped = [
                 (model, destination.mapper.map(part, self._totals.records))
                 for model, part in parts

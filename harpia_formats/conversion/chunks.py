@@ -1,30 +1,25 @@
-"""Convert chunks of rows that a decoder accepted, in one or in several processes."""
+"""Convert valid rows in batches, in one or in several processes."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.options import ConvertOptions, Ids, OnLoss
+from harpia_formats.conversion.record_steps import steps_of
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.mapping.choices import ReferenceFrom
-from harpia_formats.model.field_fates import FieldFate
+from harpia_formats.model.adapter import Row
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import adapter_of
+from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
 from harpia_formats.validation.unit.row_validator import RowValidator
 
 if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need none
-    from harpia_formats.conversion.fast.batch import BatchConverter
-    from harpia_formats.conversion.parallel.job import (
-        ConversionJob,
-        ConvertedPart,
-        TemplateKey,
-    )
+    from harpia_formats.conversion.batch import BatchConverter
+    from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedPart
     from harpia_formats.conversion.parallel.large_file import (
         ConvertedFile,
         LargeFileConversion,
@@ -33,7 +28,7 @@ if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need no
 
 
 class ChunkConverter:
-    """Converts chunks of rows by templates, if options and formats allow that."""
+    """Converts chunks of rows, if the options allow that."""
 
     def __init__(self, options: ConvertOptions, totals: ConversionTotals) -> None:
         self._options = options
@@ -43,12 +38,6 @@ class ChunkConverter:
         self._batches: BatchConverter | None = None
         #: The validator of the rows that were converted in batches.
         self._validator: RowValidator | None = None
-        #: The paths and fates of the templates of workers, and how many records each
-        #: of them converted.
-        self._templates: dict[
-            TemplateKey, tuple[tuple[str, ...], tuple[FieldFate, ...]]
-        ] = {}
-        self._used: Counter[TemplateKey] = Counter()
 
     def accepted(
         self,
@@ -61,55 +50,89 @@ class ChunkConverter:
 
         Raises `StopConversion` at a loss, if the options make that a failure.
         """
-        totals, destination, decoder = self._totals, self.destination, validator.decoder
-        if destination is None or decoder is None:
-            return False
-        if self._batches is None:
-            self._batches = self._batches_for(totals.variants[-1], destination)
-            if self._batches is not None:
-                self._batches.count_members_for(validator)
-        if self._batches is None:
+        batches = self._batches_of_file()
+        if batches is None:
             return False
         self._validator = validator
-        batch = self._batches.convert(
-            values, decoder, validator.decoder_schema, totals.records
-        )
+
+        def place(row: int) -> Place:
+            start = chunk.start_of(row)
+            return self._place(chunk.rows[row], start, numbers.of(row))
+
+        return self._convert(batches, batches.rows_in(chunk, values), place)
+
+    def batch(self, batch: RowBatch) -> bool:
+        """Convert a batch of rows; return False if that is not possible.
+
+        Raises `StopConversion` at a loss, if the options make that a failure.
+        """
+        batches = self._batches_of_file()
+        if batches is None:
+            return False
+
+        def place(row: int) -> Place:
+            text, start = batch.text_of(row), batch.start_of(row)
+            return self._place(text, start, batch.numbers[row])
+
+        return self._convert(batches, batch.values, place)
+
+    def _place(self, text: bytes, start: Cursor, number: int) -> Place:
+        path = self._totals.counts[-1].path
+        return RowContext(path, text, start, number).place(0, 1, ())
+
+    def _convert(
+        self,
+        batches: "BatchConverter",
+        rows: Iterable[Row],
+        place_of: Callable[[int], Place],
+    ) -> bool:
+        """Write what some rows become; return False if one cannot be converted."""
+        totals, destination = self._totals, self.destination
+        assert destination is not None  # noqa: S101 - without it nothing is converted
+        batch = batches.convert(rows, totals.records)
         if batch is None:
             return False
-        path = totals.counts[-1].path
-        for paths, fates, first, times in batch.fates:
+        for outcome, first, times in batch.outcomes:
 
             def place(first: int = first) -> Place:
-                start = chunk.start_of(first)
-                row = RowContext(path, chunk.rows[first], start, numbers.of(first))
-                return row.place(0, 1, ())
+                return place_of(first)
 
-            totals.losses.add(paths, fates, place, times)
-        totals.records += len(values)
+            totals.losses.add(outcome.paths, outcome.fates, place, times)
+        totals.records += batch.records
         if batch.rows:
             destination.add(batch.rows)
         totals.stop_at_loss()
         return True
 
+    def _batches_of_file(self) -> "BatchConverter | None":
+        """Return the converter of batches for the current file.
+
+        None if the target is not chosen yet, or options forbid batches.
+        """
+        if self._batches is None and self.destination is not None:
+            self._batches = self._batches_for(
+                self._totals.variants[-1], self.destination
+            )
+        return self._batches
+
     def _batches_for(
         self, variant: FormatVariant, destination: Destination
     ) -> "BatchConverter | None":
-        """Return a converter of batches, None if options or formats forbid it."""
-        options = self._options
-        if options.group is not None or options.score or options.prefix_ids:
-            return None
-        if options.ids is not Ids.KEEP or destination.requirements[-1].fields:
-            return None
-        if options.reference_from is not ReferenceFrom.REFERENCES:
-            return None
-        if destination.outputs.is_split:
-            return None
-        from harpia_formats.conversion.fast.batch import BatchConverter, can_batch  # noqa: PLC0415 - only rows with a decoder need it
+        """Return a converter of batches, None if records have to be taken one by one.
 
-        source, mapper = adapter_of(variant.format), destination.mapper
-        if not can_batch(source, destination.adapter, mapper.choices):
+        That is so where they are merged to groups, or written to several files.
+        """
+        if self._options.group is not None or destination.outputs.is_split:
             return None
-        return BatchConverter(variant, source, mapper)
+        from harpia_formats.conversion.batch import BatchConverter  # noqa: PLC0415 - small files need none
+
+        steps = steps_of(
+            self._options,
+            destination.adapter,
+            destination.requirements[-1],
+            self._totals.prefix,
+        )
+        return BatchConverter(variant, destination.mapper, steps, destination.check)
 
     def large_file(self, pool: "WorkerPool | None") -> "LargeFileConversion | None":
         """Return what converts large files with the workers of `pool`, if any."""
@@ -130,7 +153,8 @@ class ChunkConverter:
     ) -> "ConversionJob | None":
         """Return the job for a file, None if it cannot be converted in ranges."""
         destination = self.destination
-        if destination is None or self._batches_for(variant, destination) is None:
+        batches = self._batches_of_file()
+        if destination is None or batches is None or self._options.score:
             return None
         if self._options.on_loss is OnLoss.FAIL:
             return None
@@ -145,6 +169,7 @@ class ChunkConverter:
             source.dialects.index(variant.dialect),
             destination.target.id,
             destination.mapper.choices,
+            batches.steps,
             destination.separator,
             self._options.max_row_bytes,
             file.folder,
@@ -153,13 +178,15 @@ class ChunkConverter:
             checks_ids=destination.checks_ids,
         )
         # Only processes that are forked from this one have what is prepared here.
-        if file.folder and self._validator is not None and self._batches is not None:
-            prepare_workers(job, self._validator, self._batches)
+        if file.folder and self._validator is not None:
+            prepare_workers(job, self._validator)
         return job
 
     def _needs_numbers(self) -> bool:
         """Tell whether rows may get the number of their record for an id."""
-        return self.destination is not None and self.destination.mapper.needs_id
+        if self.destination is None:
+            return False
+        return self._options.ids is Ids.NUMBER or self.destination.mapper.needs_id
 
     def _deliver(
         self, part: "ConvertedPart", rows: Iterable[bytes], start: Cursor, before: int
@@ -171,10 +198,7 @@ class ChunkConverter:
         assert self.destination is not None  # noqa: S101 - without it there are no jobs
         totals = self._totals
         path, losses = totals.counts[-1].path, totals.losses
-        for paths, fates, (offset, line, record), counted in part.fates:
-            times = counted if isinstance(counted, int) else 0
-            if not isinstance(counted, int):
-                self._templates[counted] = paths, fates
+        for outcome, (offset, line, record), times in part.outcomes:
 
             def place(
                 offset: int = offset, line: int = line, record: int = record
@@ -183,18 +207,10 @@ class ChunkConverter:
                 number = before + record + 1
                 return Place(path, at.line, 1, 2, at.offset, number)
 
-            losses.add(paths, fates, place, times)
-        for template, times in part.used_templates:
-            self._used[template] += times
+            losses.add(outcome.paths, outcome.fates, place, times)
         self.destination.add_block(rows, part.count, part.keys)
         totals.records += part.records
 
     def end_file(self) -> None:
-        """Count the records that templates converted in this file, and forget them."""
-        counted = list(self._batches.counted()) if self._batches is not None else []
-        counted += [(*self._templates[key], times) for key, times in self._used.items()]
-        for paths, fates, times in counted:
-            self._totals.losses.add(paths, fates, lambda: None, times)
+        """Forget the file that was read."""
         self._batches = self._validator = None
-        self._templates.clear()
-        self._used.clear()

@@ -49,11 +49,9 @@ class Destination:
         self.target = target
         self.adapter = adapter_of(target)
         self.constants = constants_by_path(self.adapter, options.constants)
+        self.check = WrittenRowCheck(target)
         self.mapper = RecordMapper(
-            self.adapter,
-            options.choices(self.constants),
-            scorer,
-            WrittenRowCheck(target),
+            self.adapter, options.choices(self.constants), scorer, self.check
         )
         #: What rows of each file may lack.
         self.requirements: list[RowRequirements] = []

@@ -163,7 +163,7 @@ class Conversion:
             self._receive,
             self._begin,
             self._refuse,
-            self._chunks.accepted,
+            self._chunks,
             self._chunks.large_file(pool),
         )
         try:

@@ -30,7 +30,8 @@ class ConversionError(HarpiaFormatsError):
 class RowRequirements:
     """Fields that the target requires, and that only some rows of the source have."""
 
-    fields: tuple[FieldMapping, ...] = ()
+    #: The path in a record of each field, and its name.
+    fields: tuple[tuple[str, str], ...] = ()
     help: str = ""
 
     def check(self, record: Record) -> None:
@@ -39,14 +40,14 @@ class RowRequirements:
             return
         paths = set(field_paths(record))
         missing = [
-            field
-            for field in self.fields
-            if not paths.intersection(_fulfilling(field.record_path))
+            (path, name)
+            for path, name in self.fields
+            if not paths.intersection(_fulfilling(path))
         ]
         if missing:
-            names = _listed([f"`{field.name}`" for field in missing])
+            names = _listed([f"`{name}`" for _, name in missing])
             reason = f"the record has nothing for {names}"
-            raise Unconvertible(missing[0].record_path, reason, self.help)
+            raise Unconvertible(missing[0][0], reason, self.help)
 
 
 def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
@@ -92,7 +93,12 @@ def row_requirements(  # noqa: PLR0913 - two formats, and what is given beside
         )
         return RowRequirements()
     missing = missing_fields(source_adapter, target_adapter, constants, scored=scored)
-    return RowRequirements(tuple(missing), _help(missing, scored=scored))
+    fields = tuple((field.record_path, field.name) for field in missing)
+    return RowRequirements(fields, _help(missing, scored=scored))
+
+
+#: The requirements of rows that lack nothing.
+NO_REQUIREMENTS = RowRequirements()
 
 
 def missing_fields(

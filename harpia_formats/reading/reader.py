@@ -41,7 +41,7 @@ from harpia_formats.reading.file_ranges import (
     state_of,
 )
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
-from harpia_formats.reading.record_stream import Receive, RecordStream, TakeAccepted
+from harpia_formats.reading.record_stream import Receive, RecordStream, TakeRows
 from harpia_formats.registry import (
     adapter_of,
     all_formats,
@@ -152,7 +152,7 @@ class Reading:
         receive: Receive,
         begin: Begin,
         refuse: Callable[[bytes], None],
-        bulk: TakeAccepted | None = None,
+        bulk: TakeRows | None = None,
         large: "LargeFileConversion | None" = None,
     ) -> Generator[Problem, None, None]:
         """Yield the problems of the inputs; pass each valid record to `receive`.
@@ -168,7 +168,7 @@ class Reading:
         receive: Receive,
         begin: Begin,
         refuse: Callable[[bytes], None],
-        bulk: TakeAccepted | None = None,
+        bulk: TakeRows | None = None,
         large: "LargeFileConversion | None" = None,
     ) -> Generator[Iterable[Problem], None, None]:
         """Yield the problems of some rows, if any, after each step.

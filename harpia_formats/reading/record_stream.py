@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import MsgspecError
 
@@ -32,9 +32,21 @@ if TYPE_CHECKING:  # only for tables: start-up time
 #: The bytes of the key of a header in a row.
 HEADER_KEY = b'"header"'
 
-#: Takes rows as a typed decoder decoded them; returns False to have them read one by
-#: one as records.
-TakeAccepted = Callable[[Chunk, RecordNumbers, Sequence[Any], RowValidator], bool]
+
+class TakeRows(Protocol):
+    """Takes many rows at once, or returns False to have them read one by one."""
+
+    def accepted(
+        self,
+        chunk: Chunk,
+        numbers: RecordNumbers,
+        values: Sequence[Any],
+        validator: RowValidator,
+    ) -> bool:
+        """Take the rows of a chunk, which the typed decoder decoded as `values`."""
+
+    def batch(self, batch: RowBatch) -> bool:
+        """Take a batch of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,8 @@ class PlacedRecord:
     row: RowContext
 
 
+#: Returns the record of a row.
+ReadRow = Callable[[Row], Record]
 #: Called with each record that was read.
 Receive = Callable[[PlacedRecord], None]
 
@@ -65,7 +79,7 @@ class RecordStream:
     #: Called when the format is known; it may raise an error to refuse the file.
     begin: Callable[[FormatVariant], None]
     #: Called with adjacent rows that a typed decoder accepted, before they are read.
-    bulk: TakeAccepted | None = None
+    bulk: TakeRows | None = None
     #: The names of the fields in mapped columns, by the names of the columns.
     fields: dict[str, str] = field(default_factory=dict)
     #: Fields that are read from keys of rows which the format does not know.
@@ -74,6 +88,7 @@ class RecordStream:
     headers: list[Header] = field(default_factory=list)
     _adapter: FormatAdapter | None = None
     _variant: FormatVariant | None = None
+    _read: ReadRow | None = None
     _columns: ColumnBuffer | None = None
 
     def open(self, variant: FormatVariant | None) -> None:
@@ -83,6 +98,7 @@ class RecordStream:
         self.begin(variant)
         self._variant = variant
         self._adapter = adapter_of(variant.format)
+        self._read = reader_of(self._adapter, variant)
         if variant.dialect.container is Container.COLUMNS:
             self._columns = ColumnBuffer()
 
@@ -103,12 +119,12 @@ class RecordStream:
         if self._columns is not None:
             self._columns.add(chunk, rows.numbers, passed)
         elif self._adapter is not None:
-            self._read(rows, passed)
+            self._read_rows(rows, passed)
         for row in sorted(rows.refused):
             if row < len(chunk):
                 self.refuse(chunk.rows[row])
 
-    def _read(self, rows: ValidatedRows, passed: frozenset[int]) -> None:
+    def _read_rows(self, rows: ValidatedRows, passed: frozenset[int]) -> None:
         """Read the rows that are not in `passed`, adjacent ones at once if possible."""
         chunk, numbers, values = rows.chunk, rows.numbers, rows.verdict.values
         for begin, end in _runs(len(chunk), passed, values):
@@ -135,10 +151,12 @@ class RecordStream:
             return False
         if self._has_header_in_rows and HEADER_KEY in chunk.data:
             return False
-        return self.bulk(chunk, numbers, values, validator)
+        return self.bulk.accepted(chunk, numbers, values, validator)
 
     def batch(self, batch: RowBatch) -> None:
-        """Read rows as records."""
+        """Read rows as records, all at once if possible."""
+        if self.bulk is not None and self.keys is None and self.bulk.batch(batch):
+            return
         for index, value in enumerate(batch.values):
             text, start = batch.text_of(index), batch.start_of(index)
             self._receive_row(value, text, start, batch.numbers[index])
@@ -244,7 +262,8 @@ class RecordStream:
         own = value
         if self.keys is not None:
             own, given = self.keys.split(value)
-        record = read_record(own, adapter, variant)
+        assert self._read is not None  # noqa: S101 - it is set with the variant
+        record = self._read(own)
         if given and self.keys is not None:
             record = self.keys.with_fields(record, given)
         id_key = variant.format.id_key
@@ -268,11 +287,18 @@ def _runs(
             yield first, first + 1 + len(others)
 
 
-def read_record(value: Row, adapter: FormatAdapter, variant: FormatVariant) -> Record:
-    """Return the row `value` of `variant` as a record, read by its adapter."""
+def reader_of(adapter: FormatAdapter, variant: FormatVariant) -> ReadRow:
+    """Return the function that returns the record of a row of `variant`."""
     normalize = adapter.dialect_normalizers.get(variant.dialect.name)
-    if normalize is not None:
-        value = normalize(value)
-    bare, kept = split_extras(value, adapter)
-    record = adapter.read(bare)
-    return restore_extras(record, kept) if kept else record
+    if normalize is None and adapter.extras_path is None:
+        return adapter.read
+    read = adapter.read
+
+    def read_row(row: Row) -> Record:
+        if normalize is not None:
+            row = normalize(row)
+        bare, kept = split_extras(row, adapter)
+        record = read(bare)
+        return restore_extras(record, kept) if kept else record
+
+    return read_row

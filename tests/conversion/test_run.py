@@ -972,7 +972,6 @@ def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
         "harpia_formats.conversion.fill_scores",
         "harpia_formats.conversion.grouping.external_group_by",
         "harpia_formats.conversion.quarantine",
-        "harpia_formats.conversion.fast.batch",
         "harpia_formats.conversion.parallel.worker",
         "concurrent.futures",
         "multiprocessing",

@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.comparison.differences import differences
-from harpia_formats.conversion.fast.batch import can_batch
 from harpia_formats.conversion.losses import by_format_pair, field_map_markdown
 from harpia_formats.conversion.losses.by_format_pair import losses_of_pair
 from harpia_formats.conversion.losses.field_map_markdown import mapping_table
@@ -209,11 +208,3 @@ def test_the_tables_of_losses_name_value_and_key(
         "outputs.scores.metric" not in losses_of_pair(FORMAT, formats["record"]).paths
     )
     assert "each key is `outputs.scores.metric`" in mapping_table(FORMAT)
-
-
-def test_rows_with_data_as_keys_have_no_template() -> None:
-    """Rows are converted one by one: a template is for rows with the same keys."""
-    nemo = adapter_of(writable_formats()["nemo-output"])
-
-    assert not can_batch(ADAPTER, nemo, Choices())
-    assert not can_batch(nemo, ADAPTER, Choices())

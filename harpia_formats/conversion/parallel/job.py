@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from harpia_formats.conversion.record_steps import RecordSteps
 from harpia_formats.framing.byte_ranges import LineRange
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.model.field_fates import FieldFate
+from harpia_formats.mapping.record_program import Outcome
 from harpia_formats.workers.same_file import FileFingerprint
 
 
@@ -20,6 +21,7 @@ class ConversionJob:
     dialect: int
     target: str
     choices: Choices
+    steps: RecordSteps
     separator: bytes
     max_row_bytes: int
     #: The folder for files of rows, which are faster than a pipe; "" to return the rows
@@ -43,14 +45,9 @@ class ConversionJob:
         return self.fingerprint is not None
 
 
-#: The identity of a template among all processes and machines: two numbers.
-TemplateKey = tuple[int, int]
-#: The paths and fates of records that have the same ones; the place of the first such
-#: record, counted from the start of the part (bytes, lines, records); and the number of
-#: records, or the key of the template that counts them.
-PartFates = tuple[
-    tuple[str, ...], tuple[FieldFate, ...], tuple[int, int, int], int | TemplateKey
-]
+#: What became of the fields of some records; the place of the first of them, counted
+#: from the start of the part (bytes, lines, records); and their number.
+PartOutcome = tuple[Outcome, tuple[int, int, int], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +60,7 @@ class ConvertedPart:
     count: int
     records: int
     lines: int
-    fates: list[PartFates]
-    #: How many records each template converted. Its paths and fates came before.
-    used_templates: list[tuple[TemplateKey, int]]
+    outcomes: list[PartOutcome]
     #: The ids of the rows as keys.
     keys: list[str]
     #: The rows, if there is no folder for them.

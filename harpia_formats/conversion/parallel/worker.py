@@ -4,21 +4,18 @@ Only valid rows are converted here. Lines with findings are left to the main pro
 maybe with some of the lines around them: it validates them like those of any file.
 """
 
-import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from harpia_formats.conversion.batch import BatchConverter
 from harpia_formats.conversion.containers.row_writer import terminated_rows
-from harpia_formats.conversion.fast.batch import BatchConverter, BatchFates
 from harpia_formats.conversion.parallel.job import (
     ConversionJob,
     ConvertedPart,
-    PartFates,
     Parts,
-    TemplateKey,
 )
 from harpia_formats.conversion.parallel.row_files import RowFile, claim_file, range_file
 from harpia_formats.conversion.written_rows import (
@@ -29,10 +26,10 @@ from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.byte_ranges import LineRange, range_chunks, read_range
 from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
+from harpia_formats.mapping.misfits import misfits_of
+from harpia_formats.mapping.record_program import Outcome
 from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.reading.record_stream import HEADER_KEY
 from harpia_formats.registry import adapter_of, format_of
@@ -55,7 +52,10 @@ class _OpenPart:
     before: int
     #: Where their rows begin among the rows of the range (bytes).
     rows_at: int
-    fates: list[PartFates] = field(default_factory=list)
+    #: What became of the fields, with the place of the first record and their number.
+    outcomes: dict[Outcome, tuple[tuple[int, int, int], int]] = field(
+        default_factory=dict
+    )
     keys: list[str] = field(default_factory=list)
     records: int = 0
     count: int = 0
@@ -63,52 +63,34 @@ class _OpenPart:
 
 @dataclass(slots=True)
 class _Worker:
-    """Converts the ranges of one job, and keeps its templates from range to range."""
+    """Converts the ranges of one job, and keeps what it learned from range to range."""
 
     job: ConversionJob
     variant: FormatVariant
     validator: RowValidator
     batches: BatchConverter
     identity: IdentityReader | None
-    #: The keys of templates that were handed over, by the identity of their paths, and
-    #: the paths, which have to be kept for that.
-    known: dict[int, tuple[TemplateKey, tuple[str, ...]]] = field(default_factory=dict)
-    #: The first number of the keys, and the process that drew it.
-    number: int = 0
-    process: int = 0
 
     @property
     def has_headed_rows(self) -> bool:
         """Whether a row may hold a header, which the main process has to read."""
         is_rows = self.variant.dialect.container is Container.ROWS
-        return is_rows and self.batches.source.read_header is not None
+        return is_rows and adapter_of(self.variant.format).read_header is not None
 
     def convert(self, work: LineRange) -> Parts | None:
         """Convert the parts of a range that are valid rows without a header.
 
         None if the range cannot be read, or its rows are longer than is kept.
         """
-        # On other machines a range may be converted twice, and results may be lost: so
-        # each range hands over all templates. A forked process has keys of its parent.
         job = self.job
-        if job.is_far or self.process != os.getpid():
-            self._renew_keys()
+        # On other machines a range may be converted twice, so a file has a new name.
         path = claim_file(job.folder) if job.is_far else range_file(job.folder, work)
         try:
             with RowFile(path, work) as file:
                 return self._convert(work, file)
         except (OSError, _TooManyRows):
-            # The main process converts the range again, and counts its records.
-            list(self.batches.counted())
-            self._renew_keys()
+            # The main process converts the range again.
             return None
-
-    def _renew_keys(self) -> None:
-        """Hand over all templates again, by new keys."""
-        self.known.clear()
-        self.process = os.getpid()
-        # Process ids are unique on one machine only.
-        self.number = int.from_bytes(os.urandom(8), "big")
 
     def _convert(self, work: LineRange, file: RowFile) -> Parts:
         parts: Parts = []
@@ -164,24 +146,29 @@ class _Worker:
             if verdict.findings or verdict.blank:
                 return False
             values = verdict.accepted
-        converted = self._rows_of(chunk, values, part.before + part.records)
-        if converted is None:
+        before = part.before + part.records
+        if values is None:
+            batch = self.batches.convert(map(decode, chunk.rows), before)
+        else:
+            rows = self.batches.rows_in(chunk, values)
+            batch = self.batches.convert(rows, before)
+        if batch is None:
             return False
-        rows, batch_fates = converted
-        for paths, fates, row, times in batch_fates:
-            start = chunk.start_of(row)
+        for outcome, first, times in batch.outcomes:
+            if outcome in part.outcomes:
+                place, known = part.outcomes[outcome]
+                part.outcomes[outcome] = place, known + times
+                continue
+            start = chunk.start_of(first)
             offset = start.offset - part.start.offset
             line = start.line - part.start.line
-            key = times or self._new_key(paths)
-            if key is not None:
-                place = offset, line, part.records + row
-                part.fates.append((paths, fates, place, key))
-        if not file.write(terminated_rows(rows, self.job.separator)):
+            part.outcomes[outcome] = (offset, line, part.records + first), times
+        if not file.write(terminated_rows(batch.rows, self.job.separator)):
             raise _TooManyRows
         if self.identity is not None:
-            part.keys += self.identity.keys_of_values(rows)
-        part.count += len(rows)
-        part.records += len(chunk)
+            part.keys += self.identity.keys_of_values(batch.rows)
+        part.count += len(batch.rows)
+        part.records += batch.records
         return True
 
     def _finished(
@@ -190,10 +177,6 @@ class _Worker:
         """Return the part up to the byte `end` of the input, none if it is empty."""
         if part.begin == end:
             return []
-        used = [
-            (self.known[id(paths)][0], times)
-            for paths, _, times in self.batches.counted()
-        ]
         size = max(0, file.size - part.rows_at - len(self.job.separator))
         converted = ConvertedPart(
             size,
@@ -201,45 +184,13 @@ class _Worker:
             part.records,
             # No line is blank, so there are as many lines as records.
             part.records,
-            part.fates,
-            used,
+            [(outcome, *found) for outcome, found in part.outcomes.items()],
             part.keys,
             file.take_held()[:size],
             str(file.path or "") if self.job.is_far else "",
             part.rows_at,
         )
         return [(LineRange(part.begin, end, part.before, work.block), converted)]
-
-    def _new_key(self, paths: tuple[str, ...]) -> TemplateKey | None:
-        """Return a key for a template, None if the template was handed over before."""
-        if id(paths) in self.known:
-            return None
-        key = (self.number, len(self.known))
-        self.known[id(paths)] = key, paths
-        return key
-
-    def _rows_of(
-        self, chunk: Chunk, values: Any, before: int
-    ) -> tuple[list[Row], list[BatchFates]] | None:
-        """Return the converted rows of a chunk and their fates, None if one fails."""
-        decoder = self.validator.decoder
-        if values is not None and decoder is not None:
-            batch = self.batches.convert(
-                values, decoder, self.validator.decoder_schema, before
-            )
-            return None if batch is None else (batch.rows, batch.fates)
-        rows: list[Row] = []
-        batch_fates: list[BatchFates] = []
-        try:
-            for number, text in enumerate(chunk.rows):
-                new_rows, paths, fates = self.batches.convert_row(
-                    decode(text), before + number + 1
-                )
-                rows += new_rows
-                batch_fates.append((paths, fates, number, 1))
-        except Unconvertible:
-            return None
-        return rows, batch_fates
 
 
 def _worker_for(job: ConversionJob) -> _Worker:
@@ -251,8 +202,8 @@ def _worker_for(job: ConversionJob) -> _Worker:
     mapper = RecordMapper(
         adapter_of(target), job.choices, check=check, owners=ours.extra_owners
     )
-    batches = BatchConverter(variant, ours, mapper)
-    batches.count_members_for(validator)
+    mapper.misfits = misfits_of(ours)
+    batches = BatchConverter(variant, mapper, job.steps, check)
     identity = None
     if job.checks_ids and target.identity_paths:
         identity = IdentityReader(target.identity_paths, by_text=target.id_by_text)
@@ -268,13 +219,10 @@ class _ThreadState(threading.local):
 _state = _ThreadState()
 
 
-def prepare_workers(
-    job: ConversionJob, validator: RowValidator, batches: BatchConverter
-) -> None:
+def prepare_workers(job: ConversionJob, validator: RowValidator) -> None:
     """Let processes that are forked from this one start with what it has learned."""
     worker = _worker_for(job)
     worker.validator.learn_from(validator)
-    worker.batches.copy_templates(batches)
     _state.worker = worker
 
 

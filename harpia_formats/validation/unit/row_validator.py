@@ -1,6 +1,6 @@
 """Validate the rows of a chunk: typed decoder first, schema validator for the rest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -27,9 +27,6 @@ from harpia_formats.validation.unit.row_checks import (
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding
-
-#: Returns how many members all objects have in rows that a decoder accepted.
-CountMembers = Callable[[Sequence[Any], TypedDecoder], int]
 
 #: Chunks in a row that are not tried as a whole: at most two to this power.
 PAUSE_LIMIT = 5
@@ -79,8 +76,6 @@ class RowValidator:
         self._failures = 0
         #: Whether single rows are not tried with the decoder, until a row is valid.
         self._skips_decoder = False
-        #: Counts the members of rows that a decoder accepted.
-        self.count_members: CountMembers = _members_of
 
     @property
     def decoder_schema(self) -> Schema:
@@ -157,7 +152,7 @@ class RowValidator:
         """Return whether no object of the decoded `data` had the same key twice."""
         if not self._checks.repeated_keys:
             return True
-        return has_no_repeated_keys(values, data, self.count_members(values, decoder))
+        return has_no_repeated_keys(values, data, _members_of(values, decoder))
 
     def _validate_rows(self, rows: list[bytes], verdict: Verdict) -> None:
         start = 0

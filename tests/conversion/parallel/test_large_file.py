@@ -14,14 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import registry
-from harpia_formats.conversion.fast.batch import BatchConverter
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel import large_file, worker
 from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedPart, Parts
 from harpia_formats.conversion.parallel.worker import convert_range
+from harpia_formats.conversion.record_steps import RecordSteps
 from harpia_formats.conversion.run import Conversion
-from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.framing.byte_ranges import LineRange, line_ranges, read_range
 from harpia_formats.mapping.choices import Choices, Responses
@@ -73,6 +72,7 @@ def job_of(path: Path, target: str = "nemo-output", **given: Any) -> ConversionJ
         dialect=0,
         target=target,
         choices=choices,
+        steps=RecordSteps(),
         separator=b"\n",
         folder=str(folder),
         **values,
@@ -91,15 +91,12 @@ def serial(data: bytes, job: ConversionJob) -> tuple[list[Any], FateCounts]:
     """Return the rows for some lines, one record after the other."""
     format_ = writable_formats()[job.source]
     mapper = RecordMapper(adapter_of(writable_formats()[job.target]), job.choices)
-    batches = BatchConverter(
-        FormatVariant(format_, format_.dialects[0]), adapter_of(format_), mapper
-    )
     rows: list[Any] = []
     losses = FateCounts()
     for number, line in enumerate(data.splitlines(), 1):
-        found, paths, fates = batches.convert_row(json.loads(line), number)
-        rows += found
-        losses.add(paths, fates, place_of(number))
+        found = mapper.map(adapter_of(format_).read(json.loads(line)), number)
+        rows += found.rows
+        losses.add(found.paths, found.fates, place_of(number))
     return rows, losses
 
 
@@ -125,19 +122,12 @@ def converted_parts(job: ConversionJob, path: Path) -> Iterator[ConvertedPart | 
             yield done
 
 
-def add_fates(
-    losses: FateCounts, done: ConvertedPart, templates: dict[Any, Any], before: int
-) -> None:
-    """Count the fates of a converted part like the main process."""
-    for paths, fates, (_, line, record), times in done.fates:
+def add_outcomes(losses: FateCounts, done: ConvertedPart, before: int) -> None:
+    """Count the outcomes of a converted part like the main process."""
+    for outcome, (_, line, record), times in done.outcomes:
         assert line == record
-        counts = times if isinstance(times, int) else 0
-        losses.add(paths, fates, place_of(before + record + 1), counts)
-        if not isinstance(times, int):
-            templates[times] = paths, fates
-    for key, times in done.used_templates:
-        paths, fates = templates[key]
-        losses.add(paths, fates, lambda: None, times)
+        place = place_of(before + record + 1)
+        losses.add(outcome.paths, outcome.fates, place, times)
 
 
 def counted(losses: FateCounts) -> Any:
@@ -191,7 +181,7 @@ def test_converted_ranges_equal_the_converted_file(tmp_path: Path, target: str) 
     job = job_of(path, target)
     expected, expected_losses = serial(data, job)
     rows: list[Any] = []
-    losses, templates, records = FateCounts(), dict[Any, Any](), 0
+    losses, records = FateCounts(), 0
     for work in works_of(path):
         done = whole(job, work)
         assert done.records == done.lines
@@ -202,7 +192,7 @@ def test_converted_ranges_equal_the_converted_file(tmp_path: Path, target: str) 
             .splitlines()
         ]
         assert len(found) == done.count
-        add_fates(losses, done, templates, records)
+        add_outcomes(losses, done, records)
         rows += found
         records += done.records
 
@@ -225,7 +215,7 @@ def test_part_with_problems_is_returned_unconverted(
     path.write_bytes(good[:half] + spoiled + good[half:])
     job = job_of(path)
     results: list[tuple[LineRange, ConvertedPart | None]] = []
-    losses, templates = FateCounts(), dict[Any, Any]()
+    losses = FateCounts()
     rows: list[Any] = []
     for work in works_of(path):
         parts = convert_range(job, work)
@@ -235,7 +225,7 @@ def test_part_with_problems_is_returned_unconverted(
             if done is not None:
                 data = read_range(path, part.begin, part.end)
                 assert done.records == done.lines == data.count(b"\n")
-                add_fates(losses, done, templates, part.before)
+                add_outcomes(losses, done, part.before)
                 block = Path(job.folder, f"rows-{part.block}").read_bytes()
                 kept = block[done.begin : done.begin + done.size].splitlines()
                 rows += map(json.loads, kept)
@@ -347,7 +337,7 @@ def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None
         | {"dialect": names.index("instances")}
     )
     losses = FateCounts()
-    add_fates(losses, whole(job, LineRange(0, len(data))), {}, 0)
+    add_outcomes(losses, whole(job, LineRange(0, len(data))), 0)
     losses.settled()
 
     assert losses.carried["references"] == 100
