@@ -229,15 +229,24 @@ def test_rows_of_arrays_are_accepted_in_chunks(
     found: dict[int, tuple[bytes, Cursor]] = {}
     single: list[PlacedRecord] = []
 
-    def take(
-        chunk: Chunk, numbers: RecordNumbers, values: Sequence[Any], _: RowValidator
-    ) -> bool:
-        assert len(values) == len(chunk)
-        for row, text in enumerate(chunk.rows):
-            assert values[row].f0 == json.loads(text)["id"]
-            found[numbers.of(row)] = text, chunk.start_of(row)
-        return True
+    class Taker:
+        def accepted(
+            self,
+            chunk: Chunk,
+            numbers: RecordNumbers,
+            values: Sequence[Any],
+            _: RowValidator,
+        ) -> bool:
+            assert len(values) == len(chunk)
+            for row, text in enumerate(chunk.rows):
+                assert values[row].f0 == json.loads(text)["id"]
+                found[numbers.of(row)] = text, chunk.start_of(row)
+            return True
 
+        def batch(self, batch: RowBatch) -> bool:
+            return bool(batch.values)
+
+    take = Taker()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(array, "WINDOW", window)
         reading = Reading([data], "harpia", fail_fast=False)
