@@ -69,7 +69,7 @@ class FieldTable:
         """The function that returns the record of a row, which it leaves as it is."""
         if not can_compile(self._leaves):
             return self.interpreted_read
-        return compile_read(self.vendor, self._tree, self.interpreted_read)
+        return compile_read(self.vendor, self._tree)
 
     @cached_property
     def write(self) -> Write:
@@ -105,7 +105,10 @@ class FieldTable:
                 continue
             owner = owners[leaf.level]
             held = UNSET if owner is None else getattr(owner, leaf.name)
-            value = _written_value(leaf.field, held, fates)
+            codec, value = leaf.field.codec, held
+            if held is not UNSET and codec is not None:
+                value = codec.write(held)
+            value = _written_value(leaf.field, held, value, fates)
             if value is not UNSET:
                 _put(row, leaf.field.path, value)
         return self._finish(row, record, fates)
@@ -165,14 +168,14 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
     return dict(sorted(rest.items())) if len(rest) > 1 else rest
 
 
-def _written_value(given: FieldMapping, held: Any, fates: FieldFates) -> Any:
+def _written_value(
+    given: FieldMapping, held: Any, value: Any, fates: FieldFates
+) -> Any:
     """Return what is written for the value `held` of a field, and note its fate.
 
-    Raises `Unconvertible` if a row must have the field and there is no value.
+    `value` is what its codec returns. Raises `Unconvertible` if a row must have the
+    field and there is no value.
     """
-    value = held
-    if held is not UNSET and given.codec is not None:
-        value = given.codec.write(held)
     if type(value) is ChangedValue:
         if held is not None or value.value is not UNSET:
             fates.changed(given.record_path, value.how)

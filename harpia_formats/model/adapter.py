@@ -79,7 +79,8 @@ def _first(texts: list[str]) -> Any:
 LIST_OF_ONE = ValueCodec(_one, _first, "as a list of one")
 
 
-def _as_is(value: Any) -> Any:
+def as_is(value: Any) -> Any:
+    """Return `value`: for a `ValueCodec` that converts in one direction only."""
     return value
 
 
@@ -92,9 +93,9 @@ def _nothing_for_null(value: Any) -> Any:
 
 
 #: A text that a row must have, where a record may have null.
-EMPTY_FOR_NULL = ValueCodec(_as_is, _empty_for_null, "null becomes empty text")
+EMPTY_FOR_NULL = ValueCodec(as_is, _empty_for_null, "null becomes empty text")
 #: A text that a row may leave out, where a record may have null.
-NOTHING_FOR_NULL = ValueCodec(_as_is, _nothing_for_null, "null is left out")
+NOTHING_FOR_NULL = ValueCodec(as_is, _nothing_for_null, "null is left out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
     ValueCodec,
+    as_is,
 )
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
@@ -33,10 +34,6 @@ def _listed(value: Any) -> Any:
     return [value] if type(value) is str else value
 
 
-def _as_is(value: Any) -> Any:
-    return value
-
-
 _table = FieldTable(
     _vendor,
     (
@@ -45,7 +42,7 @@ _table = FieldTable(
         FieldMapping(
             (_references,),
             "references",
-            ValueCodec(_listed, _as_is, "one text is a list of one"),
+            ValueCodec(_listed, as_is, "one text is a list of one"),
         ),
         FieldMapping(
             (_answer,),

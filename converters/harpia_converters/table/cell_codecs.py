@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from harpia_formats.model.adapter import DECLINED, ChangedValue, ValueCodec
+from harpia_formats.model.adapter import DECLINED, ChangedValue, ValueCodec, as_is
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.record import fits
 from harpia_formats.parsing.locate import duplicates
@@ -38,10 +38,6 @@ def json_of(value: Any) -> str:
     return encode(value).decode()
 
 
-def _as_is(text: str) -> Any:
-    return text
-
-
 def _plain_or_nothing(text: str | None) -> Any:
     return ChangedValue(UNSET, "left out for null") if text is None else text
 
@@ -57,9 +53,9 @@ def _texts(text: str) -> Any:
     return value if fits("references", value) else [text]
 
 
-TEXT = ValueCodec(_as_is, _as_is, "")
-MAYBE = ValueCodec(_as_is, _plain_or_nothing, "null is left out")
-ID = ValueCodec(_as_is, _plain_or_digits, "an integer becomes text")
+TEXT = ValueCodec(as_is, as_is, "")
+MAYBE = ValueCodec(as_is, _plain_or_nothing, "null is left out")
+ID = ValueCodec(as_is, _plain_or_digits, "an integer becomes text")
 LIST = ValueCodec(_texts, json_of, "a list as JSON; other text is a list of one")
 JSON = ValueCodec(as_json, json_of, "as JSON")
 OBJECTS = ValueCodec(as_objects, json_of, "as JSON")
