@@ -21,6 +21,38 @@ _trace = "reasoning_trace"
 _own = frozenset(f"outputs.{name}" for name in ("model", "index", "text", "reasoning"))
 
 
+def read_text(given: Any) -> Any:
+    """Return the text of an answer from `raw`, which may list one or none."""
+    if type(given) is not list:
+        return given
+    return given[0] if given else None
+
+
+def read_reasoning(given: Any) -> Any:
+    """Return the reasoning of an answer from `reasoning_trace`, which may list it."""
+    return given[0] if type(given) is list else given
+
+
+def write_text(text: str | None) -> list[str]:
+    """Return the `raw` of a single answer in a version that has lists."""
+    return [] if text is None else [text]
+
+
+def write_reasoning(reasoning: str | None) -> list[str] | None:
+    """Return the `reasoning_trace` of a single answer in a version that has lists."""
+    return None if reasoning is None else [reasoning]
+
+
+def has_several(output: Any) -> bool:
+    """Tell whether a row's `output` lists several answers or traces, or no trace."""
+    if type(output) is not dict:
+        return False
+    raw, trace = output["raw"], output.get(_trace)
+    return (type(raw) is list and len(raw) > 1) or (
+        type(trace) is list and len(trace) != 1
+    )
+
+
 def answers_in(output: Row) -> tuple[list[dict[str, Any]], Row]:
     """Return the fields of each answer in a row's `output`, and its other members."""
     left = {key: output[key] for key in sorted(output) if key not in {"raw", _trace}}
@@ -40,27 +72,28 @@ def answers_in(output: Row) -> tuple[list[dict[str, Any]], Row]:
     return answers, left
 
 
-def output_of(outputs: list[Output], version: Version) -> Row:
-    """Return a row's `output` from the outputs that `fitting_answers` returned."""
-    texts = [output.text for output in outputs]
+def output_of(outputs: list[Output]) -> Row:
+    """Return the `output` that lists what `fitting_answers` returned for several."""
+    row: Row = {"raw": [output.text for output in outputs]}
     traces = [output.reasoning for output in outputs if output.reasoning is not UNSET]
-    if not version.has_lists:
-        return {"raw": texts[0], **({_trace: traces[0]} if traces else {})}
-    row: Row = {"raw": [] if texts == [None] else texts}
     if traces:
         row[_trace] = None if traces == [None] else traces
     return row
 
 
-def fitting_answers(record: Record, version: Version, fates: FieldFates) -> Record:
-    """Return `record` with outputs that a row can hold; losses go to `fates`."""
-    if not record.outputs:
-        return record
-    if len(record.outputs) > 1:
-        outputs = _fitting_several(record.outputs, version, fates)
-    else:
-        outputs = [_fitting_one(record.outputs[0], version, fates)]
-    return replace(record, outputs=outputs)
+def fitting_answers(
+    outputs: list[Output], version: Version, fates: FieldFates
+) -> list[Output]:
+    """Return the outputs of a record as a row can hold them; losses go to `fates`.
+
+    The list is `outputs` itself if a row can hold these.
+    """
+    if len(outputs) > 1:
+        return _fitting_several(outputs, version, fates)
+    if not outputs:
+        return outputs
+    fitting = _fitting_one(outputs[0], version, fates)
+    return outputs if fitting is outputs[0] else [fitting]
 
 
 def _fitting_one(output: Output, version: Version, fates: FieldFates) -> Output:
@@ -70,7 +103,10 @@ def _fitting_one(output: Output, version: Version, fates: FieldFates) -> Output:
         fates.dropped("outputs.index")
     if kind == SINGLE:
         return _as_text(output, version, fates)
-    _note_text(output, fates)
+    if output.text is not UNSET or output.reasoning is not UNSET:
+        _note_text(output, fates)
+    elif output.interaction_type == kind:
+        return output
     return replace(output, interaction_type=kind, text=UNSET, reasoning=UNSET)
 
 
@@ -131,6 +167,13 @@ def _as_text(output: Output, version: Version, fates: FieldFates) -> Output:
     if reasoning is None and version.has_lists and not version.is_closed:
         fates.null("outputs.reasoning")
         reasoning = UNSET
+    if (
+        text is output.text
+        and reasoning is output.reasoning
+        and output.turns is UNSET
+        and output.interaction_type == SINGLE
+    ):
+        return output
     return replace(
         output, interaction_type=SINGLE, text=text, reasoning=reasoning, turns=UNSET
     )

@@ -9,22 +9,35 @@ import re
 from typing import Any
 
 from harpia_converters.eee.versions import Version, is_count
-from harpia_formats.model.adapter import DECLINED, ChangedValue
+from harpia_formats.model.adapter import DECLINED, ChangedValue, Row
 
 _record_prefix = "turns["
 _literal = re.compile(r"/*turns\[")
-_texts = ("source", "extracted_value", "extraction_method")
+#: How each source begins that `_literal` matches.
+_literal_starts = ("/", _record_prefix)
 
 
 def read_attribution(given: Any, version: Version) -> Any:
     """Return the attribution of a row as a record has it."""
     if type(given) is not list:
         return DECLINED
-    return [{**step, "source": _read_source(step["source"], version)} for step in given]
-
-
-def _read_source(source: str, version: Version) -> str:
     own = f"{version.turns}["
+    for step in given:
+        # Most sources name the answer.
+        if step["source"].startswith((own, *_literal_starts)):
+            return [_read_step(step, own) for step in given]
+    return given
+
+
+def _read_step(step: Row, own: str) -> Row:
+    """Return a step whose source names a turn as a record does.
+
+    `own` is the start of such a source in a row.
+    """
+    return {**step, "source": _read_source(step["source"], own)}
+
+
+def _read_source(source: str, own: str) -> str:
     if source.startswith(own):
         return _record_prefix + source.removeprefix(own)
     return f"/{source}" if _literal.match(source) else source
@@ -32,20 +45,27 @@ def _read_source(source: str, version: Version) -> str:
 
 def write_attribution(given: list[Any], version: Version) -> Any:
     """Return the attribution of a record as a row has it, without what is not valid."""
-    kept = [step for step in given if _is_step(step)]
-    written = [
-        {**step, "source": _written_source(step["source"], version)} for step in kept
-    ]
-    if len(kept) < len(given):
+    own = f"{version.turns}["
+    written = []
+    is_named = False
+    for step in given:
+        if not _is_step(step):
+            continue
+        source = step["source"]
+        is_named = is_named or source.startswith(own)
+        if source.startswith(_literal_starts):
+            step = {**step, "source": _written_source(source, own)}  # noqa: PLW2901 - the step as it is written
+        written.append(step)
+    if len(written) < len(given):
         return ChangedValue(written, "without steps that are not complete")
-    if any(step["source"].startswith(f"{version.turns}[") for step in given):
+    if is_named:
         return ChangedValue(written, "a source names a turn by the key of the row")
     return written
 
 
-def _written_source(source: str, version: Version) -> str:
+def _written_source(source: str, own: str) -> str:
     if source.startswith(_record_prefix):
-        return f"{version.turns}[{source.removeprefix(_record_prefix)}"
+        return own + source.removeprefix(_record_prefix)
     return source[1:] if _literal.match(source) else source
 
 
@@ -54,6 +74,8 @@ def _is_step(value: Any) -> bool:
     return (
         type(value) is dict
         and is_count(value.get("turn_idx"))
-        and all(type(value.get(key)) is str for key in _texts)
+        and type(value.get("source")) is str
+        and type(value.get("extracted_value")) is str
+        and type(value.get("extraction_method")) is str
         and type(value.get("is_terminal")) is bool
     )

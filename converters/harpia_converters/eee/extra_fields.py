@@ -92,16 +92,21 @@ _objects = frozenset({"input", "output", "evaluation"})
 def put_back(row: Row, kept: Row, version: Version, fates: FieldFates) -> None:
     """Put `kept`, extra fields of a read row, into `row`; record losses in `fates`."""
     for key, value in kept.items():
-        path = f"extra.{VENDOR}.{key}"
         if key == _VERSION:
-            _put_version(row, value, version, fates, path)
+            _put_version(row, value, version, fates, _path_of(key))
         elif key in _objects and type(value) is dict and value:
             for inner in _put_members(row.get(key), key, value, version):
-                fates.dropped(f"{path}.{inner}", "no place for it in this version")
+                fates.dropped(
+                    f"{_path_of(key)}.{inner}", "no place for it in this version"
+                )
         elif not _is_put(row, key, value, version):
-            fates.dropped(path, "no place for it in this version")
+            fates.dropped(_path_of(key), "no place for it in this version")
     if _HASH in kept and row.get(_HASH) is not None:
         _renew_hash(row, version, fates)
+
+
+def _path_of(key: str) -> str:
+    return f"extra.{VENDOR}.{key}"
 
 
 def _put_version(
@@ -159,16 +164,13 @@ def _put_members(owner: Any, name: str, kept: Row, version: Version) -> list[str
         if name == "output" and key == "reasoning_trace":
             is_put = _is_trace_put(owner, value, version)
         else:
-            is_put = key not in owner and known.get(key, _anything)(value)
+            check = known.get(key)
+            is_put = key not in owner and (check is None or check(value))
             if is_put:
                 owner[key] = value
         if not is_put:
             left.append(key)
     return left
-
-
-def _anything(value: Any) -> bool:  # noqa: ARG001 - the signature of `Check`
-    return True
 
 
 def _is_trace_put(output: Row, surplus: Any, version: Version) -> bool:
@@ -185,7 +187,8 @@ def _is_trace_put(output: Row, surplus: Any, version: Version) -> bool:
 
 def _renew_hash(row: Row, version: Version, fates: FieldFates) -> None:
     """Compute `sample_hash` again if references or the prompt were changed."""
-    if not any(entry.path in {"references", "prompt"} for entry in fates.entries):
+    paths = [entry.path for entry in fates.entries]
+    if "references" not in paths and "prompt" not in paths:
         return
     raw, references = row["input"]["raw"], row["input"]["reference"]
     listed = references if version.has_lists else [references]

@@ -5,6 +5,12 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_converters.eee.answers import (
+    read_reasoning,
+    read_text,
+    write_reasoning,
+    write_text,
+)
 from harpia_converters.eee.attribution import read_attribution, write_attribution
 from harpia_converters.eee.turns import read_turns, write_turns
 from harpia_converters.eee.usage import write_performance, write_usage
@@ -14,11 +20,8 @@ from harpia_formats.model.adapter import (
     ChangedValue,
     FieldMapping,
     ValueCodec,
+    as_is,
 )
-
-
-def _as_is(value: Any) -> Any:
-    return value
 
 
 def _as_list(value: Any) -> Any:
@@ -40,11 +43,14 @@ def _write_number(value: Any) -> Any:
     return _write_score(value)
 
 
-_text_id = ValueCodec(_as_is, _write_id, "an integer becomes text")
-_score = ValueCodec(_as_is, _write_score, "null is no score")
-_number = ValueCodec(_as_is, _write_number, "true becomes 1.0, false 0.0")
-_references = ValueCodec(_as_list, _as_is, "text alone is a list of one")
-_usage = ValueCodec(_as_is, write_usage, "left out if one of the three counts lacks")
+_text_id = ValueCodec(as_is, _write_id, "an integer becomes text")
+_score = ValueCodec(as_is, _write_score, "null is no score")
+_number = ValueCodec(as_is, _write_number, "true becomes 1.0, false 0.0")
+_references = ValueCodec(_as_list, as_is, "text alone is a list of one")
+_several = "a list of several is several answers of the model"
+_text = ValueCodec(read_text, write_text, _several)
+_reasoning = ValueCodec(read_reasoning, write_reasoning, _several)
+_usage = ValueCodec(as_is, write_usage, "left out if one of the three counts lacks")
 
 
 def _conversation(version: Version) -> ValueCodec:
@@ -60,17 +66,15 @@ def _attribution(version: Version) -> ValueCodec:
 
 def _times(version: Version) -> ValueCodec:
     write = partial(write_performance, version=version)
-    return ValueCodec(_as_is, write, "only numbers from 0")
+    return ValueCodec(as_is, write, "only numbers from 0")
 
 
 def answer_fields(version: Version) -> tuple[FieldMapping, ...]:
     """Return the fields of the `output` of a `single_turn` row."""
-    note = (
-        "a list of several is several answers of the model" if version.has_lists else ""
-    )
+    text, reasoning = (_text, _reasoning) if version.has_lists else (None, None)
     return (
-        FieldMapping(("output", "raw"), "outputs.text", note=note),
-        FieldMapping(("output", "reasoning_trace"), "outputs.reasoning", note=note),
+        FieldMapping(("output", "raw"), "outputs.text", text),
+        FieldMapping(("output", "reasoning_trace"), "outputs.reasoning", reasoning),
     )
 
 

@@ -8,7 +8,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.eee import versions
-from harpia_converters.eee.answers import answers_in, fitting_answers, output_of
+from harpia_converters.eee.answers import (
+    answers_in,
+    fitting_answers,
+    has_several,
+    output_of,
+)
 from harpia_converters.eee.extra_fields import TURNS, VENDOR, kept_of, put_back
 from harpia_converters.eee.fields import (
     answer_fields,
@@ -18,7 +23,13 @@ from harpia_converters.eee.fields import (
 from harpia_converters.eee.usage import written_metadata
 from harpia_converters.eee.versions import Version, is_whole_float
 from harpia_formats.mapping.fields import FieldTable
-from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, RowCapacity
+from harpia_formats.model.adapter import (
+    Cardinality,
+    FieldMapping,
+    FormatAdapter,
+    Row,
+    RowCapacity,
+)
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 
@@ -32,21 +43,27 @@ _input = ("raw", "formatted", "reference", "choices")
 
 
 def _read(row: Row, table: FieldTable, version: Version) -> Record:
-    row = dict(row)
-    output = row.pop("output", UNSET)
+    row = row.copy()
     if row.get("schema_version") == version.label:
         del row["schema_version"]
-    if row.get(version.turns, UNSET) is None:
+    if version.turns != TURNS and row.get(version.turns, UNSET) is None:
         del row[version.turns]
         row[TURNS] = None
-    return _with_answers(table.read(row), output)
+    output: Any = row.get("output")
+    if version.has_lists and has_several(output):
+        del row["output"]
+        return _with_answers(table.read(row), output)
+    record = table.read(row)
+    kept = kept_of(record.extra)
+    if "output" in kept:
+        # It is the last one; the table made the object for this record.
+        kept["output"] = kept.pop("output")
+    return record
 
 
-def _with_answers(record: Record, output: Any) -> Record:
+def _with_answers(record: Record, output: Row) -> Record:
     """Return `record` with an output for each answer in `output`, its row's member."""
-    if output is UNSET:
-        return record
-    answers, left = ([{}], None) if output is None else answers_in(output)
+    answers, left = answers_in(output)
     first = record.outputs[0]
     outputs = [
         replace(first, **answers[0]),
@@ -65,15 +82,22 @@ def _write(
     version: Version,
     order: Sequence[str],
 ) -> Row:
-    record, kept = _with_own_id(record, kept_of(record.extra), version)
-    record = fitting_answers(record, version, fates)
+    kept = kept_of(record.extra)
+    if record.id is UNSET and kept:
+        record, kept = _with_own_id(record, kept, version)
+    outputs = fitting_answers(record.outputs, version, fates)
     metadata = written_metadata(record.metadata, version, fates)
-    bare = replace(record, metadata=metadata, extra=UNSET)
-    row = {"schema_version": version.label, **table.write(bare, fates)}
-    if version.turns not in row:
-        row["output"] = output_of(record.outputs, version)
+    if kept or outputs is not record.outputs or metadata is not record.metadata:
+        record = replace(record, outputs=outputs, metadata=metadata, extra=UNSET)
+    row = table.write(record, fates)
+    if len(outputs) > 1:
+        row["output"] = output_of(outputs)
+    if not kept:
+        return {"schema_version": version.label, **row}
+    row["schema_version"] = version.label
     put_back(row, kept, version, fates)
-    row["input"] = _ordered(row["input"], _input)
+    if "input" in kept:
+        row["input"] = _ordered(row["input"], _input)
     return _ordered(row, order)
 
 
@@ -83,15 +107,18 @@ def _with_own_id(record: Record, kept: Row, version: Version) -> tuple[Record, R
     An id such as 3.0 is valid in the open versions, but cannot be a record's id.
     """
     own = kept.get("sample_id")
-    if record.id is not UNSET or version.is_closed or not is_whole_float(own):
+    if version.is_closed or not is_whole_float(own):
         return record, kept
     rest = {key: value for key, value in kept.items() if key != "sample_id"}
-    return replace(record, id=own), rest
+    return replace(record, id=own, extra=UNSET), rest
 
 
 def _ordered(row: Row, keys: Sequence[str]) -> Row:
     """Return `row` with `keys` in front, in their order."""
-    return {**{key: row[key] for key in keys if key in row}, **row}
+    ordered = {key: row[key] for key in keys if key in row}
+    if len(ordered) < len(row):
+        ordered |= row
+    return ordered
 
 
 def _order_of(version: Version) -> tuple[str, ...]:
@@ -101,12 +128,28 @@ def _order_of(version: Version) -> tuple[str, ...]:
     return tuple(key for key in _root if key not in unknown)
 
 
+def _sorted_by_key(
+    fields: Sequence[FieldMapping], order: Sequence[str]
+) -> tuple[FieldMapping, ...]:
+    """Return `fields` in the `order` of their keys, those with other keys behind."""
+    places = {key: place for place, key in enumerate(order)}
+    return tuple(
+        sorted(fields, key=lambda field: places.get(field.path[0], len(places)))
+    )
+
+
 def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
-    question, rest = question_fields(version), other_fields(version)
-    table = FieldTable(VENDOR, (*question, *rest))
+    fields = (
+        *question_fields(version),
+        *answer_fields(version),
+        *other_fields(version),
+    )
+    order = _order_of(version)
+    # The table writes the keys in their order.
+    table = FieldTable(VENDOR, _sorted_by_key(fields, order))
     return FormatAdapter(
         vendor=VENDOR,
-        fields=(*question, *answer_fields(version), *rest),
+        fields=fields,
         discriminators=frozenset(
             {
                 ("interaction_type",),
@@ -115,7 +158,7 @@ def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
             }
         ),
         read=partial(_read, table=table, version=version),
-        write=partial(_write, table=table, version=version, order=_order_of(version)),
+        write=partial(_write, table=table, version=version, order=order),
         capacity=capacity,
         extras_path=("metadata",),
         extras_as_text=True,

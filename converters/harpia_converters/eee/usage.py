@@ -5,7 +5,13 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.eee.turns import texts_in
-from harpia_converters.eee.versions import Version, as_text, is_amount, is_count
+from harpia_converters.eee.versions import (
+    TEXT_ONLY,
+    Version,
+    as_text,
+    is_amount,
+    is_count,
+)
 from harpia_formats.model.adapter import ChangedValue
 from harpia_formats.model.field_fates import FieldFates
 
@@ -24,14 +30,12 @@ def write_usage(usage: dict[str, Any]) -> Any:
     for key in _counts:
         if not is_count(usage.get(key)):
             return ChangedValue(UNSET, f"left out: it has no count of {key}")
-    return _without(
-        usage,
-        [
-            key
-            for key in _more_counts
-            if usage.get(key) is not None and not is_count(usage[key])
-        ],
-    )
+    wrong = []
+    for key in _more_counts:
+        count = usage.get(key)
+        if count is not None and not is_count(count):
+            wrong.append(key)
+    return _without(usage, wrong)
 
 
 def _without(members: dict[str, Any], keys: list[str]) -> Any:
@@ -43,11 +47,11 @@ def _without(members: dict[str, Any], keys: list[str]) -> Any:
 
 def write_performance(times: dict[str, Any], version: Version) -> Any:
     """Return the times of an output, in milliseconds, without invalid values."""
-    wrong = [
-        name
-        for name in _times
-        if times.get(name) is not None and not is_amount(times[name])
-    ]
+    wrong = []
+    for name in _times:
+        time = times.get(name)
+        if time is not None and not is_amount(time):
+            wrong.append(name)
     details = times.get(_details)
     if not version.is_closed or details is None:
         return _without(times, wrong)
@@ -63,10 +67,16 @@ def write_performance(times: dict[str, Any], version: Version) -> Any:
 
 
 def written_metadata(metadata: Any, version: Version, fates: FieldFates) -> Any:
-    """Return the metadata of a record, with values as text if the version asks it."""
-    if metadata is UNSET or not version.is_closed:
-        # A copy: extra fields may be added to the row's metadata later.
-        return metadata if metadata is UNSET else dict(metadata)
+    """Return the metadata of a record, with values as text if the version asks it.
+
+    It is `metadata` itself if nothing is changed.
+    """
+    if (
+        metadata is UNSET
+        or not version.is_closed
+        or TEXT_ONLY.issuperset(map(type, metadata.values()))
+    ):
+        return metadata
     for key, value in metadata.items():
         if type(value) is not str:
             fates.changed(f"metadata.{key}", "as JSON text")

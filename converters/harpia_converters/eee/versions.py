@@ -5,6 +5,8 @@ from typing import Any
 
 from harpia_formats.model.exact_json import encode
 
+#: The types of values that are all text. `issuperset` asks for all of them in C.
+TEXT_ONLY = frozenset({str})
 #: What some versions put before their label.
 _prefix = "instance_level_eval_"
 
@@ -49,8 +51,9 @@ def as_text(value: Any) -> str:
 
 def is_count(value: Any, least: int = 0) -> bool:
     """Tell whether `value` is an integer from `least`; 1.0 is one in a schema."""
-    is_whole = type(value) is int or is_whole_float(value)
-    return is_whole and value >= least
+    if type(value) is int:
+        return value >= least
+    return is_whole_float(value) and value >= least
 
 
 def is_whole_float(value: Any) -> bool:
@@ -66,4 +69,4 @@ def is_amount(value: Any) -> bool:
 
 def is_texts(value: Any) -> bool:
     """Tell whether `value` is a list of text."""
-    return type(value) is list and all(type(item) is str for item in value)
+    return type(value) is list and TEXT_ONLY.issuperset(map(type, value))
