@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.model.adapter import ChangedValue, FieldMapping, Row, as_is
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.record import (
     FIELD_TYPES,
     OBJECT_LISTS,
@@ -230,7 +230,13 @@ def _write_field(code: _Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) ->
         held = f"UNSET if {owner} is None else {held}"
     code.add(f"v = {held}")
     name, is_lacking = code.name_of(given), "v is UNSET"
-    if given.required or given.default is not UNSET:
+    if given.default is not UNSET:
+        fate = FieldFate(Fate.DEFAULTED, given.record_path, given.default_text)
+        ask = [
+            f"fates.entries.append({code.name_of(fate)})",
+            f"v = {code.name_of(given.default)}",
+        ]
+    elif given.required:
         ask = [f"v = written_value({name}, UNSET, UNSET, fates)"]
     else:
         ask = ["pass"]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
 from harpia_formats.mapping.compiled_table import (
@@ -228,17 +227,12 @@ def _default_of(given: FieldMapping, fates: FieldFates) -> Any:
     Raises `Unconvertible` if a row must have the field and there is no default.
     """
     if given.default is not UNSET:
-        fates.defaulted(given.record_path, describe_default(given.default))
+        fates.defaulted(given.record_path, given.default_text)
     elif given.required:
         reason = f"the record has nothing for `{given.name}`"
         help_ = f"give it with --set {given.name}=VALUE"
         raise Unconvertible(given.record_path, reason, help_)
     return given.default
-
-
-def describe_default(value: Any) -> str:
-    """Return a default in words, such as `is ""`."""
-    return f"is {msgspec.json.encode(value).decode()}"
 
 
 def _put(row: Row, path: Iterable[str], value: Any) -> None:

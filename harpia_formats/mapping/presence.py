@@ -4,7 +4,7 @@
 about a sixth of its time, so what follows from the paths is computed once for each key.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -64,33 +64,47 @@ class PresenceKeys:
 
 
 def _of_members(members: Mapping[str, Any]) -> Hashable:
-    """Return the keys of an object, and which of its values are null."""
+    """Return the keys of an object, and behind None those whose value is null."""
     if None in members.values():
-        return tuple((key, value is None) for key, value in members.items())
+        nulls = [key for key, value in members.items() if value is None]
+        return (*members, None, *nulls)
     return tuple(members)
 
 
 def _of_extra(extra: Mapping[str, Any], owners: _Owners) -> Hashable:
     """Return the keys in the extra of a record or an output."""
-    return tuple(
-        (vendor, _of_inner(members, owners.get(vendor, {})))
-        for vendor, members in extra.items()
-    )
+    parts: list[Hashable] = []
+    for vendor, members in extra.items():
+        parts += (vendor, _of_members(members))
+        inner = owners.get(vendor)
+        if inner:
+            _add_owners(parts, members, inner)
+    return tuple(parts)
 
 
-def _of_inner(members: Mapping[str, Any], owners: _Owners) -> Hashable:
-    """Return the keys of an object, with those inside of its members in `owners`."""
-    keys = _of_members(members)
-    inner = owners.keys() & members if owners else ()
-    if not inner:
-        return keys
-    return keys, *((key, _of_owner(members[key], owners[key])) for key in sorted(inner))
+def _add_owners(
+    parts: list[Hashable], members: Mapping[str, Any], owners: _Owners
+) -> None:
+    """Add the keys inside of each object in `owners` that is not empty."""
+    for key, inner in owners.items():
+        value = members.get(key)
+        if not value:
+            continue
+        if type(value) is dict and not inner:
+            parts.append((key, _of_members(value)))
+        else:
+            parts.append((key, *_of_owner(value, inner)))
 
 
-def _of_owner(value: Any, owners: _Owners) -> Hashable:
-    """Return the keys inside of an object, or of each object of a list of them."""
+def _of_owner(value: Any, owners: _Owners) -> Iterator[Hashable]:
+    """Yield the keys inside of an object, or of each object of a list of them."""
     if type(value) is dict:
-        return _of_inner(value, owners)
-    if type(value) is list and all(type(item) is dict for item in value):
-        return list, *(_of_inner(item, owners) for item in value)
-    return str(type(value))
+        objects = [value]
+    elif type(value) is list and all(type(item) is dict for item in value):
+        objects = value
+    else:
+        return
+    for members in objects:
+        parts: list[Hashable] = [_of_members(members)]
+        _add_owners(parts, members, owners)
+        yield tuple(parts)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from harpia_formats.model.field_fates import FieldFates
@@ -123,6 +124,11 @@ class FieldMapping:
     def name(self) -> str:
         """The keys of its path, joined by dots."""
         return ".".join(self.path)
+
+    @property
+    def default_text(self) -> str:
+        """The default in words, such as `is ""`."""
+        return f"is {msgspec.json.encode(self.default).decode()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.mapping.extras import EXTRAS_KEY
-from harpia_formats.mapping.fields import describe_default
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.registry import adapter_of, readable_formats
@@ -74,7 +73,7 @@ def _cells(field: FieldMapping) -> tuple[str, ...]:
 def _requirement(field: FieldMapping) -> str:
     """Return what a row has if a record lacks the field."""
     if field.default is not UNSET:
-        return f"`{describe_default(field.default).removeprefix('is ')}` if unknown"
+        return f"`{field.default_text.removeprefix('is ')}` if unknown"
     if field.required and field.record_path == "id":
         return "the number of the record if unknown"
     return "required" if field.required else ""
