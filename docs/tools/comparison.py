@@ -80,7 +80,7 @@ LINES = (
         "eee@0.2.0 to nemo-output",
         "ours",
         "script with json",
-        "python benchmarks/convert.py",
+        "python benchmarks/convert.py --conversations",
     ),
     Line(
         "convert 500,000 records, `eee@0.2.0` to `nemo-output`",
@@ -89,7 +89,7 @@ LINES = (
         "eee@0.2.0 to nemo-output",
         "ours",
         "script with orjson",
-        "python benchmarks/convert.py",
+        "python benchmarks/convert.py --conversations",
     ),
     Line(
         "score 100,000 answers: exact match, F1, BLEU, ROUGE",

@@ -1,0 +1,103 @@
+"""Write what was measured of every pair, of `diff` and of `roundtrip` as a page."""
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Sequence
+
+from harness.every_pair import FEW, PROVEN
+from harness.measure import INTERVAL
+from harness.pair_results import Compared, Result
+from harness.pair_scripts import script_of
+
+from report.pair_tables import badness, comparisons_table, pages_of, sizes_of
+
+MARKDOWN = """\
+# Benchmark of `harpia-formats convert`: every pair of formats
+
+Written by `benchmarks/convert.py`. Each figure is our net time divided by the net time
+of a script that does the same by hand: below 1, ours took less. What a ratio is on
+another machine, only a run there can tell. Conversations, and scripts with orjson, are
+on [a page of their own](convert-benchmark.md).
+
+{tables}
+
+## `diff` and `roundtrip`
+
+`diff` reads two files whose references differ in one record of a hundred, and is held
+to the time of converting both to `record`. `roundtrip` is held to that of `convert`.
+
+{comparisons}
+
+## The worst pair
+
+`python benchmarks/convert.py --profile {worst}` prints more of this. A profiler makes
+calls of Python functions look slower than they are.
+
+```text
+{profile}
+```
+
+## What was measured
+
+- The same questions, references, answers and scores in every format, made with a seed:
+  in English, in Chinese as UTF-8, and with many quotes, backslashes, line breaks and
+  `\\u` escapes. A record takes {sizes}.
+- Ours runs with all defaults, and with `--jobs 1`. It recognises the format, checks
+  every record against its schema, looks for duplicate keys, counts what becomes of each
+  field and says so in a table, and puts the output into its place only once all of the
+  input was read. The scripts do none of this.
+- Each script is what a user would write with `json` and `csv` of the standard library
+  (below). What has lines is streamed; what is one document is loaded as a whole. It
+  carries id, prompt, reference, category, answer, model and score where both formats
+  have them, and the whole row between versions of EvalEval. Ours carries all there is.
+- On the first {proven:,} records all values that a script wrote were seen to be in the
+  rows that ours wrote, in the same order.
+- Times are without start-up: less the time of the same command on {few} records, which
+  ran just before. All commands of a pair run by turns; figures are medians over {runs}
+  runs. Inputs were read just before, so that they come from memory.
+- Memory is the peak of the sum of the proportional set sizes of the process and its
+  descendants, in a run of its own, looked at every {interval:.0f} ms.
+- Machine: {system}, {cores} cores, Python {python}, {versions}. Its load average over
+  five minutes at the end was {load}: the more else it had to do, the less the numbers
+  tell.
+
+The script from `eee@0.2.0` to `csv`:
+
+```python
+{script}```
+
+To repeat it: `{command}`
+"""
+PACKAGES = ("harpia-formats", "msgspec")
+
+
+def page_of(
+    results: Sequence[Result],
+    compared: Sequence[Compared],
+    profile: str,
+    command: str,
+) -> str:
+    """Return the page: results in the order of their cells, and the profile's text."""
+    worst = max(results, key=badness)
+    load = f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    return MARKDOWN.format(
+        tables=pages_of(results),
+        comparisons=comparisons_table(compared),
+        worst=f"{worst.source}:{worst.target}",
+        profile=profile.strip(),
+        sizes=sizes_of(results),
+        proven=PROVEN,
+        few=FEW,
+        runs=len(next(iter(worst.times.values())).wall),
+        interval=INTERVAL * 1000,
+        system=f"{platform.system()} {platform.machine()}",
+        cores=os.cpu_count(),
+        python=platform.python_version(),
+        versions=", ".join(
+            f"{package} {importlib.metadata.version(package)}" for package in PACKAGES
+        ),
+        load=load,
+        script=script_of("eee@0.2.0", "csv"),
+        command=command,
+    )
