@@ -1,30 +1,22 @@
-"""Convert valid rows in batches, in one or in several processes."""
+"""Convert valid rows in batches."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.options import ConvertOptions, Ids, OnLoss
+from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.record_steps import steps_of
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.problem import Place
 from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
-from harpia_formats.validation.unit.row_validator import RowValidator
 
 if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need none
     from harpia_formats.conversion.batch import BatchConverter
-    from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedPart
-    from harpia_formats.conversion.parallel.large_file import (
-        ConvertedFile,
-        LargeFileConversion,
-    )
-    from harpia_formats.workers.pool import WorkerPool
 
 
 class ChunkConverter:
@@ -36,15 +28,9 @@ class ChunkConverter:
         #: Where rows go, once the target is chosen.
         self.destination: Destination | None = None
         self._batches: BatchConverter | None = None
-        #: The validator of the rows that were converted in batches.
-        self._validator: RowValidator | None = None
 
     def accepted(
-        self,
-        chunk: Chunk,
-        numbers: RecordNumbers,
-        values: Sequence[Any],
-        validator: RowValidator,
+        self, chunk: Chunk, numbers: RecordNumbers, values: Sequence[Any]
     ) -> bool:
         """Convert a chunk of decoded rows; return False if that is not possible.
 
@@ -53,7 +39,6 @@ class ChunkConverter:
         batches = self._batches_of_file()
         if batches is None:
             return False
-        self._validator = validator
 
         def place(row: int) -> Place:
             start = chunk.start_of(row)
@@ -134,83 +119,11 @@ class ChunkConverter:
         )
         return BatchConverter(variant, destination.mapper, steps, destination.check)
 
-    def large_file(self, pool: "WorkerPool | None") -> "LargeFileConversion | None":
-        """Return what converts large files with the workers of `pool`, if any."""
-        if pool is None:
-            return None
-        from harpia_formats.conversion.parallel.large_file import LargeFileConversion  # noqa: PLC0415 - only several processes need it
-
-        return LargeFileConversion(
-            pool,
-            self._job_for,
-            self._deliver,
-            self._needs_numbers,
-            lambda: self._totals.records,
-        )
-
-    def _job_for(
-        self, variant: FormatVariant, file: "ConvertedFile"
-    ) -> "ConversionJob | None":
-        """Return the job for a file, None if it cannot be converted in ranges."""
-        destination = self.destination
-        batches = self._batches_of_file()
-        if destination is None or batches is None or self._options.score:
-            return None
-        if self._options.on_loss is OnLoss.FAIL:
-            return None
-        from harpia_formats.conversion.parallel.job import ConversionJob  # noqa: PLC0415 - only large files need it
-        from harpia_formats.conversion.parallel.worker import prepare_workers  # noqa: PLC0415 - only large files need it
-
-        source, origin = variant.format, file.origin
-        job = ConversionJob(
-            # Workers may have another working directory.
-            "" if isinstance(origin, RemoteFile) else str(origin.absolute()),
-            source.id,
-            source.dialects.index(variant.dialect),
-            destination.target.id,
-            destination.mapper.choices,
-            batches.steps,
-            destination.separator,
-            self._options.max_row_bytes,
-            file.folder,
-            origin if isinstance(origin, RemoteFile) else None,
-            file.fingerprint,
-            checks_ids=destination.checks_ids,
-        )
-        # Only processes that are forked from this one have what is prepared here.
-        if file.folder and self._validator is not None:
-            prepare_workers(job, self._validator)
-        return job
-
-    def _needs_numbers(self) -> bool:
-        """Tell whether rows may get the number of their record for an id."""
-        if self.destination is None:
-            return False
-        return self._options.ids is Ids.NUMBER or self.destination.mapper.needs_id
-
-    def _deliver(
-        self, part: "ConvertedPart", rows: Iterable[bytes], start: Cursor, before: int
-    ) -> None:
-        """Write the rows of a converted part, and count its records and fates.
-
-        `start` is where the part begins, `before` the number of records before it.
-        """
-        assert self.destination is not None  # noqa: S101 - without it there are no jobs
-        totals = self._totals
-        path, losses = totals.counts[-1].path, totals.losses
-        for outcome, (offset, line, record), times in part.outcomes:
-
-            def place(
-                offset: int = offset, line: int = line, record: int = record
-            ) -> Place:
-                at = Cursor(start.offset + offset, start.line + line)
-                number = before + record + 1
-                return Place(path, at.line, 1, 2, at.offset, number)
-
-            losses.add(outcome.paths, outcome.fates, place, times)
-        self.destination.add_block(rows, part.count, part.keys)
-        totals.records += part.records
+    def learn_from(self, other: "ChunkConverter") -> None:
+        """Use what another converter for the same conversion has learned."""
+        # It holds nothing of the rows that it has converted.
+        self._batches = other._batches  # noqa: SLF001 - of this class
 
     def end_file(self) -> None:
         """Forget the file that was read."""
-        self._batches = self._validator = None
+        self._batches = None

@@ -1,16 +1,13 @@
 """The format that a conversion writes, and the rows that go to its files."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import Protocol
 
 from harpia_formats.conversion.containers.row_writer import separated_rows
-from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
-from harpia_formats.conversion.output_files import OutputFiles
+from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.written_rows import WrittenRowCheck
-from harpia_formats.dedup.digests import Digests
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.io.output_group import OutputGroup
-from harpia_formats.mapping.columns import column_names
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.misfits import misfits_of
 from harpia_formats.mapping.requirements import (
@@ -18,33 +15,44 @@ from harpia_formats.mapping.requirements import (
     RowRequirements,
     row_requirements,
 )
-from harpia_formats.mapping.targets import header_needs_rows
 from harpia_formats.mapping.to_rows import RecordMapper, Scorer
 from harpia_formats.model.adapter import Cardinality, Row
-from harpia_formats.model.format import Container, Format
+from harpia_formats.model.format import Format
 from harpia_formats.registry import adapter_of
 
 #: Rows that are written together.
 ROWS_PER_BLOCK = 256
 
 
-class Destination:
-    """Takes rows of one format, checks their ids, and writes them to files.
+class RowOutput(Protocol):
+    """Where encoded rows go: to files, or to the process that writes these."""
 
-    Raises `ConversionError` and `MapError` when it is made with options that the
-    format cannot meet, and `SinkError` where rows cannot be written.
+    @property
+    def is_split(self) -> bool:
+        """Whether each model has a file of its own."""
+
+    @property
+    def separator(self) -> bytes:
+        """The bytes between two rows of one block."""
+
+    def write(self, rows: Iterable[bytes], model: str = "") -> None:
+        """Write encoded rows, given in pieces; raises `SinkError`."""
+
+
+class Destination:
+    """Takes rows of one format, checks their ids, and writes them to an output.
+
+    Raises `ConversionError` when it is made with options that the format cannot meet,
+    and `SinkError` where rows cannot be written.
     """
 
-    def __init__(  # noqa: PLR0913 - what is written, where to, and how
+    def __init__(
         self,
         target: Format,
-        output: Output,
+        outputs: RowOutput,
         options: ConvertOptions,
-        digests: Digests,
-        group: OutputGroup,
-        *,
+        add_keys: Callable[[Collection[str]], None],
         scorer: Scorer | None,
-        maps_output: bool,
     ) -> None:
         self.target = target
         self.adapter = adapter_of(target)
@@ -55,28 +63,15 @@ class Destination:
         )
         #: What rows of each file may lack.
         self.requirements: list[RowRequirements] = []
-        columns = options.columns if maps_output else None
-        names = column_names(self.adapter, target.id, columns or {})
-        container = options.container
-        if container is not None and target.dialects[0].container is not Container.ROWS:
-            raise ConversionError(f"a file of {target.id} is neither array nor lines")
         if scorer is not None and self.adapter.capacity.scores is Cardinality.NONE:
             raise ConversionError(f"{target.id} has no place for a score")
-        self.outputs = OutputFiles(
-            target,
-            self.adapter,
-            output,
-            group,
-            None if container is None else ContainerKind(container),
-            names,
-            overwrite=options.overwrite,
-            headed=header_needs_rows(target),
-        )
+        self.outputs = outputs
         self.separator = self.outputs.separator
         self._groups = options.group is not None
         #: Rows that were written.
         self.written = 0
-        self._digests = digests
+        #: Takes the ids of rows as keys.
+        self._add_keys = add_keys
         paths = target.identity_paths
         self._identity = (
             IdentityReader(paths, by_text=target.id_by_text) if paths else None
@@ -133,7 +128,7 @@ class Destination:
         """Write rows soon, to the file with the key `model` if there are several."""
         if self._identity is not None:
             keys = self._identity.keys_of_values(rows)
-            self._digests.add([f"{model}\n{key}" for key in keys] if model else keys)
+            self._add_keys([f"{model}\n{key}" for key in keys] if model else keys)
         if model:
             self.outputs.write([separated_rows(rows, self.separator)], model)
             self.written += len(rows)
@@ -142,16 +137,12 @@ class Destination:
         if len(self._rows) >= ROWS_PER_BLOCK:
             self.flush()
 
-    def add_block(
-        self, rows: Iterable[bytes], count: int, keys: Collection[str]
-    ) -> None:
-        """Write `count` encoded rows, given in pieces, whose ids are `keys`."""
+    def add_block(self, rows: Iterable[bytes], count: int) -> None:
+        """Write `count` encoded rows, given in pieces, whose ids are known."""
         self.flush()
         if count:
             self.outputs.write(rows)
             self.written += count
-        if keys:
-            self._digests.add(keys)
 
     def flush(self) -> None:
         """Write the rows that were added and not yet written."""
@@ -159,7 +150,3 @@ class Destination:
             self.outputs.write([separated_rows(self._rows, self.separator)])
             self.written += len(self._rows)
             self._rows = []
-
-    def repeated(self) -> int:
-        """Return how many rows have the id of an earlier one."""
-        return self._digests.repeated().surplus if self._identity is not None else 0

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.report import FileLosses
 from harpia_formats.conversion.written_rows import header_error
+from harpia_formats.mapping.targets import header_needs_rows
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.format import Format
@@ -31,7 +32,7 @@ def header_row(
     names = [
         name for name in header.__struct_fields__ if getattr(header, name) is not UNSET
     ]
-    if destination.outputs.headed and not destination.written:
+    if header_needs_rows(destination.target) and not destination.written:
         for name in names:
             fates.dropped(f"header.{name}", "there is no record to carry it")
     else:

@@ -15,15 +15,19 @@ from harpia_formats.conversion.containers.columns import ColumnWriter
 from harpia_formats.conversion.containers.csv_table import CsvWriter
 from harpia_formats.conversion.containers.lines import LineWriter
 from harpia_formats.conversion.containers.row_writer import RowWriter, WriteBytes
-from harpia_formats.conversion.options import ContainerKind, Output
+from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
 from harpia_formats.io.compressed_output import suffix_of
 from harpia_formats.io.file_names import path_component
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.reader import error_reason
 from harpia_formats.io.sink import Sink, SinkError, StreamSink
 from harpia_formats.io.urls import is_url, masked
+from harpia_formats.mapping.columns import column_names
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.mapping.targets import header_needs_rows
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Container, Format
+from harpia_formats.registry import adapter_of
 from harpia_formats.text.spelling import is_near
 
 #: Is replaced in the name of an output by the model whose answers are in the file.
@@ -31,6 +35,36 @@ MODEL = "{model}"
 _word = re.compile(r"\{(\w+)\}")
 #: Files that may be open at once.
 MAX_FILES = 200
+
+
+def output_files(
+    target: Format,
+    output: Output,
+    options: ConvertOptions,
+    group: OutputGroup,
+    *,
+    maps_output: bool,
+) -> "OutputFiles":
+    """Return the output files of a conversion to `target`, as its options ask.
+
+    `maps_output` tells that `columns` names those of the output. Raises
+    `ConversionError`, `MapError` and `SinkError` for options that cannot be met.
+    """
+    adapter, container = adapter_of(target), options.container
+    columns = options.columns if maps_output else None
+    names = column_names(adapter, target.id, columns or {})
+    if container is not None and target.dialects[0].container is not Container.ROWS:
+        raise ConversionError(f"a file of {target.id} is neither array nor lines")
+    return OutputFiles(
+        target,
+        adapter,
+        output,
+        group,
+        None if container is None else ContainerKind(container),
+        names,
+        overwrite=options.overwrite,
+        headed=header_needs_rows(target),
+    )
 
 
 @dataclass(slots=True)

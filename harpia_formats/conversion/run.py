@@ -9,7 +9,12 @@ from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.header import header_row
 from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
-from harpia_formats.conversion.output_files import check_output, name_of
+from harpia_formats.conversion.output_files import (
+    OutputFiles,
+    check_output,
+    name_of,
+    output_files,
+)
 from harpia_formats.conversion.report import (
     ConversionReport,
     ConversionTotals,
@@ -37,8 +42,9 @@ from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import adapter_of
 from harpia_formats.workers.pool import WorkerPool, open_pool
 
-if TYPE_CHECKING:  # loaded only for the option --score
+if TYPE_CHECKING:  # loaded only for the option --score, and for several processes
     from harpia_formats.conversion.fill_scores import ScoreFiller
+    from harpia_formats.conversion.parallel.large_file import ConversionWorkers
 
 
 class Conversion:
@@ -107,6 +113,7 @@ class Conversion:
         #: Records that wait until the target is chosen, with their files and prefixes.
         self._held: list[tuple[PlacedRecord, int, str]] = []
         self._destination: Destination | None = None
+        self._outputs: OutputFiles | None = None
         if depends_on_answers(self._targets):
             adapters = [adapter_of(target) for target in self._targets]
             check_constants(adapters, options.constants)
@@ -118,16 +125,18 @@ class Conversion:
 
         Raises `ConversionError`, `MapError` or `SinkError` if that is not possible.
         """
-        destination = Destination(
+        outputs = output_files(
             target,
             self._output,
             self._options,
-            self._digests,
             self._side.group,
-            scorer=self._scorer,
             maps_output=self._maps_output,
         )
+        destination = Destination(
+            target, outputs, self._options, self._digests.add, self._scorer
+        )
         # From here on there are files to discard.
+        self._outputs = outputs
         self._destination = self._chunks.destination = destination
         if len(self._targets) > 1:
             self.messages.append(f"writing {target.id}")
@@ -155,8 +164,8 @@ class Conversion:
 
     def _discard_rows(self) -> None:
         """Remove the rows that were written."""
-        if self._destination is not None:
-            self._destination.outputs.discard()
+        if self._outputs is not None:
+            self._outputs.discard()
 
     def _run(self, pool: WorkerPool | None) -> Iterator[Problem]:
         flow = self._reading.problems(
@@ -164,7 +173,7 @@ class Conversion:
             self._begin,
             self._refuse,
             self._chunks,
-            self._chunks.large_file(pool),
+            self._workers(pool),
         )
         try:
             for problem in flow:
@@ -192,6 +201,22 @@ class Conversion:
             self._models.check()
         yield from self._finish(destination)
 
+    def _workers(self, pool: WorkerPool | None) -> "ConversionWorkers | None":
+        """Return what converts the rows of large files, None without workers."""
+        if pool is None:
+            return None
+        from harpia_formats.conversion.parallel.large_file import ConversionWorkers  # noqa: PLC0415 - only for several processes: start-up time
+
+        return ConversionWorkers(
+            pool,
+            self._options,
+            self._totals,
+            self._chunks,
+            digests=self._digests,
+            models=self._models,
+            has_one_file=self._has_one_file,
+        )
+
     def _new_problems(self) -> Iterator[Problem]:
         """Yield the problems of converting since the last call."""
         for problem in self._problems.take():
@@ -218,11 +243,12 @@ class Conversion:
         header = header_row(destination, self._totals.files, self._reading.headers)
         if self._totals.check_loss():
             return
-        repeated = destination.repeated()
+        repeated = self._digests.repeated().surplus if destination.checks_ids else 0
         if repeated:
             yield from self._problems.repeated_ids(repeated, self._options)
             return
-        self._names = destination.outputs.close(header)
+        assert self._outputs is not None  # noqa: S101 - they were opened before
+        self._names = self._outputs.close(header)
         self._side.complete(self.report(), with_quarantine=True)
         self._is_done = True
 
@@ -292,5 +318,5 @@ class Conversion:
 
     def _notes(self) -> tuple[str, ...]:
         """Return what the user should know of the outputs."""
-        renamed = () if self._destination is None else self._destination.outputs.notes
+        renamed = () if self._outputs is None else self._outputs.notes
         return (*renamed, *self._side.group.notes)

@@ -1,6 +1,6 @@
 """Select the answers of one model, or split a record by the models of its answers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
@@ -33,6 +33,13 @@ class ModelSelection:
             return
         for model in _models_of(record):
             self.found = self.found or model == self.wanted
+            if len(self.seen) < REMEMBERED_MODELS:
+                self.seen[model] = None
+
+    def add(self, models: Iterable[str], *, found: bool) -> None:
+        """Remember the models that another process has seen, if a model is wanted."""
+        self.found = self.found or found
+        for model in models:
             if len(self.seen) < REMEMBERED_MODELS:
                 self.seen[model] = None
 

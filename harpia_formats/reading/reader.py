@@ -8,19 +8,14 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.chunk import Cursor, count_newlines
+from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError
-from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import BytesRead, ReadProgress, Source
+from harpia_formats.io.source import ReadProgress, Source
 from harpia_formats.mapping.columns import (
     check_field_names,
     column_names,
@@ -35,11 +30,6 @@ from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.documents import Begin, Documents, checked_begin
-from harpia_formats.reading.file_ranges import (
-    bytes_of_range,
-    check_unchanged,
-    state_of,
-)
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
 from harpia_formats.reading.record_stream import Receive, RecordStream, TakeRows
 from harpia_formats.registry import (
@@ -60,9 +50,10 @@ from harpia_formats.validation.one_file import (
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import run_plan_of
 from harpia_formats.validation.skipped_files import end_of_run
+from harpia_formats.validation.unit.result import Findings
 
 if TYPE_CHECKING:  # most files are too small for it
-    from harpia_formats.conversion.parallel.large_file import LargeFileConversion
+    pass
 
 #: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
@@ -82,6 +73,18 @@ class FileOptions(Protocol):
     @property
     def min_records(self) -> int:
         """How many valid records there must be."""
+
+
+class RowWorkers(Protocol):
+    """Other processes that read and use the rows of large files."""
+
+    def check_visible(self, source: Source) -> None:
+        """Raise `EngineError` if they have to see a file and do not."""
+
+    def rows(
+        self, local: LocalValidation, frames: DocumentFrames, file: OpenFile
+    ) -> Iterator[Findings]:
+        """Have the frames of a file used, most by other processes; yield problems."""
 
 
 class Reading:
@@ -153,13 +156,13 @@ class Reading:
         begin: Begin,
         refuse: Callable[[bytes], None],
         bulk: TakeRows | None = None,
-        large: "LargeFileConversion | None" = None,
+        workers: RowWorkers | None = None,
     ) -> Generator[Problem, None, None]:
         """Yield the problems of the inputs; pass each valid record to `receive`.
 
         Raises `ConversionError` for a file whose rows are no records.
         """
-        with closing(self.steps(receive, begin, refuse, bulk, large)) as steps:
+        with closing(self.steps(receive, begin, refuse, bulk, workers)) as steps:
             for problems in steps:
                 yield from problems
 
@@ -169,7 +172,7 @@ class Reading:
         begin: Begin,
         refuse: Callable[[bytes], None],
         bulk: TakeRows | None = None,
-        large: "LargeFileConversion | None" = None,
+        workers: RowWorkers | None = None,
     ) -> Generator[Iterable[Problem], None, None]:
         """Yield the problems of some rows, if any, after each step.
 
@@ -192,7 +195,7 @@ class Reading:
                 self._keys,
             )
             with self._documents.passing_over(source, count):
-                yield from self._file(source, count, stream, large)
+                yield from self._file(source, count, stream, workers)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
         self.tally.excluded = self._exclusion.count
@@ -205,14 +208,13 @@ class Reading:
         source: Source,
         count: FileCount,
         stream: RecordStream,
-        large: "LargeFileConversion | None",
+        workers: RowWorkers | None,
     ) -> Generator[Iterable[Problem], None, None]:
-        """Read one file, in ranges if it is large enough."""
+        """Read one file from its beginning to its end."""
         try:
-            if large is not None and not self._keys and large.suits(source):
-                yield from self._in_ranges(source, count, stream, large)
-            else:
-                yield from self._whole(source, count, stream)
+            if workers is not None:
+                workers.check_visible(source)
+            yield from self._whole(source, count, stream, workers)
         except SourceError as error:
             count.reason = error.reason
             return
@@ -222,13 +224,15 @@ class Reading:
             self.headers.append(stream.headers)
 
     def _whole(
-        self, source: Source, count: FileCount, stream: RecordStream
+        self,
+        source: Source,
+        count: FileCount,
+        stream: RecordStream,
+        workers: RowWorkers | None,
     ) -> Generator[Iterable[Problem], None, None]:
-        """Read a file from its beginning to its end."""
+        """Read a file that can be opened; raises `SourceError` if it cannot."""
         with opened(source, count) as file:
-            local = yield from self._validated(
-                file, stream, progress=self._options.progress
-            )
+            local = yield from self._validated(file, stream, workers)
             if not local.merge.stopped:
                 yield from (() for _ in stream.finish())
         count.complete = not local.merge.stopped and file.blocks.error is None
@@ -236,14 +240,14 @@ class Reading:
             count.reason = file.blocks.error.reason
 
     def _validated(
-        self,
-        file: OpenFile,
-        stream: RecordStream,
-        progress: Callable[[ReadProgress], None] | None = None,
+        self, file: OpenFile, stream: RecordStream, workers: RowWorkers | None
     ) -> Generator[Iterable[Problem], None, LocalValidation]:
         """Validate an open file, and pass its rows to `stream`; return the state."""
         settings = FileSettings(
-            lambda: self.tally.demand(file.count), stream, progress=progress
+            lambda: self.tally.demand(file.count),
+            stream,
+            in_workers=None if workers is None else workers.rows,
+            progress=self._options.progress,
         )
         with closing(validate_open(file, self._plan, settings)) as flow:
             while True:
@@ -253,59 +257,6 @@ class Reading:
                     local: LocalValidation = stop.value
                     return local
                 yield tuple(self.tally.keep(file.count, findings))
-
-    def _in_ranges(
-        self,
-        source: Source,
-        count: FileCount,
-        stream: RecordStream,
-        large: "LargeFileConversion",
-    ) -> Generator[Iterable[Problem], None, None]:
-        """Read the beginning of a file here; the rest is converted in ranges."""
-        origin = source.origin
-        assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - only they have ranges
-        state = state_of(source.name, origin)
-        progress = self._options.progress or (lambda _: None)
-        place = Cursor()
-        #: Validates rows in this process; None until the format is known.
-        local: LocalValidation | None = None
-        for work, found in large.ranges(source.name, origin):
-            done = large.if_right(work, found)
-            lines = 0 if done is None else done.lines
-            if local is None:
-                data = bytes_of_range(source.name, origin, work)
-                lines = count_newlines(data)
-                with opened(Source(source.name, data), count) as file:
-                    local = yield from self._validated(file, stream)
-                variant = local.validators.variant
-                if local.merge.stopped or variant is None:
-                    return
-                large.begin(variant)
-            elif done is None:
-                reader = RangeReader(source.name, work.begin, work.end, origin)
-                yield from self._lines(local, reader, place)
-                if local.merge.stopped:
-                    return
-                lines = reader.lines
-                count.bytes += reader.consumed
-            else:
-                rows = large.rows_of(work, done)
-                large.deliver(done, rows, place, count.records)
-                local.merge.pass_over(done.records)
-                count.bytes += work.end - work.begin
-            place = Cursor(work.end, place.line + lines)
-            progress(BytesRead(source.name, large.size, work.end))
-        check_unchanged(source.name, origin, state)
-        count.complete = True
-
-    def _lines(
-        self, local: LocalValidation, reader: RangeReader, place: Cursor
-    ) -> Iterator[Iterable[Problem]]:
-        """Validate further lines of a file, from `place` on; yield their problems."""
-        limit = self._options.max_row_bytes
-        frames = line_rows(ByteBuffer(iter(reader)), place, limit)
-        for findings in local.frames(frames):
-            yield tuple(self.tally.keep(local.merge.count, findings))
 
 
 def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:

@@ -23,7 +23,6 @@ from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
-from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.validation.unit.rows import ValidatedRows
 
 if TYPE_CHECKING:  # only for tables: start-up time
@@ -37,11 +36,7 @@ class TakeRows(Protocol):
     """Takes many rows at once, or returns False to have them read one by one."""
 
     def accepted(
-        self,
-        chunk: Chunk,
-        numbers: RecordNumbers,
-        values: Sequence[Any],
-        validator: RowValidator,
+        self, chunk: Chunk, numbers: RecordNumbers, values: Sequence[Any]
     ) -> bool:
         """Take the rows of a chunk, which the typed decoder decoded as `values`."""
 
@@ -110,10 +105,7 @@ class RecordStream:
     def rows(self, rows: ValidatedRows) -> None:
         """Read the valid rows as records, and pass the bytes of others to `refuse`."""
         chunk, values = rows.chunk, rows.verdict.accepted
-        validator = rows.part.validator
-        if values is not None and self._accepted(
-            chunk, rows.numbers, values, validator
-        ):
+        if values is not None and self._accepted(chunk, rows.numbers, values):
             return
         passed = rows.refused | frozenset(rows.verdict.blank)
         if self._columns is not None:
@@ -131,8 +123,7 @@ class RecordStream:
             part = values[begin:end]
             if part and part[0] is not None:
                 before = RecordNumbers(numbers.of(begin) - 1, [])
-                some, validator = chunk.between(begin, end), rows.part.validator
-                if self._accepted(some, before, part, validator):
+                if self._accepted(chunk.between(begin, end), before, part):
                     continue
             for number in range(begin, end):
                 text = chunk.rows[number]
@@ -140,18 +131,14 @@ class RecordStream:
                 self._receive_row(decode(text), text, start, numbers.of(number))
 
     def _accepted(
-        self,
-        chunk: Chunk,
-        numbers: RecordNumbers,
-        values: Sequence[Any],
-        validator: RowValidator,
+        self, chunk: Chunk, numbers: RecordNumbers, values: Sequence[Any]
     ) -> bool:
         """Pass rows that the decoder accepted to `bulk`; return its answer."""
         if self.bulk is None or self._columns is not None or self.keys is not None:
             return False
         if self._has_header_in_rows and HEADER_KEY in chunk.data:
             return False
-        return self.bulk.accepted(chunk, numbers, values, validator)
+        return self.bulk.accepted(chunk, numbers, values)
 
     def batch(self, batch: RowBatch) -> None:
         """Read rows as records, all at once if possible."""
@@ -195,7 +182,7 @@ class RecordStream:
             return
         assert self._variant is not None  # noqa: S101 - an adapter has a variant
         document.pop(self._variant.dialect.rows_at, None)
-        self._note_header(adapter.read_header(document))
+        self.note_header(adapter.read_header(document))
 
     def finish(self) -> Iterator[None]:
         """Read the records of columns, once the file has ended; yield after each one.
@@ -224,7 +211,7 @@ class RecordStream:
             # The name of one component is the header; of several, rows have their own.
             of_several = {COMPONENT_KEY: component[0]} if len(components) > 1 else {}
             if component and not of_several and adapter.read_header is not None:
-                self._note_header(adapter.read_header({"component": component[0]}))
+                self.note_header(adapter.read_header({"component": component[0]}))
             if self.fields:
                 check_columns_exist(self.fields, columns.names_of(component), self.path)
             for number, start, given in columns.rows_of(component):
@@ -233,7 +220,7 @@ class RecordStream:
                 self._receive_row(value, encode(value), start, number)
                 yield
 
-    def _note_header(self, header: Header) -> None:
+    def note_header(self, header: Header) -> None:
         """Add a header of the file, unless it is empty or known."""
         if header != Header() and header not in self.headers:
             self.headers.append(header)
@@ -257,7 +244,7 @@ class RecordStream:
         assert variant is not None  # noqa: S101 - only rows of a known format are read
         assert adapter is not None  # noqa: S101 - it is set with the variant
         if self._has_header_in_rows and adapter.read_header and "header" in value:
-            self._note_header(adapter.read_header(value["header"]))
+            self.note_header(adapter.read_header(value["header"]))
         given: Row = {}
         own = value
         if self.keys is not None:

@@ -197,7 +197,7 @@ def test_ids_are_the_same_for_any_number_of_processes(
     ids: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Output is byte-identical for any number of jobs."""
-    monkeypatch.setattr(large_file, "MIN_FILE_BYTES", 1)
+    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0)
     file = tmp_path / "in.jsonl"
     file.write_bytes(
         lines_of(

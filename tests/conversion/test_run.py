@@ -18,7 +18,6 @@ from harpia_formats.conversion.losses.table import FieldLine, field_lines
 from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.dedup.digests import Digests
-from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.registry import writable_formats
@@ -491,6 +490,7 @@ def test_numbers_are_not_compared_with_each_other(
     """Where all ids are numbers of the records of one file, none is there twice."""
     added: list[Any] = []
     monkeypatch.setattr(Digests, "add", lambda _, keys: added.extend(keys))
+    monkeypatch.setattr(Digests, "add_digests", lambda _, found: added.extend(found))
     numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
     numbered.write_bytes(lines_of(*many(2_000)))
     record = {"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
@@ -694,9 +694,8 @@ def test_constants_are_text_where_the_field_is_text() -> None:
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small files done in ranges, too."""
-    monkeypatch.setattr(ranges, "RANGE", 64 * 1024)
-    monkeypatch.setattr(parallel, "MIN_FILE_BYTES", 2 * 64 * 1024)
-    monkeypatch.setattr(parallel, "SAMPLE_BYTES", 32 * 1024)
+    monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(parallel, "MIN_RANGE", 64 * 1024)
 
 
 def many(count: int) -> Iterator[dict[str, Any]]:

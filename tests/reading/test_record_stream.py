@@ -22,7 +22,6 @@ from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.registry import format_of
 from harpia_formats.validation.unit.decoder_training import ROWS_BEFORE_DECODER
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
-from harpia_formats.validation.unit.row_validator import RowValidator
 
 GOOD: dict[str, Any] = {
     "id": "1",
@@ -235,7 +234,6 @@ def test_rows_of_arrays_are_accepted_in_chunks(
             chunk: Chunk,
             numbers: RecordNumbers,
             values: Sequence[Any],
-            _: RowValidator,
         ) -> bool:
             assert len(values) == len(chunk)
             for row, text in enumerate(chunk.rows):

@@ -18,6 +18,7 @@ import pytest
 
 import harpia_formats
 from harpia_formats.conversion.parallel import large_file as parallel
+from harpia_formats.conversion.parallel import units
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
@@ -97,9 +98,9 @@ def mortal() -> Iterator[Any]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each, and time-outs short."""
     monkeypatch.setattr(module, "WAITING", 30)
-    monkeypatch.setattr(parallel, "REMOTE_RANGE_BYTES", 60_000)
-    monkeypatch.setattr(parallel, "MIN_FILE_BYTES", 1)
-    monkeypatch.setattr(parallel, "SAMPLE_BYTES", 60_000)
+    monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(parallel, "MIN_FAR", 1)
+    monkeypatch.setattr(parallel, "FAR_RANGE", 60_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
         monkeypatch.setattr(pieces, name, 15_000)
@@ -257,13 +258,13 @@ def test_a_cluster_writes_the_same_bytes(
     source.write_bytes(rows(60))
     expected = written(source, tmp_path / "one")
     came: list[str] = []
-    rows_of = parallel.LargeFileConversion.rows_of
+    usual = units.ConvertedUnits._blocks  # noqa: SLF001 - how rows come back shows nowhere else
 
-    def noted(self: Any, work: Any, done: Any) -> Iterator[bytes]:
-        came.append("file" if done.file else "bytes")
-        return rows_of(self, work, done)
+    def noted(self: Any, rows: Any, slot: int) -> Iterator[bytes]:
+        came.append("file" if rows.file else "bytes")
+        return usual(self, rows, slot)
 
-    monkeypatch.setattr(parallel.LargeFileConversion, "rows_of", noted)
+    monkeypatch.setattr(units.ConvertedUnits, "_blocks", noted)
     if not shared:
         monkeypatch.setattr(fingerprint, "write_marker", lambda _: b"of another folder")
     found = written(source, tmp_path / "two", engine=cluster)
@@ -273,7 +274,7 @@ def test_a_cluster_writes_the_same_bytes(
     assert len(came) > 3
 
 
-def test_numbers_of_records_are_counted_by_workers(
+def test_numbers_of_records_are_those_of_one_process(
     cluster: str, tmp_path: Path
 ) -> None:
     """Ids that are made of the number of a record are those of one process."""
@@ -337,7 +338,7 @@ def test_file_that_workers_do_not_see_ends_the_run(
         "from harpia_formats.validation.parallel import large_file\n"
         "from harpia_formats.conversion.parallel import large_file as parallel\n"
         "from harpia_formats.workers import same_file as fingerprint\n"
-        "large_file.HEAD = large_file.WORTH = parallel.MIN_FILE_BYTES = 1\n"
+        "large_file.HEAD = large_file.WORTH = parallel.MIN_FAR = 1\n"
         "found = fingerprint.fingerprint_of\n"
         "fingerprint.fingerprint_of = lambda o: "
         "fingerprint.FileFingerprint(o, found(o).size + 1, b'')\n"

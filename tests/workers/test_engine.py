@@ -17,15 +17,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.conversion.parallel.job import ConversionJob
 from harpia_formats.conversion.parallel.row_files import claim_file, release_file
+from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.framing import byte_ranges as ranges
 from harpia_formats.framing.byte_ranges import line_ranges
 from harpia_formats.io.remote.file import RemoteFile
+from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import cut as pieces
 from harpia_formats.validation.parallel import large_file
 from harpia_formats.validation.parallel import small_files as batches
+from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.plan.run_plan import run_plan_of
 from harpia_formats.workers import pool as worker_pool
 from harpia_formats.workers.engine import Engine, EngineError, check_engine
 from harpia_formats.workers.open_engine import open_engine
@@ -97,9 +102,9 @@ class Dead(Executor):
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each."""
-    monkeypatch.setattr(parallel, "REMOTE_RANGE_BYTES", 20_000)
-    monkeypatch.setattr(parallel, "MIN_FILE_BYTES", 1)
-    monkeypatch.setattr(parallel, "SAMPLE_BYTES", 40_000)
+    monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(parallel, "MIN_FAR", 1)
+    monkeypatch.setattr(parallel, "FAR_RANGE", 20_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
     monkeypatch.setattr(pieces, "RANGE", 5_000)
     monkeypatch.setattr(large_file, "HEAD", 1)
@@ -399,7 +404,11 @@ def test_log_of_a_cluster_has_no_secret() -> None:
     """A failed task is logged with its arguments, which show no password."""
     remote = RemoteFile("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
     seen = FileFingerprint(remote, 1, b"")
-    job = ConversionJob("", "a", 0, "b", None, b"", 1, "", remote, seen)  # type: ignore[arg-type]  # only shown
+    run = run_plan_of(Options(), {}, None, ())
+    plan = FilePlan(run, "h/x", Framing.VALUES, fingerprint=seen)
+    job = ConversionJob(
+        plan, ConvertOptions(), "b", b"", "", {}, is_only=True, folder=""
+    )
 
     assert "secret" not in repr(job)
     assert "h/x" in repr(job)

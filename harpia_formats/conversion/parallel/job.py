@@ -1,76 +1,80 @@
-"""What crosses process boundaries when a range is converted: plain data only."""
+"""What crosses process boundaries when rows are converted: plain data only."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from array import array
+from dataclasses import dataclass, field
 
-from harpia_formats.conversion.record_steps import RecordSteps
-from harpia_formats.framing.byte_ranges import LineRange
-from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.record_program import Outcome
-from harpia_formats.workers.same_file import FileFingerprint
+from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.model.field_fates import FieldFate
+from harpia_formats.model.problem import Place
+from harpia_formats.model.record import Header
+from harpia_formats.validation.plan.file_plan import FilePlan
 
 
 @dataclass(frozen=True, slots=True)
 class ConversionJob:
-    """How the ranges of one file are converted, which is the same for all of them."""
+    """How the rows of one file are converted, which is the same for all of them."""
 
-    path: str
-    #: The id of the format of the rows, and the index of the dialect.
-    source: str
-    dialect: int
+    plan: FilePlan
+    #: The options without what cannot be sent to another process.
+    options: ConvertOptions
+    #: The id of the format that is written.
     target: str
-    choices: Choices
-    steps: RecordSteps
+    #: What stands between two rows of a block.
     separator: bytes
-    max_row_bytes: int
+    #: What is put in front of the ids of the file if the options ask for it.
+    prefix: str
+    #: The names of the fields in mapped columns, by the names of the columns.
+    fields: dict[str, str]
+    #: Whether the file is the only input.
+    is_only: bool
     #: The folder for files of rows, which are faster than a pipe; "" to return the rows
     #: themselves, where a worker may not see the folder.
     folder: str
-    #: The file, if it is a remote one.
-    remote: RemoteFile | None = None
-    #: The fingerprint of the file in the main process, if a worker may see another one.
-    fingerprint: FileFingerprint | None = None
-    #: Whether the ids of rows are compared, if the target has any.
-    checks_ids: bool = True
-
-    @property
-    def origin(self) -> Path | RemoteFile:
-        """The file that is converted."""
-        return self.remote or Path(self.path)
 
     @property
     def is_far(self) -> bool:
         """Whether other machines may do the work, where results can be lost."""
-        return self.fingerprint is not None
+        return self.plan.fingerprint is not None
 
 
-#: What became of the fields of some records; the place of the first of them, counted
-#: from the start of the part (bytes, lines, records); and their number.
-PartOutcome = tuple[Outcome, tuple[int, int, int], int]
+#: The paths and fates of records that have the same ones, the place of the first such
+#: record, and their number. Its line counts from the beginning of the unit where that
+#: is not known, and its record from the beginning of the part.
+PartFates = tuple[tuple[str, ...], tuple[FieldFate, ...], Place | None, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertedPart:
-    """The rows that a part of a range became, and what became of the fields."""
+@dataclass(slots=True)
+class ConvertedRows:
+    """The rows that a part of a unit became, and what became of the fields."""
 
-    #: Bytes of the rows, without the separator behind the last row.
-    size: int
-    #: Rows that were written; records and lines that were read.
-    count: int
-    records: int
-    lines: int
-    outcomes: list[PartOutcome]
-    #: The ids of the rows as keys.
-    keys: list[str]
-    #: The rows, if there is no folder for them.
-    rows: bytes = b""
-    #: The file of the rows, if it is not the usual one of the range.
+    #: Records before the part, as far as the worker could know.
+    before: int
+    #: Records and lines that were read, and rows that were written.
+    records: int = 0
+    lines: int = 0
+    rows: int = 0
+    fates: list[PartFates] = field(default_factory=list)
+    #: The digests of the ids of the rows.
+    digests: "array[int]" = field(default_factory=lambda: array("Q"))
+    #: The headers that were in rows.
+    headers: list[Header] = field(default_factory=list)
+    #: The models of the answers, if one of them is wanted, and whether that is there.
+    models: list[str] = field(default_factory=list)
+    has_model: bool = False
+    #: Where the rows begin in their file, and how many bytes they have.
+    at: int = 0
+    size: int = 0
+    #: The rows, if there is no file for them.
+    data: bytes = b""
+    #: The file of the rows, if it is not the usual one of the unit.
     file: str = ""
-    #: Where the rows begin in the file.
-    begin: int = 0
 
 
-#: The parts of a range in order. None is for a part that the main process has to
-#: convert itself, since it has findings.
-Parts = list[tuple[LineRange, ConvertedPart | None]]
+@dataclass(slots=True)
+class Part:
+    """Rows of a unit that follow each other: the first byte, and that behind them."""
+
+    begin: int
+    end: int
+    #: None if the main process has to convert them itself, since something was found.
+    converted: ConvertedRows | None

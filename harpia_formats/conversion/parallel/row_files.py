@@ -1,26 +1,37 @@
 """Hand rows from one process to another in files that are used again and again."""
 
 import os
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Self
 
-from harpia_formats.framing.byte_ranges import LineRange
-
-#: How many times as long as a range its rows may be. The main process converts a range
+#: The folder of files in memory on Linux.
+MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
+#: How many times as long as a unit its rows may be. The main process converts a unit
 #: itself whose rows are longer, since it need not keep them.
 MAX_GROWTH = 4
 
 
-def range_file(folder: str, work: LineRange) -> Path | None:
-    """Return the file for the rows of a range, None if there is no folder."""
-    return Path(folder, f"rows-{work.block}") if folder else None
+def memory_folder(needed: int) -> str | None:
+    """Return a folder in memory with so many bytes, None if there is none."""
+    try:
+        free = shutil.disk_usage(MEMORY_FOLDER).free
+    except OSError:
+        return None
+    has_access = os.access(MEMORY_FOLDER, os.W_OK)
+    return MEMORY_FOLDER if free > needed and has_access else None
+
+
+def unit_file(folder: str, slot: int) -> Path | None:
+    """Return the file for the rows of a unit, None if there is no folder."""
+    return Path(folder, f"rows-{slot}") if folder else None
 
 
 def claim_file(folder: str) -> Path | None:
     """Return a file for one worker alone, None if there is no folder.
 
-    On a cluster two workers may convert the same range, and one may still do so when
+    On a cluster two workers may convert the same unit, and one may still do so when
     the result is no longer needed. So a worker takes a file that was released, and
     gives it a new random name.
     """
@@ -42,13 +53,14 @@ def release_file(file: Path) -> None:
 
 @dataclass(slots=True)
 class RowFile:
-    """The file for the rows of one range, for `with`; without a path they are held.
+    """The file for the rows of one unit, for `with`; without a path they are held.
 
     A file is used again and again: memory that it has already costs nothing.
     """
 
     path: Path | None
-    work: LineRange
+    #: The bytes that rows may have.
+    limit: int
     size: int = 0
     #: The rows, if there is no file.
     held: list[bytes] = field(default_factory=list)
@@ -68,7 +80,7 @@ class RowFile:
         elif rows:
             self._write(rows, self.path)
         self.size += len(rows)
-        return self.size <= MAX_GROWTH * (self.work.end - self.work.begin)
+        return self.size <= self.limit
 
     def take_held(self) -> bytes:
         """Return the rows that are held, and hold them no longer."""

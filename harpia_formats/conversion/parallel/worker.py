@@ -1,213 +1,254 @@
-"""Convert a range of a file of lines, in a worker process or in the main process.
+"""Convert a unit of rows, in a worker process.
 
-Only valid rows are converted here. Lines with findings are left to the main process,
-maybe with some of the lines around them: it validates them like those of any file.
+Rows are validated, read, converted and encoded as in the main process. Where anything
+is found, rows are left to the main process, maybe with some of those around them.
 """
 
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import groupby
-from typing import Any
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, cast
 
-from harpia_formats.conversion.batch import BatchConverter
-from harpia_formats.conversion.containers.row_writer import terminated_rows
-from harpia_formats.conversion.parallel.job import (
-    ConversionJob,
-    ConvertedPart,
-    Parts,
+from harpia_formats.conversion.by_record import RecordConverter
+from harpia_formats.conversion.chunks import ChunkConverter
+from harpia_formats.conversion.destination import Destination
+from harpia_formats.conversion.losses.problems import ConversionProblems
+from harpia_formats.conversion.parallel.collected import FateLog, RowBlocks
+from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
+from harpia_formats.conversion.parallel.row_files import (
+    MAX_GROWTH,
+    RowFile,
+    claim_file,
+    unit_file,
 )
-from harpia_formats.conversion.parallel.row_files import RowFile, claim_file, range_file
-from harpia_formats.conversion.written_rows import (
-    WrittenRowCheck,
-    validator_of_rows,
-)
-from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.byte_ranges import LineRange, range_chunks, read_range
-from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
-from harpia_formats.mapping.misfits import misfits_of
-from harpia_formats.mapping.record_program import Outcome
-from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.exact_json import decode
-from harpia_formats.model.format import Container
-from harpia_formats.reading.record_stream import HEADER_KEY
-from harpia_formats.registry import adapter_of, format_of
-from harpia_formats.validation.unit.row_validator import RowValidator
+from harpia_formats.conversion.report import ConversionTotals, StopConversion
+from harpia_formats.framing.chunk import Chunk
+from harpia_formats.io.reader import SourceError
+from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.model.report import FileCount
+from harpia_formats.reading.record_stream import PlacedRecord, RecordStream
+from harpia_formats.registry import format_of
+from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.merge.file_merge import FileMerge
+from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
+from harpia_formats.validation.plan.units import RowRange
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.validators import FileValidators
 from harpia_formats.workers.same_file import difference_from
+
+if TYPE_CHECKING:  # for a type only
+    from harpia_formats.conversion.loss_counts import FateCounts
 
 
 class _TooManyRows(Exception):  # noqa: N818 - a reason to stop, not an error
-    """The rows of a range are longer than is kept."""
+    """The rows of a unit are longer than is kept."""
 
 
-@dataclass(slots=True)
-class _OpenPart:
-    """Lines that follow each other, as far as they are converted."""
-
-    #: Where they begin in the file (bytes), and in the range.
-    begin: int
-    start: Cursor
-    #: Records before them.
-    before: int
-    #: Where their rows begin among the rows of the range (bytes).
-    rows_at: int
-    #: What became of the fields, with the place of the first record and their number.
-    outcomes: dict[Outcome, tuple[tuple[int, int, int], int]] = field(
-        default_factory=dict
-    )
-    keys: list[str] = field(default_factory=list)
-    records: int = 0
-    count: int = 0
-
-
-@dataclass(slots=True)
 class _Worker:
-    """Converts the ranges of one job, and keeps what it learned from range to range."""
+    """Converts the units of one job, and keeps what it learns from unit to unit."""
 
-    job: ConversionJob
-    variant: FormatVariant
-    validator: RowValidator
-    batches: BatchConverter
-    identity: IdentityReader | None
+    def __init__(self, job: ConversionJob) -> None:
+        self.job = job
+        plan, options = job.plan, job.options
+        variant = plan.variant
+        assert variant is not None  # noqa: S101 - only rows of a known format are converted
+        self.validators = FileValidators(plan)
+        self.collector = Collector(self.validators.rules, plan.name, 1)
+        self.totals = ConversionTotals(loss_fails=options.on_loss == "fail")
+        tally = Tally()
+        self.totals.begin(variant, tally.begin(plan.name))
+        self.models = ModelSelection(options.model)
+        self.output = RowBlocks(job.separator)
+        self.chunks = ChunkConverter(options, self.totals)
+        self.records = RecordConverter(
+            options,
+            self.totals,
+            ConversionProblems(self.totals, tally),
+            self.models,
+            None,
+            None,
+        )
+        scorer = None
+        if options.score:
+            from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - it loads the metrics
 
-    @property
-    def has_headed_rows(self) -> bool:
-        """Whether a row may hold a header, which the main process has to read."""
-        is_rows = self.variant.dialect.container is Container.ROWS
-        return is_rows and adapter_of(self.variant.format).read_header is not None
+            scorer = score_filler(options.score)
+        self.destination = self.chunks.destination = Destination(
+            format_of(job.target), self.output, options, self.output.add_keys, scorer
+        )
+        self.destination.begin(variant, only=job.is_only)
+        #: Whether a row was not valid.
+        self.has_refused = False
+        self.stream = RecordStream(
+            plan.name,
+            self._receive,
+            self._refuse,
+            lambda _: None,
+            self.chunks,
+            job.fields,
+        )
+        self.stream.open(variant)
 
-    def convert(self, work: LineRange) -> Parts | None:
-        """Convert the parts of a range that are valid rows without a header.
+    def _receive(self, placed: PlacedRecord) -> None:
+        self.records.convert(placed, 0, self.job.prefix, self.destination)
 
-        None if the range cannot be read, or its rows are longer than is kept.
+    def _refuse(self, _: bytes) -> None:
+        self.has_refused = True
+
+    def convert(self, unit: RowRange, before: int, slot: int) -> list[Part] | None:
+        """Convert the parts of a unit in which nothing is found.
+
+        None if the unit cannot be read, or its rows are longer than is kept.
         """
         job = self.job
-        # On other machines a range may be converted twice, so a file has a new name.
-        path = claim_file(job.folder) if job.is_far else range_file(job.folder, work)
+        # On other machines a unit may be converted twice, and results may be lost.
+        path = claim_file(job.folder) if job.is_far else unit_file(job.folder, slot)
         try:
-            with RowFile(path, work) as file:
-                return self._convert(work, file)
-        except (OSError, _TooManyRows):
-            # The main process converts the range again.
+            with RowFile(path, MAX_GROWTH * unit.bytes.size) as file:
+                return _UnitParts(self, unit, file, before).parts()
+        except (OSError, SourceError, _TooManyRows):
             return None
 
-    def _convert(self, work: LineRange, file: RowFile) -> Parts:
-        parts: Parts = []
-        part = _OpenPart(work.begin, Cursor(0, 0), work.before, 0)
-        for chunk in range_chunks(self.job.origin, work):
-            if self._is_plain(chunk):
-                values = self.validator.accepted(chunk)
-                if values is not None and self._add(chunk, values, part, file):
-                    # Free the memory before the next rows need some.
-                    values = None
-                    continue
-            for piece, is_valid in self._pieces(chunk):
-                if is_valid and self._add(piece, None, part, file):
-                    continue
-                begin = work.begin + piece.start.offset
-                parts += self._finished(part, begin, work, file)
-                end = begin + len(piece.data)
-                if parts and parts[-1][1] is None:
-                    begin = parts.pop()[0].begin
-                parts.append((LineRange(begin, end, block=work.block), None))
-                lines = piece.start.line + len(piece)
-                start, before = Cursor(end - work.begin, lines), work.before + lines
-                part = _OpenPart(end, start, before, file.size)
-        return parts + self._finished(part, work.end, work, file)
+    def rows_of(self, chunk: Chunk, before: int, earlier: int) -> "_Rows | None":
+        """Convert the rows of a chunk; None if the main process has to do that.
 
-    def _is_plain(self, chunk: Chunk) -> bool:
-        """Tell whether no row of a chunk is too long or has a header."""
-        if len(chunk.data) > self.job.max_row_bytes:
-            return False
-        return not (self.has_headed_rows and HEADER_KEY in chunk.data)
+        `before` is the number of records before its part, `earlier` those in the part.
+        """
+        plan = self.job.plan
+        merge = FileMerge(plan, FileCount(plan.name))
+        merge.records = earlier
+        local = LocalValidation(self.validators, merge, self.collector, self.stream)
+        fates = FateLog()
+        self.totals.files[0].losses = cast("FateCounts", fates)
+        self.totals.records = before + earlier
+        headers = len(self.stream.headers)
+        self.has_refused = False
+        self.output.clear()
+        self.destination.written = 0
+        try:
+            is_done = not any(local.frames(iter((chunk,))))
+        except StopConversion:
+            self.collector.take()
+            is_done = False
+        self.destination.flush()
+        if not is_done or self.has_refused:
+            del self.stream.headers[headers:]
+            return None
+        return _Rows(merge.records - earlier, self.destination.written, fates)
 
-    def _pieces(self, chunk: Chunk) -> Iterator[tuple[Chunk, bool]]:
-        """Cut a chunk into pieces of valid and of invalid rows, by turns."""
-        if not self._is_plain(chunk):
-            yield chunk, False
+
+@dataclass(slots=True)
+class _Rows:
+    """The numbers of records and rows of a chunk, and what became of the fields."""
+
+    records: int
+    written: int
+    fates: FateLog
+
+
+class _OpenPart:
+    """Rows that follow each other, as far as they are converted."""
+
+    def __init__(self, before: int, at: int) -> None:
+        #: The first byte in the file, -1 as long as there are no rows.
+        self.begin = -1
+        self.rows = ConvertedRows(before, at=at)
+        self.fates = FateLog()
+
+
+class _UnitParts:
+    """Converts the parts of one unit."""
+
+    def __init__(
+        self, worker: _Worker, unit: RowRange, file: RowFile, before: int
+    ) -> None:
+        self.worker = worker
+        self.unit = unit
+        self.file = file
+        self.found: list[Part] = []
+        self.part = _OpenPart(before, 0)
+
+    def parts(self) -> list[Part] | None:
+        """Return all parts in order, None if the unit cannot be read to its end.
+
+        Raises `_TooManyRows`, and `SourceError` if the unit cannot be read.
+        """
+        worker, unit = self.worker, self.unit
+        reader = unit_reader(worker.job.plan.name, unit)
+        for frame in unit_frames(unit, reader, worker.job.options.max_row_bytes):
+            if not isinstance(frame, Chunk):
+                self._leave(frame.start.offset, int(frame.record))
+            elif not self._add(frame):
+                self._add_pieces(frame)
+        if reader.consumed != reader.total:
+            return None
+        self._finish()
+        for earlier, later in pairwise(self.found):
+            earlier.end = later.begin
+        if self.found:
+            self.found[-1].end = unit.end
+        return self.found
+
+    def _add_pieces(self, chunk: Chunk) -> None:
+        """Convert the valid lines of a chunk, and leave the others."""
+        # At the first error the main process stops.
+        if not chunk.lines or self.worker.job.plan.run.options.fail_fast:
+            self._leave(chunk.start.offset, len(chunk))
             return
+        validator = self.worker.validators.part().validator
         for is_valid, rows in groupby(
-            range(len(chunk)), lambda row: self.validator.is_valid(chunk.rows[row])
+            range(len(chunk)), lambda row: validator.is_valid(chunk.rows[row])
         ):
             first, *others = rows
-            yield chunk.between(first, first + 1 + len(others)), is_valid
+            piece = chunk.between(first, first + 1 + len(others))
+            if not (is_valid and self._add(piece)):
+                self._leave(piece.start.offset, len(piece))
 
-    def _add(
-        self, chunk: Chunk, values: list[Any] | None, part: _OpenPart, file: RowFile
-    ) -> bool:
-        """Convert the rows of a chunk; return False if that is not possible.
+    def _leave(self, begin: int, records: int) -> None:
+        """Leave about so many records, from the byte `begin` on, unconverted."""
+        self._finish()
+        before = self.part.rows.before + self.part.rows.records + records
+        if not self.found or self.found[-1].converted is not None:
+            self.found.append(Part(begin, begin, None))
+        self.part = _OpenPart(before, self.file.size)
 
-        `values` are the decoded rows if the decoder accepted all of them at once.
+    def _add(self, chunk: Chunk) -> bool:
+        """Add a chunk to the part; return False if it has to be left.
+
         Raises `_TooManyRows`.
         """
-        if values is None:
-            verdict = self.validator.validate(chunk)
-            if verdict.findings or verdict.blank:
-                return False
-            values = verdict.accepted
-        before = part.before + part.records
-        if values is None:
-            batch = self.batches.convert(map(decode, chunk.rows), before)
-        else:
-            rows = self.batches.rows_in(chunk, values)
-            batch = self.batches.convert(rows, before)
-        if batch is None:
+        part, output = self.part, self.worker.output
+        found = self.worker.rows_of(chunk, part.rows.before, part.rows.records)
+        if found is None:
             return False
-        for outcome, first, times in batch.outcomes:
-            if outcome in part.outcomes:
-                place, known = part.outcomes[outcome]
-                part.outcomes[outcome] = place, known + times
-                continue
-            start = chunk.start_of(first)
-            offset = start.offset - part.start.offset
-            line = start.line - part.start.line
-            part.outcomes[outcome] = (offset, line, part.records + first), times
-        if not file.write(terminated_rows(batch.rows, self.job.separator)):
-            raise _TooManyRows
-        if self.identity is not None:
-            part.keys += self.identity.keys_of_values(batch.rows)
-        part.count += len(batch.rows)
-        part.records += batch.records
+        for block in output.blocks:
+            separator = output.separator if self.file.size > part.rows.at else b""
+            if not self.file.write(separator + block):
+                raise _TooManyRows
+        if part.begin < 0:
+            part.begin = chunk.start.offset
+        part.rows.records += found.records
+        part.rows.lines += len(chunk)
+        part.rows.rows += found.written
+        part.rows.digests += output.digests
+        part.fates.merge(found.fates)
         return True
 
-    def _finished(
-        self, part: _OpenPart, end: int, work: LineRange, file: RowFile
-    ) -> Parts:
-        """Return the part up to the byte `end` of the input, none if it is empty."""
-        if part.begin == end:
-            return []
-        size = max(0, file.size - part.rows_at - len(self.job.separator))
-        converted = ConvertedPart(
-            size,
-            part.count,
-            part.records,
-            # No line is blank, so there are as many lines as records.
-            part.records,
-            [(outcome, *found) for outcome, found in part.outcomes.items()],
-            part.keys,
-            file.take_held()[:size],
-            str(file.path or "") if self.job.is_far else "",
-            part.rows_at,
-        )
-        return [(LineRange(part.begin, end, part.before, work.block), converted)]
-
-
-def _worker_for(job: ConversionJob) -> _Worker:
-    source, target = format_of(job.source), format_of(job.target)
-    variant = FormatVariant(source, source.dialects[job.dialect])
-    validator = validator_of_rows(source, variant.dialect)
-    check = WrittenRowCheck(target)
-    ours = adapter_of(source)
-    mapper = RecordMapper(
-        adapter_of(target), job.choices, check=check, owners=ours.extra_owners
-    )
-    mapper.misfits = misfits_of(ours)
-    batches = BatchConverter(variant, mapper, job.steps, check)
-    identity = None
-    if job.checks_ids and target.identity_paths:
-        identity = IdentityReader(target.identity_paths, by_text=target.id_by_text)
-    return _Worker(job, variant, validator, batches, identity)
+    def _finish(self) -> None:
+        """Add the part to those that were found, if it has rows."""
+        part, worker, file = self.part, self.worker, self.file
+        if part.begin < 0:
+            return
+        rows = part.rows
+        rows.fates = part.fates.entries()
+        rows.headers, worker.stream.headers = worker.stream.headers, []
+        rows.models, rows.has_model = list(worker.models.seen), worker.models.found
+        worker.models.seen.clear()
+        rows.size, rows.data = file.size - rows.at, file.take_held()
+        if worker.job.is_far and file.path is not None:
+            rows.file = str(file.path)
+        self.found.append(Part(part.begin, part.begin, rows))
 
 
 class _ThreadState(threading.local):
@@ -216,29 +257,32 @@ class _ThreadState(threading.local):
     worker: _Worker | None = None
 
 
+#: It changes speed only: a worker that learned converts rows as a new one does.
 _state = _ThreadState()
 
 
-def prepare_workers(job: ConversionJob, validator: RowValidator) -> None:
+def prepare(
+    job: ConversionJob, validators: FileValidators, chunks: ChunkConverter
+) -> None:
     """Let processes that are forked from this one start with what it has learned."""
-    worker = _worker_for(job)
-    worker.validator.learn_from(validator)
+    worker = _Worker(job)
+    worker.validators.part().validator.learn_from(validators.part().validator)
+    worker.chunks.learn_from(chunks)
     _state.worker = worker
 
 
-def convert_range(job: ConversionJob, work: LineRange) -> Parts | None:
-    """Convert a range in this process; None if the main process has to do that."""
+def convert_unit(
+    job: ConversionJob, unit: RowRange, before: int, slot: int
+) -> list[Part] | None:
+    """Convert a unit in this process; None if the main process has to do that.
+
+    `before` is the number of records before it if that is needed, `slot` the number of
+    the file for its rows.
+    """
     worker = _state.worker
-    if worker is None or worker.job != job:
-        if job.fingerprint is not None and difference_from(job.fingerprint):
+    if worker is None or worker.job.plan.key != job.plan.key:
+        fingerprint = job.plan.fingerprint
+        if fingerprint is not None and difference_from(fingerprint):
             return None
-        worker = _state.worker = _worker_for(job)
-    return worker.convert(work)
-
-
-def count_lines(job: ConversionJob, work: tuple[int, int]) -> int:
-    """Return the number of lines in a range of bytes; 0 if it cannot be read."""
-    try:
-        return count_newlines(read_range(job.origin, *work))
-    except OSError:
-        return 0
+        worker = _state.worker = _Worker(job)
+    return worker.convert(unit, before, slot)

@@ -57,13 +57,20 @@ class UnitWork(Protocol):
     def begin(self, plan: FilePlan) -> None:
         """Get ready for the units of a file, before the first task."""
 
-    def task(self, part: FilePart, unit: RowRange) -> Task:
-        """Return the function and arguments with which a worker does a unit."""
+    def task(self, part: FilePart, unit: RowRange) -> Task | None:
+        """Return the function and arguments with which a worker does a unit.
+
+        None if this process has to do it.
+        """
 
     def answered(
-        self, handed: "HandedOut", part: FilePart, unit: RowRange, ticket: PendingTask
+        self,
+        handed: "HandedOut",
+        part: FilePart,
+        unit: RowRange,
+        ticket: PendingTask | None,
     ) -> Iterator[Findings]:
-        """Yield the problems of a unit, by its answer."""
+        """Yield the problems of a unit, by the answer to its task if it has one."""
 
 
 @dataclass(slots=True)
@@ -162,7 +169,7 @@ class HandedOut:
             for part in handed
         )
         for part, ticket in submit_in_order(self.work.pool, works, _size, HELD):
-            if part.unit is None or ticket is None:
+            if part.unit is None:
                 yield from self.local.frames(iter(part.frames))
             else:
                 yield from self.work.answered(self, part, part.unit, ticket)

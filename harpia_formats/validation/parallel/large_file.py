@@ -88,9 +88,14 @@ class _Validation:
         return answer_range, (self.plan, unit, demand)
 
     def answered(
-        self, handed: HandedOut, part: FilePart, unit: RowRange, ticket: PendingTask
+        self,
+        handed: HandedOut,
+        part: FilePart,
+        unit: RowRange,
+        ticket: PendingTask | None,
     ) -> Iterator[Findings]:
         """Yield the problems of a unit, by its answer."""
+        assert ticket is not None  # noqa: S101 - each unit has a task
         try:
             answer: UnitAnswer = self.pool.result(ticket)
         except WorkerDied:

@@ -1,15 +1,12 @@
 """Answer units of work in any process, with plain data."""
 
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from harpia_formats.detection.splittable import splittable_size
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.chunk import Chunk, Cursor, Frames, is_blank
-from harpia_formats.framing.lines import line_rows
+from harpia_formats.framing.chunk import Chunk, Cursor, is_blank
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.source import Source
 from harpia_formats.model.report import FileCount
@@ -21,13 +18,13 @@ from harpia_formats.validation.one_file import (
     opened,
     validate_open,
 )
+from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.plan.units import (
     Broken,
     CutRows,
     Demand,
-    FileBytes,
     GroupKey,
     RowRange,
     WholeFile,
@@ -135,9 +132,9 @@ def _range(plan: FilePlan, unit: RowRange, demand: Demand) -> UnitResult:
     collector = Collector(
         validators.rules, plan.name, options.examples, lambda: demand, is_sent=True
     )
-    reader = _reader_of(plan.name, unit)
+    reader = unit_reader(plan.name, unit)
     found = _RangeResult()
-    for frame in _frames(unit, reader, options.max_row_bytes):
+    for frame in unit_frames(unit, reader, options.max_row_bytes):
         if isinstance(frame, Chunk):
             rows = CutRows(frame, (), found.records)
             found.add(validate_rows(rows, validators, collector).result, frame)
@@ -205,30 +202,6 @@ class _RangeResult:
 
 def _bytes_of(bits: int) -> bytes:
     return bits.to_bytes((bits.bit_length() + 7) // 8, "little")
-
-
-def _reader_of(name: str, unit: RowRange) -> RangeReader:
-    """Return the bytes of a unit, to be read once."""
-    given = unit.bytes
-    if isinstance(given, FileBytes):
-        end = given.begin + given.size
-        return RangeReader(name, given.begin, end, given.origin)
-    return RangeReader(name, 0, given.size, given.data)
-
-
-def _frames(unit: RowRange, blocks: Iterable[bytes], limit: int) -> Frames:
-    """Yield the rows of a unit."""
-    if not unit.pieces:
-        yield from line_rows(ByteBuffer(iter(blocks)), unit.start, limit)
-        return
-    data, at = b"".join(blocks), 0
-    for piece in unit.pieces:
-        text = data[at : at + piece.size]
-        if piece.rows:
-            yield Chunk(text, piece.start, items=piece.rows)
-        else:
-            yield Chunk(text, piece.start, [text])
-        at += piece.size
 
 
 @dataclass(slots=True)

@@ -1,412 +1,361 @@
-"""Convert ranges of a file in worker processes, with the result of one process."""
+"""Convert large files by several processes, with the result of one process."""
 
+import gzip
 import json
 import os
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from harpia_formats import registry
-from harpia_formats.conversion.loss_counts import FateCounts
-from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.parallel import large_file, worker
-from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedPart, Parts
-from harpia_formats.conversion.parallel.worker import convert_range
-from harpia_formats.conversion.record_steps import RecordSteps
+from harpia_formats import convert
+from harpia_formats.conversion.options import ContainerKind, ConvertOptions
+from harpia_formats.conversion.parallel import large_file, units
+from harpia_formats.conversion.parallel.job import ConversionJob, Part
+from harpia_formats.conversion.parallel.worker import convert_unit
 from harpia_formats.conversion.run import Conversion
-from harpia_formats.framing import byte_ranges as ranges
-from harpia_formats.framing.byte_ranges import LineRange, line_ranges, read_range
-from harpia_formats.mapping.choices import Choices, Responses
-from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.format import Remark
-from harpia_formats.model.problem import Place
-from harpia_formats.registry import adapter_of, writable_formats
-from harpia_formats.workers.ordered import map_ordered
-from harpia_formats.workers.pool import WorkerPool
+from harpia_formats.io.reader import SourceError
+from harpia_formats.validation.parallel import cut
+from harpia_formats.validation.plan.units import RowRange
 
-ROWS = 400
-#: A range that begins behind this byte kills its process.
-DEADLY = 20_000
-
-
-def row_of(number: int) -> dict[str, Any]:
-    """Return a row of Tencent's, of one of several shapes."""
-    responses = [{"content": f"a {each}"} for each in range(1 + (number % 5 == 2))]
-    row: dict[str, Any] = {
-        "messages": [{"role": "user", "content": f"q {number % 7}"}],
-        "ref_answer": f"r {number}",
-        "model_outputs": [{"model_name": "m", "responses": responses}],
-    }
-    return {**row, "id": f"x#{number}"} if number % 3 == 1 else row
+#: The formats that stand for each container of a file.
+LINES, ARRAY, WRAPPED, TABLE, COLUMNS = (
+    "tencent-outputs",
+    "nemo-output",
+    "harpia",
+    "tencent-csv",
+    "haystack",
+)
+CONTAINERS = (LINES, ARRAY, WRAPPED, TABLE, COLUMNS)
+#: What some targets require.
+GIVEN = {"model": "m", "outputs.scores.value": 1, "references": ["r"]}
+#: What a row of lines may be instead of a valid one.
+BROKEN = (b'{"input": 1}', b'{"bad"', b"", b"7", b'{"prompt": "q"}')
 
 
-def lines_of(count: int) -> bytes:
-    """Return rows as lines."""
-    rows = (json.dumps(row_of(each)) for each in range(count))
-    return "".join(f"{each}\n" for each in rows).encode()
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make units of a few rows each, and let workers begin at once."""
+    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(large_file, "MIN_RANGE", 20_000)
+    monkeypatch.setattr(large_file, "MAX_RANGE", 20_000)
+    monkeypatch.setattr(cut, "BUNDLE", 20_000)
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make ranges of a few rows each, and forget the worker of earlier tests."""
-    monkeypatch.setattr(ranges, "RANGE", 4000)
-    monkeypatch.setattr(ranges, "PIECE", 600)
-    monkeypatch.setattr(worker, "_state", SimpleNamespace(worker=None))
+def answered(monkeypatch: pytest.MonkeyPatch) -> list[list[Part] | None]:
+    """Return a list of the answers of workers, which grows while they work."""
+    found: list[list[Part] | None] = []
+    usual = units.ConvertedUnits._parts  # noqa: SLF001 - what workers answer shows nowhere else
+
+    def noted(self: Any, ticket: Any) -> list[Part] | None:
+        found.append(usual(self, ticket))
+        return found[-1]
+
+    monkeypatch.setattr(units.ConvertedUnits, "_parts", noted)
+    return found
 
 
-def job_of(path: Path, target: str = "nemo-output", **given: Any) -> ConversionJob:
-    """Return the job of converting rows of Tencent."""
-    folder = path.parent / "rows"
-    folder.mkdir(exist_ok=True)
-    choices = given.pop("choices", Choices())
-    values = {"source": "tencent-outputs", "max_row_bytes": 100_000, **given}
-    return ConversionJob(
-        path=str(path),
-        dialect=0,
-        target=target,
-        choices=choices,
-        steps=RecordSteps(),
-        separator=b"\n",
-        folder=str(folder),
-        **values,
+def record_of(number: int, chance: random.Random) -> dict[str, Any]:
+    """Return a record, of one of many shapes."""
+    output = {"text": f"answer {number} " + "x" * chance.randrange(2_000)}
+    record: dict[str, Any] = {"prompt": f"question {number}", "references": ["r"]}
+    if chance.random() < 0.5:
+        output["model"] = chance.choice(["m", "n"])
+    if chance.random() < 0.1:
+        record["metadata"] = {chance.choice("abc"): chance.choice([1, 1.50, "é", None])}
+    if chance.random() < 0.1:
+        record["system"] = 'a "system"\n'
+    return {"id": f"i{number}", **record, "outputs": [output]}
+
+
+def records(count: int, seed: int = 0) -> bytes:
+    """Return records as lines."""
+    chance = random.Random(seed)  # noqa: S311 - a test needs a seed, not secrecy
+    rows = (json.dumps(record_of(number, chance)) for number in range(count))
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
+def source_of(format_: str, folder: Path, count: int, seed: int = 0) -> Path:
+    """Return a file of so many records in a format."""
+    hub, file = folder / "hub.jsonl", folder / f"source-{format_}"
+    hub.write_bytes(records(count, seed))
+    if format_ == "record":
+        return hub
+    kinds = {ARRAY: ContainerKind.ARRAY, LINES: ContainerKind.LINES}
+    report = convert(
+        hub,
+        to=format_,
+        from_="record",
+        output=file,
+        constants=GIVEN,
+        container=kinds.get(format_),
+        jobs=1,
+    )
+    assert report.ok
+    return file
+
+
+def outcome(
+    source: Path | list[Path], target: str, output: Path, jobs: int, **options: Any
+) -> tuple[Any, ...]:
+    """Return all that a conversion shows: bytes, losses, problems and counts."""
+    inputs = source if isinstance(source, list) else [source]
+    given = ConvertOptions(jobs=jobs, **options)
+    output.unlink(missing_ok=True)
+    run = Conversion(inputs, target, output, given)
+    try:
+        problems = list(run)
+    except SourceError as error:
+        return (str(error),)
+    report = run.report()
+    data = output.read_bytes() if output.exists() else b""
+    found = report.to_dict()
+    found.pop("outputs")
+    carried = [
+        (file.losses.carried, file.losses.kept, file.losses.fates)
+        for file in report.losses
+    ]
+    return data, problems, found, carried, run.messages
+
+
+def assert_same(
+    source: Path | list[Path],
+    target: str,
+    *,
+    processes: tuple[int, ...] = (1, 2, 3),
+    **options: Any,
+) -> bytes:
+    """Assert that one and several processes come to the same; return the output."""
+    first = source[0] if isinstance(source, list) else source
+    one, *others = (
+        outcome(source, target, first.parent / "output", jobs, **options)
+        for jobs in processes
+    )
+
+    for other in others:
+        assert other == one
+    data: bytes = one[0]
+    return data
+
+
+PAIRS = [(source, target) for source in CONTAINERS for target in CONTAINERS]
+SHORT = [(LINES, TABLE), (ARRAY, LINES), (WRAPPED, COLUMNS), (ARRAY, WRAPPED)]
+
+
+def _check_pair(source: str, target: str, folder: Path, seed: int) -> None:
+    file = source_of(source, folder, 300, seed)
+    data = assert_same(file, target, from_=source, constants=GIVEN)
+    assert data
+
+
+@pytest.mark.parametrize(("source", "target"), SHORT)
+def test_any_number_of_processes_writes_the_same(
+    source: str, target: str, tmp_path: Path, answered: list[list[Part] | None]
+) -> None:
+    """Bytes, losses and problems are the same for any number of processes."""
+    _check_pair(source, target, tmp_path, 1)
+
+    assert len(answered) > 3
+    assert all(parts and all(part.converted for part in parts) for parts in answered)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_any_number_of_processes_writes_the_same_for_all_containers(
+    source: str, target: str, seed: int, tmp_path: Path
+) -> None:
+    """So it is for each container of the source and each of the target."""
+    _check_pair(source, target, tmp_path, seed)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ids": "number"},
+        {"ids": "hash"},
+        {"prefix_ids": True},
+        {"model": "m", "on_invalid": "skip"},
+        {"keep_extra": True},
+        {"score": "f1"},
+        {"on_loss": "fail"},
+        {"reference_from": "gt"},
+        {"constants": {"category": "c", "model": "k"}},
+        {"responses": "first", "references": "expand"},
+        {"group": "id"},
+    ],
+    ids=" ".join,
+)
+def test_options_reach_the_workers(options: dict[str, Any], tmp_path: Path) -> None:
+    """With any option the result is that of one process."""
+    file = source_of("record", tmp_path, 300)
+    assert_same(file, "eee@0.3.0", from_="record", **{"constants": GIVEN, **options})
+
+
+@pytest.mark.parametrize("format_", [LINES, ARRAY, WRAPPED])
+@pytest.mark.parametrize("how", ["fail", "skip", "quarantine"])
+@pytest.mark.parametrize("target", ["nemo-output", "harpia"])
+def test_invalid_rows_are_found_in_their_places(
+    format_: str, how: str, target: str, tmp_path: Path
+) -> None:
+    """Invalid rows are reported, and left out, as by one process."""
+    chance = random.Random(format_ + how)  # noqa: S311 - a test needs a seed, not secrecy
+    file = source_of(format_, tmp_path, 300)
+    rows = file.read_bytes().splitlines(keepends=True)
+    for at in sorted(chance.sample(range(5, len(rows) - 5), 12), reverse=True):
+        broken = chance.choice([each for each in BROKEN if each or format_ == LINES])
+        rows.insert(at, broken + (b"\n" if format_ == LINES else b",\n"))
+    file.write_bytes(b"".join(rows))
+    assert_same(
+        file, target, overwrite=True, from_=format_, on_invalid=how, constants=GIVEN
     )
 
 
-def works_of(path: Path) -> Iterator[LineRange]:
-    """Yield the ranges of a file with the records before each."""
-    before = 0
-    for begin, end in line_ranges(path, 0):
-        yield LineRange(begin, end, before)
-        before += path.read_bytes()[begin:end].count(b"\n")
+def test_ids_that_are_numbers_count_valid_records_only(tmp_path: Path) -> None:
+    """Blank lines and invalid rows do not count, in any file."""
+    files = []
+    for number in range(2):
+        chance = random.Random(number)  # noqa: S311 - a test needs a seed, not secrecy
+        rows = [json.dumps(record_of(each, chance)) for each in range(300)]
+        rows = [row.replace('"id"', '"category"') for row in rows]
+        rows[150:150] = ["", '{"prompt": 1}']
+        files.append(tmp_path / f"{number}.jsonl")
+        files[-1].write_text("\n".join(rows) + "\n")
+    data = assert_same(
+        files, "harpia", from_="record", on_invalid="skip", constants=GIVEN
+    )
+    found = [row["id"] for row in json.loads(data)["instances"]]
+
+    assert found == [str(number) for number in range(1, 601)]
 
 
-def serial(data: bytes, job: ConversionJob) -> tuple[list[Any], FateCounts]:
-    """Return the rows for some lines, one record after the other."""
-    format_ = writable_formats()[job.source]
-    mapper = RecordMapper(adapter_of(writable_formats()[job.target]), job.choices)
-    rows: list[Any] = []
-    losses = FateCounts()
-    for number, line in enumerate(data.splitlines(), 1):
-        found = mapper.map(adapter_of(format_).read(json.loads(line)), number)
-        rows += found.rows
-        losses.add(found.paths, found.fates, place_of(number))
-    return rows, losses
+def test_repeated_ids_are_found_across_units(tmp_path: Path) -> None:
+    """An id that two units have is an error, as in one process."""
+    file = source_of("record", tmp_path, 300)
+    file.write_bytes(file.read_bytes() + records(1))
+    data = assert_same(file, "harpia", from_="record", constants=GIVEN)
+
+    assert data == b""
 
 
-def place_of(number: int) -> Any:
-    """Return a function that returns the place of a record, by its number alone."""
-    return lambda: Place("f", number, 1, 2, 0, number)
-
-
-def whole(job: ConversionJob, work: LineRange) -> ConvertedPart:
-    """Return the converted part of a range that is converted as a whole."""
-    parts = convert_range(job, work)
-    assert parts is not None
-    ((part, done),) = parts
-    assert done is not None
-    assert (part.begin, part.end, part.before) == (work.begin, work.end, work.before)
-    return done
-
-
-def converted_parts(job: ConversionJob, path: Path) -> Iterator[ConvertedPart | None]:
-    """Yield the converted parts of a file, None for each unconverted part."""
-    for work in works_of(path):
-        for _, done in convert_range(job, work) or [(work, None)]:
-            yield done
-
-
-def add_outcomes(losses: FateCounts, done: ConvertedPart, before: int) -> None:
-    """Count the outcomes of a converted part like the main process."""
-    for outcome, (_, line, record), times in done.outcomes:
-        assert line == record
-        place = place_of(before + record + 1)
-        losses.add(outcome.paths, outcome.fates, place, times)
-
-
-def counted(losses: FateCounts) -> Any:
-    """Return all counts and the first place of each loss."""
-    losses.settled()
-    places = {note: (each.count, each.place) for note, each in losses.counts.items()}
-    return losses.carried, places
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    lines=st.lists(st.binary(max_size=12), max_size=12),
-    size=st.integers(1, 40),
-    ends=st.booleans(),
-)
-def test_ranges_are_whole_lines_and_leave_nothing_out(
-    tmp_path: Path, lines: list[bytes], size: int, *, ends: bool
+def test_compressed_lines_are_converted_by_workers(
+    tmp_path: Path, answered: list[list[Part] | None]
 ) -> None:
-    """Ranges of any size follow each other, and each ends at the end of a line."""
-    data = b"\n".join(lines) + b"\n" * ends
-    path = tmp_path / "lines"
-    path.write_bytes(data)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "RANGE", size)
-        found = list(line_ranges(path, 0))
-    parts = [read_range(path, begin, end) for begin, end in found]
+    """Lines that workers cannot read themselves are sent to them."""
+    file = source_of(LINES, tmp_path, 300)
+    packed = tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert assert_same(packed, ARRAY)
 
-    assert b"".join(parts) == data
-    assert [begin for begin, _ in found] == [0, *(end for _, end in found)][:-1]
-    assert all(each.endswith(b"\n") for each in parts[:-1])
-    assert all(len(each) >= size for each in parts[:-1])
-    assert all(b"\n" not in each[size:-1] for each in parts if len(each) > size)
+    assert len(answered) > 3
 
 
-def test_ranges_begin_at_a_byte(tmp_path: Path) -> None:
-    """Bytes before the first range are not read."""
-    path = tmp_path / "lines"
-    path.write_bytes(b"ab\ncd\n")
-
-    assert list(line_ranges(path, 3)) == [(3, 6)]
-    assert list(line_ranges(path, 6)) == []
-
-
-@pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("target", ["nemo-output", "harpia", "haystack"])
-def test_converted_ranges_equal_the_converted_file(tmp_path: Path, target: str) -> None:
-    """Rows, counts and first places are those of one record after the other."""
-    data = lines_of(ROWS)
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(data)
-    job = job_of(path, target)
-    expected, expected_losses = serial(data, job)
-    rows: list[Any] = []
-    losses, records = FateCounts(), 0
-    for work in works_of(path):
-        done = whole(job, work)
-        assert done.records == done.lines
-        found = [
-            json.loads(each)
-            for each in Path(job.folder, f"rows-{work.block}")
-            .read_bytes()[: done.size]
-            .splitlines()
-        ]
-        assert len(found) == done.count
-        add_outcomes(losses, done, records)
-        rows += found
-        records += done.records
-
-    assert records == ROWS
-    assert rows == expected
-    assert counted(losses) == counted(expected_losses)
-
-
-@pytest.mark.usefixtures("small")
-@pytest.mark.parametrize(
-    "spoiled", [b"\n", b"{}\n", b"{\n", b'{"messages": 1}\n', b" \n"]
-)
-def test_part_with_problems_is_returned_unconverted(
-    tmp_path: Path, spoiled: bytes
+def test_a_file_that_takes_no_time_is_converted_by_one_process(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answered: list[list[Part] | None],
 ) -> None:
-    """Only the part with a blank line or an invalid row is returned unconverted."""
-    path = tmp_path / "rows.jsonl"
-    good = lines_of(60)
-    half = good.index(b"\n", len(good) // 2) + 1
-    path.write_bytes(good[:half] + spoiled + good[half:])
-    job = job_of(path)
-    results: list[tuple[LineRange, ConvertedPart | None]] = []
-    losses = FateCounts()
-    rows: list[Any] = []
-    for work in works_of(path):
-        parts = convert_range(job, work)
-        assert parts is not None
-        results += parts
-        for part, done in parts:
-            if done is not None:
-                data = read_range(path, part.begin, part.end)
-                assert done.records == done.lines == data.count(b"\n")
-                add_outcomes(losses, done, part.before)
-                block = Path(job.folder, f"rows-{part.block}").read_bytes()
-                kept = block[done.begin : done.begin + done.size].splitlines()
-                rows += map(json.loads, kept)
-    ((undone, _),) = [each for each in results if each[1] is None]
-    left = path.read_bytes()[: undone.begin] + path.read_bytes()[undone.end :]
-    losses.settled()
+    """A second process starts only where it saves more time than it costs."""
+    monkeypatch.setattr(large_file, "WORTH_SECONDS", 1000)
+    file = source_of(LINES, tmp_path, 300)
+    outcome(file, "record", tmp_path / "out", 2)
 
-    assert [each.end for each, _ in results[:-1]] == [
-        each.begin for each, _ in results[1:]
-    ]
-    assert undone.begin <= half < undone.end <= undone.begin + 2 * ranges.PIECE
-    assert rows == serial(left, job)[0]
-    assert losses.carried["references"] == left.count(b"\n")
+    assert answered == []
 
 
-@pytest.mark.usefixtures("small")
-def test_row_that_remarks_refuse_is_returned_unconverted(
+#: A unit that begins behind this byte kills its process.
+DEADLY = 150_000
+
+
+def dying(
+    job: ConversionJob, unit: RowRange, before: int, slot: int
+) -> list[Part] | None:
+    """Convert a unit; the process dies of one behind the byte `DEADLY`."""
+    if unit.begin > DEADLY:
+        os._exit(1)
+    return convert_unit(job, unit, before, slot)
+
+
+def unable(*_: Any) -> None:
+    """Return that nothing can be converted."""
+
+
+@pytest.mark.parametrize("run", [dying, unable])
+@pytest.mark.parametrize("format_", [LINES, ARRAY])
+def test_output_is_complete_without_workers(
+    run: Callable[..., Any],
+    format_: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answered: list[list[Part] | None],
+) -> None:
+    """Output and losses are those of one process if workers die or give up."""
+    monkeypatch.setattr(units, "convert_unit", run)
+    file = source_of(format_, tmp_path, 400)
+    assert_same(file, "harpia", processes=(1, 2), from_=format_, constants=GIVEN)
+
+    assert None in answered
+    assert (answered[0] is None) == (run is unable)
+
+
+def test_file_that_changes_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Remarks refuse a row that the schema allows, in a dialect with one schema."""
-    format_ = writable_formats()["tencent-outputs"]
+    """A file that is cut short while it is read is not converted."""
+    file = source_of(LINES, tmp_path, 400)
+    size = file.stat().st_size
+    usual = units.ConvertedUnits._parts  # noqa: SLF001 - called while workers read
 
-    def remarks(row: Any) -> Iterator[Remark]:
-        if row["ref_answer"] == f"r {ROWS - 1}":
-            yield Remark("S101", ("ref_answer",), "refused")
+    def cutting(self: Any, ticket: Any) -> Any:
+        os.truncate(file, size // 2)
+        return usual(self, ticket)
 
-    dialect = replace(
-        format_.dialects[0], strict="", remarks=remarks, remarks_refuse=True
-    )
-    changed = replace(format_, dialects=(dialect,))
+    monkeypatch.setattr(units.ConvertedUnits, "_parts", cutting)
+    data, _, report, *_ = outcome(file, ARRAY, tmp_path / "out", 2)
+
+    assert data == b""
+    assert "changed" in report["report"]["files"][0]["reason"]
+
+
+def test_folder_for_rows_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files that rows come back in are deleted, also after an error."""
+    folders: list[Path] = []
+    usual = units.ConvertedUnits._job_with  # noqa: SLF001 - the folder shows nowhere else
+
+    def noted(self: Any, folder: str) -> ConversionJob:
+        folders.append(Path(folder))
+        return usual(self, folder)
+
+    monkeypatch.setattr(units.ConvertedUnits, "_job_with", noted)
+    file = source_of(LINES, tmp_path, 300)
+    outcome(file, ARRAY, tmp_path / "out", 2)
+    file.write_bytes(file.read_bytes() + b"7\n")
+    outcome(file, ARRAY, tmp_path / "out", 2)
+
+    assert len(folders) == 2
+    assert not any(folder.exists() for folder in folders)
+
+
+def _interrupted() -> Iterator[Any]:
+    raise KeyboardInterrupt
+    yield
+
+
+def test_interrupt_ends_the_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt ends the run, and leaves neither output nor processes."""
+    file = source_of(LINES, tmp_path, 300)
     monkeypatch.setattr(
-        worker,
-        "format_of",
-        lambda name: changed if name == format_.id else registry.format_of(name),
+        units.ConvertedUnits, "_deliver", lambda *_: next(_interrupted())
     )
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(lines_of(ROWS))
-    done = list(converted_parts(job_of(path), path))
+    output = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        outcome(file, ARRAY, output, 2)
 
-    assert done[-1] is None
-    assert None not in done[:-1]
-
-
-@pytest.mark.usefixtures("small")
-def test_parts_of_a_range_come_with_their_own_rows_where_there_is_no_folder(
-    tmp_path: Path,
-) -> None:
-    """Each part has the bytes of its rows, and none of those of another one."""
-    path = tmp_path / "rows.jsonl"
-    lines = lines_of(60).splitlines(keepends=True)
-    path.write_bytes(
-        b"".join([*lines[:20], b"{}\n", *lines[20:40], b"7\n", *lines[40:]])
-    )
-    job = replace(job_of(path), folder="")
-    parts = convert_range(job, LineRange(0, path.stat().st_size))
-    assert parts is not None
-    rows = [
-        [json.loads(each) for each in done.rows.splitlines()]
-        for _, done in parts
-        if done is not None
-    ]
-
-    assert [done is None for _, done in parts] == [False, True, False, True, False]
-    assert [done.size for _, done in parts if done] == [
-        len(done.rows) for _, done in parts if done
-    ]
-    assert [row for each in rows for row in each] == serial(b"".join(lines), job)[0]
-    assert [len(each) for each in rows] == [done.count for _, done in parts if done]
-
-
-@pytest.mark.usefixtures("small")
-def test_unconvertible_range_is_returned_unconverted(tmp_path: Path) -> None:
-    """A part with a record that the choices refuse is returned unconverted."""
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(lines_of(60))
-    job = job_of(path, choices=Choices(responses=Responses.FAIL))
-    found = list(converted_parts(job, path))
-
-    assert None in found
-    assert all(each.count == each.records for each in found if each is not None)
-
-
-@pytest.mark.usefixtures("small")
-def test_range_with_a_long_row_is_returned_unconverted(tmp_path: Path) -> None:
-    """A part that is longer than the limit of a row is returned unconverted."""
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(lines_of(20))
-    job = job_of(path, max_row_bytes=100)
-
-    assert set(converted_parts(job, path)) == {None}
-
-
-@pytest.mark.usefixtures("small")
-def test_records_with_different_fields_are_counted_apart(tmp_path: Path) -> None:
-    """Records without a fate are counted with the fields that they have."""
-    rows = [
-        {"id": f"{each}", "input": "q", "actual-output": "a"}
-        | ({"expected-output": ["r"]} if each % 2 else {})
-        for each in range(200)
-    ]
-    path = tmp_path / "rows.jsonl"
-    data = "".join(f"{json.dumps(each)}\n" for each in rows).encode()
-    path.write_bytes(data)
-    format_ = writable_formats()["harpia"]
-    names = [each.name for each in format_.dialects]
-    job = job_of(path, "haystack", source="harpia")
-    job = ConversionJob(
-        **{each: getattr(job, each) for each in job.__slots__}
-        | {"dialect": names.index("instances")}
-    )
-    losses = FateCounts()
-    add_outcomes(losses, whole(job, LineRange(0, len(data))), 0)
-    losses.settled()
-
-    assert losses.carried["references"] == 100
-    assert losses.carried["prompt"] == 200
-
-
-def dying(job: ConversionJob, work: LineRange) -> Parts | None:
-    """Convert a range; the process dies at a range behind the byte `DEADLY`."""
-    if work.begin > DEADLY:
-        os._exit(1)
-    return convert_range(job, work)
-
-
-@pytest.mark.usefixtures("small")
-def test_ranges_of_a_dead_process_are_returned_unconverted(tmp_path: Path) -> None:
-    """Every range is returned in order: the first is converted, the others are not."""
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(lines_of(ROWS))
-    job = job_of(path)
-    works = list(works_of(path))
-    with WorkerPool(2) as pool:
-        results = list(map_ordered(pool, dying, job, works))
-
-    assert [each for each, _ in results] == works
-    assert results[-1][1] is None
-    assert all(done is None for work, done in results if work.begin > DEADLY)
-
-
-def outcome_of(path: Path, target: str, output: Path, jobs: int) -> tuple[bytes, Any]:
-    """Return the output of a conversion, and its losses."""
-    run = Conversion([path], target, output, ConvertOptions(jobs=jobs))
-    assert list(run) == []
-    report = run.report()
-    assert report.ok
-    carried: Counter[str] = Counter()
-    counts: Counter[Any] = Counter()
-    places: dict[Any, Any] = {}
-    for file in report.losses:
-        carried.update(file.losses.carried)
-        for note, each in file.losses.counts.items():
-            counts[note] += each.count
-            places.setdefault(note, each.place)
-    return output.read_bytes(), (carried, counts, places)
-
-
-@pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("target", ["nemo-output", "harpia"])
-@pytest.mark.parametrize("run", [convert_range, dying])
-def test_output_is_complete_even_if_processes_die(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any, target: str
-) -> None:
-    """Output and losses are those of one process, even if workers die."""
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(lines_of(ROWS))
-    expected = outcome_of(path, target, tmp_path / "one", 1)
-    handed: list[Any] = []
-
-    def watched(
-        pool: WorkerPool, _: Any, job: ConversionJob, works: Any
-    ) -> Iterator[Any]:
-        for work, done in map_ordered(pool, run, job, works):
-            handed.append(done)
-            yield work, done
-
-    monkeypatch.setattr(large_file, "map_ordered", watched)
-    monkeypatch.setattr(large_file, "MIN_FILE_BYTES", 1)
-    monkeypatch.setattr(large_file, "SAMPLE_BYTES", 4000)
-    found = outcome_of(path, target, tmp_path / "several", 2)
-
-    assert found == expected
-    assert len(handed) > 5
-    assert (None in handed) == (run is dying)
+    assert not output.exists()

@@ -196,10 +196,11 @@ def test_a_cluster_reads_and_writes_a_store(
         (pieces, ("RANGE",)),
         (large_file, ("HEAD", "WORTH")),
         (ranges, ("RANGE",)),
-        (parallel, ("FAR", "WORTH", "HEAD_BYTES")),
+        (parallel, ("FAR_RANGE", "MIN_FAR")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, 100_000)
+    monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
     source, output = tmp_path / "runs.jsonl", tmp_path / "out.jsonl"
     source.write_bytes(ROWS * 40)
     store.put(str(source), "data/runs.jsonl")

@@ -412,6 +412,7 @@ from harpia_formats.validation.parallel import cut as pieces
 from harpia_formats.validation.parallel import large_file
 from harpia_formats.validation import run as validation
 from harpia_formats.validation.parallel import worker
+from harpia_formats.validation.parallel.unit_bytes import unit_reader
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
@@ -427,7 +428,7 @@ else:
 
 def bytes_of(unit):
     if hasattr(unit, "bytes"):
-        return b"".join(worker._reader_of("", unit))
+        return b"".join(unit_reader("", unit))
     return unit.origin.read_bytes()
 
 def deadly(run):

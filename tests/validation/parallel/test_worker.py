@@ -161,7 +161,7 @@ def test_internal_error_is_answered_with_its_place(
     def fail(*_: object) -> None:
         raise KeyError("lost")
 
-    monkeypatch.setattr(worker, "_frames", fail)
+    monkeypatch.setattr(worker, "unit_frames", fail)
     answer = answer_range(PLAN, unit_of(ROWS), Demand())
 
     assert isinstance(answer, InternalFault)

@@ -1,0 +1,78 @@
+"""Collect what a worker made of some records, to be sent to another process."""
+
+from array import array
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+
+from harpia_formats.conversion.parallel.job import PartFates
+from harpia_formats.dedup.digests import digests_of
+from harpia_formats.model.field_fates import FieldFate
+from harpia_formats.model.problem import Place
+
+
+class FateLog:
+    """Paths and fates of records, in the order of the first record with each pair.
+
+    It is filled as `FateCounts` is.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[
+            tuple[tuple[str, ...], tuple[FieldFate, ...]], tuple[Place | None, int]
+        ] = {}
+
+    def add(
+        self,
+        paths: tuple[str, ...],
+        fates: tuple[FieldFate, ...],
+        place: Callable[[], Place | None],
+        times: int = 1,
+    ) -> None:
+        """Note `times` records that had fields at `paths`, and their `fates`.
+
+        `place` returns where the first of them is; it is called only if needed.
+        """
+        key = paths, fates
+        known = self._found.get(key)
+        if known is None:
+            # Only the places of fates are shown.
+            self._found[key] = (place() if fates else None), times
+        else:
+            self._found[key] = known[0], known[1] + times
+
+    @property
+    def counts(self) -> list[FieldFate]:
+        """All fates that were noted."""
+        return [fate for _, fates in self._found for fate in fates]
+
+    def entries(self) -> list[PartFates]:
+        """Return each pair of paths and fates, with the first place and the number."""
+        return [(*key, *value) for key, value in self._found.items()]
+
+    def merge(self, other: "FateLog") -> None:
+        """Add what became of the fields of later records."""
+        for paths, fates, place, times in other.entries():
+            self.add(paths, fates, lambda found=place: found, times)  # type: ignore[misc]  # called at once
+
+
+@dataclass(slots=True)
+class RowBlocks:
+    """Takes encoded rows, and the keys of their ids, until they are asked for."""
+
+    separator: bytes
+    blocks: list[bytes] = field(default_factory=list)
+    digests: "array[int]" = field(default_factory=lambda: array("Q"))
+    is_split: bool = False
+
+    def write(self, rows: Iterable[bytes], model: str = "") -> None:  # noqa: ARG002 - the output is not split
+        """Take encoded rows, given in pieces."""
+        self.blocks.append(b"".join(rows))
+
+    def add_keys(self, keys: Collection[str]) -> None:
+        """Take the ids of rows."""
+        self.digests.extend(digests_of(keys))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.blocks.clear()
+        del self.digests[:]

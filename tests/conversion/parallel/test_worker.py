@@ -1,0 +1,264 @@
+"""Convert units in a worker, and leave what is not valid to the main process."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harpia_formats import registry
+from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.parallel import worker
+from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
+from harpia_formats.conversion.parallel.worker import convert_unit
+from harpia_formats.detection.sampled_file import Framing
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.io.reader import BLOCK
+from harpia_formats.model.format import Remark
+from harpia_formats.registry import all_formats, rules_for, writable_formats
+from harpia_formats.rules import selected_rules
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.plan import file_plan
+from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.plan.units import FileBytes, Piece, RowRange, SentBytes
+
+ROWS = 400
+
+
+def row_of(number: int) -> dict[str, Any]:
+    """Return a row of Tencent's, of one of several shapes."""
+    responses = [{"content": f"a {each}"} for each in range(1 + (number % 5 == 2))]
+    row: dict[str, Any] = {
+        "messages": [{"role": "user", "content": f"q {number % 7}"}],
+        "ref_answer": f"r {number}",
+        "model_outputs": [{"model_name": "m", "responses": responses}],
+    }
+    return {**row, "id": f"x#{number}"} if number % 3 == 1 else row
+
+
+def lines_of(count: int) -> bytes:
+    """Return rows as lines."""
+    rows = (json.dumps(row_of(each)) for each in range(count))
+    return "".join(f"{each}\n" for each in rows).encode()
+
+
+@pytest.fixture(autouse=True)
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the worker of earlier tests."""
+    monkeypatch.setattr(worker, "_state", SimpleNamespace(worker=None))
+
+
+def job_of(
+    folder: Path | str = "",
+    *,
+    limit: int = 100_000,
+    fail_fast: bool = False,
+    **options: Any,
+) -> ConversionJob:
+    """Return the job of converting rows of Tencent."""
+    format_ = writable_formats()["tencent-outputs"]
+    left_out = ["X", "L"]
+    rules = rules_for((format_,))
+    active = selected_rules(rules, [], left_out)
+    run = run_plan_of(
+        Options(max_row_bytes=limit, fail_fast=fail_fast),
+        {code: rules[code] for code in active},
+        None,
+        tuple(all_formats().values()),
+        for_reading=True,
+    )
+    plan = FilePlan(run, "f", Framing.VALUES, format_.id)
+    return ConversionJob(
+        plan,
+        ConvertOptions(max_row_bytes=limit, **options),
+        "nemo-output",
+        b"\n",
+        "",
+        {},
+        is_only=True,
+        folder=str(folder),
+    )
+
+
+def unit_of(data: bytes) -> RowRange:
+    """Return lines as a unit."""
+    return RowRange(0, len(data), Cursor(), SentBytes(data))
+
+
+def rows_in(part: Part, folder: Path | None = None) -> list[Any]:
+    """Return the rows of a part, none if it was left to the main process."""
+    rows = part.converted
+    if rows is None:
+        return []
+    data = rows.data
+    if folder is not None:
+        data = (folder / "rows-0").read_bytes()[rows.at : rows.at + rows.size]
+    found = [json.loads(line) for line in data.splitlines()]
+    assert len(found) == rows.rows
+    return found
+
+
+def converted(data: bytes) -> list[Any]:
+    """Return the rows that valid lines become."""
+    parts = convert_unit(job_of(), unit_of(data), 0, 0)
+    assert parts is not None
+    (part,) = parts
+    assert isinstance(part.converted, ConvertedRows)
+    return rows_in(part)
+
+
+def test_unit_is_converted_as_a_whole(tmp_path: Path) -> None:
+    """A unit of valid lines is one part, with its numbers, in the file of its slot."""
+    data = lines_of(ROWS)
+    parts = convert_unit(job_of(tmp_path), unit_of(data), 7, 0)
+    assert parts is not None
+    (part,) = parts
+    rows = part.converted
+    assert rows is not None
+
+    assert (part.begin, part.end, rows.before) == (0, len(data), 7)
+    assert (rows.records, rows.lines, rows.rows) == (ROWS, ROWS, ROWS + ROWS // 5)
+    assert rows_in(part, tmp_path) == converted(data)
+    assert sum(times for *_, times in rows.fates) == ROWS
+
+
+@pytest.mark.parametrize("spoiled", [b"{}\n", b"{\n", b'{"messages": 1}\n', b"7\n"])
+@pytest.mark.parametrize("uses_folder", [True, False])
+def test_part_with_a_problem_is_left(
+    tmp_path: Path, spoiled: bytes, *, uses_folder: bool
+) -> None:
+    """Only the invalid line is left, and every part has the bytes of its own rows."""
+    lines = lines_of(60).splitlines(keepends=True)
+    data = b"".join([*lines[:20], spoiled, *lines[20:40], spoiled, *lines[40:]])
+    folder = tmp_path if uses_folder else None
+    parts = convert_unit(job_of(folder or ""), unit_of(data), 0, 0)
+    assert parts is not None
+    left = [data[part.begin : part.end] for part in parts if part.converted is None]
+    rows = [row for part in parts for row in rows_in(part, folder)]
+    before = [part.converted.before for part in parts if part.converted is not None]
+
+    assert left == [spoiled, spoiled]
+    assert [part.begin for part in parts] == [0, *(part.end for part in parts)][:-1]
+    assert parts[-1].end == len(data)
+    assert before == [0, 21, 42]
+    assert rows == converted(b"".join(lines))
+
+
+def test_whole_chunk_is_left_where_the_first_error_ends_the_run() -> None:
+    """The main process has to stop at the first error, so it converts all before it."""
+    data = lines_of(60) + b"7\n"
+    parts = convert_unit(job_of(fail_fast=True), unit_of(data), 0, 0)
+
+    assert parts == [Part(0, len(data), None)]
+
+
+def test_blank_lines_are_no_records() -> None:
+    """Blank lines count as lines of a part, not as its records."""
+    lines = lines_of(4).splitlines(keepends=True)
+    data = b"".join([*lines[:2], b"\n", b" \n", *lines[2:]])
+    parts = convert_unit(job_of(), unit_of(data), 0, 0)
+    assert parts is not None
+    (part,) = parts
+    assert part.converted is not None
+
+    assert (part.converted.records, part.converted.lines) == (4, 6)
+
+
+def test_row_that_remarks_refuse_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remarks refuse a row that the schema allows, in a dialect with one schema."""
+    format_ = writable_formats()["tencent-outputs"]
+
+    def remarks(row: Any) -> Iterator[Remark]:
+        if row["ref_answer"] == "r 59":
+            yield Remark("S101", ("ref_answer",), "refused")
+
+    dialect = replace(
+        format_.dialects[0], strict="", remarks=remarks, remarks_refuse=True
+    )
+    changed = replace(format_, dialects=(dialect,))
+    monkeypatch.setattr(
+        file_plan,
+        "format_of",
+        lambda name: changed if name == format_.id else registry.format_of(name),
+    )
+    parts = convert_unit(job_of(), unit_of(lines_of(60)), 0, 0)
+    assert parts is not None
+
+    assert parts[-1].converted is None
+
+
+def test_chunk_with_an_unconvertible_record_is_left() -> None:
+    """A chunk with a record that the choices refuse is left, others are not."""
+    lines = lines_of(5).splitlines(keepends=True)
+    good = lines[0] * (BLOCK // len(lines[0]) + 10)
+    data = good + lines[2] + good
+    parts = convert_unit(job_of(responses="fail"), unit_of(data), 0, 0)
+    assert parts is not None
+    left = [data[part.begin : part.end] for part in parts if part.converted is None]
+
+    assert len(left) == 1
+    assert lines[2] in left[0]
+    assert len(left[0]) < 2 * BLOCK
+
+
+def test_chunk_with_a_loss_is_left_where_a_loss_is_a_failure() -> None:
+    """The main process has to stop at the first loss."""
+    parts = convert_unit(job_of(on_loss="fail"), unit_of(lines_of(3)), 0, 0)
+
+    assert [part.converted for part in parts or ()] == [None]
+
+
+def test_row_that_is_too_long_is_left() -> None:
+    """A row over the limit is left, with its neighbours at most."""
+    data = lines_of(20)
+
+    assert {
+        part.converted
+        for part in convert_unit(job_of(limit=100), unit_of(data), 0, 0) or ()
+    } == {None}
+
+
+def test_unit_whose_rows_are_too_long_is_not_converted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A worker gives a unit up whose rows are longer than it may keep."""
+    monkeypatch.setattr(worker, "MAX_GROWTH", 0.1)
+
+    assert convert_unit(job_of(), unit_of(lines_of(20)), 0, 0) is None
+
+
+def test_file_that_is_too_short_is_not_converted(tmp_path: Path) -> None:
+    """A unit that the file no longer has is given up, and one of no file."""
+    data, path = lines_of(20), tmp_path / "f"
+    path.write_bytes(data)
+    unit = RowRange(0, len(data) + 1, Cursor(), FileBytes(path, 0, len(data) + 1))
+    found = [convert_unit(job_of(), unit, 0, 0)]
+    path.unlink()
+    found.append(convert_unit(job_of(), unit, 0, 0))
+
+    assert found == [None, None]
+
+
+def test_items_of_an_array_are_converted_as_they_were_cut() -> None:
+    """Pieces of an array are converted one by one, a broken one is left."""
+    rows = [json.dumps(row_of(each)).encode() for each in range(6)]
+    texts = [b",\n".join(rows[:3]), b"{broken", b",".join(rows[3:])]
+    at, pieces = 10, []
+    for text, count in zip(texts, (3, 0, 3), strict=True):
+        pieces.append(Piece(len(text), Cursor(at, 2, at), count))
+        at += len(text) + 2
+    unit = RowRange(
+        10, at - 2, pieces[0].start, SentBytes(b"".join(texts)), tuple(pieces)
+    )
+    parts = convert_unit(job_of(), unit, 0, 0)
+    assert parts is not None
+
+    assert [part.converted is None for part in parts] == [False, True, False]
+    assert [part.begin for part in parts] == [piece.start.offset for piece in pieces]
+    assert [row for part in parts for row in rows_in(part)] == converted(
+        b"\n".join(rows) + b"\n"
+    )
