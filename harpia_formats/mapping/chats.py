@@ -184,15 +184,16 @@ def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) ->
 
 def _split_at_answer(turns: Messages) -> tuple[Messages, dict[str, Any] | None]:
     """Return the turns before the last answer, and that answer; None without one."""
-    answers = [
-        index for index, turn in enumerate(turns) if turn.get("role") == "assistant"
-    ]
-    if not answers:
-        return turns, None
-    # A turn that only calls a tool is the answer only if there is no other one.
-    texts = [index for index in answers if turns[index].get("content") is not None]
-    last = (texts or answers)[-1]
-    return turns[:last], turns[last]
+    last = -1
+    for index in range(len(turns) - 1, -1, -1):
+        turn = turns[index]
+        if turn.get("role") != "assistant":
+            continue
+        # A turn that only calls a tool is the answer only if there is no other one.
+        if turn.get("content") is not None:
+            return turns[:index], turn
+        last = max(last, index)
+    return (turns, None) if last < 0 else (turns[:last], turns[last])
 
 
 def last_text_of(messages: Messages, role: str) -> Any:

@@ -12,12 +12,13 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.mapping.chats import fit_chats
 from harpia_formats.mapping.complete import with_constants
 from harpia_formats.mapping.extras import lost_fields, store_extras, stored_fates
 from harpia_formats.mapping.fit import fit_record
 from harpia_formats.mapping.presence import PresenceKeys
 from harpia_formats.mapping.to_rows import ID_IS_NUMBER, RecordMapper
-from harpia_formats.mapping.unchanged import unchanged_check
+from harpia_formats.mapping.unchanged import same_chats_check, unsplit_check
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFate, FieldFates
 from harpia_formats.model.record import Record, field_paths
@@ -50,7 +51,8 @@ class RecordProgram:
     limit: int = MAX_OUTCOMES
     _outcomes: dict[Hashable, Outcome] = field(default_factory=dict)
     _presence: PresenceKeys = field(init=False)
-    _is_unchanged: Callable[[Record], bool] = field(init=False)
+    _is_unsplit: Callable[[Record], bool] = field(init=False)
+    _has_same_chats: Callable[[Record], bool] = field(init=False)
     _write: Callable[[Record, FieldFates], Row] = field(init=False)
     _constants: dict[str, Any] = field(init=False)
     _needs_id: bool = field(init=False)
@@ -61,7 +63,8 @@ class RecordProgram:
         mapper = self.mapper
         target = mapper.target
         self._presence = PresenceKeys(mapper.owners)
-        self._is_unchanged = unchanged_check(target.capacity, mapper.choices)
+        self._is_unsplit = unsplit_check(target.capacity, mapper.choices)
+        self._has_same_chats = same_chats_check(target.capacity)
         self._write = target.writer
         self._constants = mapper.constants
         self._needs_id = mapper.needs_id
@@ -84,12 +87,14 @@ class RecordProgram:
         if self._needs_id and record.id is UNSET and not mapper.has_id(record):
             record = replace(record, id=str(number))
             fates.defaulted("id", ID_IS_NUMBER)
-        if self._is_unchanged(record):
+        target, choices = mapper.target, mapper.choices
+        if not self._is_unsplit(record):
+            named = record if self._carries_id else replace(record, id=UNSET)
+            parts = list(fit_record(named, target.capacity, choices, fates))
+        elif self._has_same_chats(record):
             parts = [record]
         else:
-            named = record if self._carries_id else replace(record, id=UNSET)
-            target, choices = mapper.target, mapper.choices
-            parts = list(fit_record(named, target.capacity, choices, fates))
+            parts = [fit_chats(record, target.capacity, choices, fates)]
         if mapper.scorer is not None:
             parts = [mapper.scorer(part, fates) for part in parts]
         write = self._write
