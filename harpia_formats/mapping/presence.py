@@ -6,16 +6,13 @@ about a sixth of its time, so what follows from the paths is computed once for e
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import astuple
 
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.record import Record
 
-_values_of_record = attrgetter(*Record.__struct_fields__)
-_values_of_output = attrgetter(*Output.__struct_fields__)
-_values_of_score = attrgetter(*Score.__struct_fields__)
 #: The fields of an owner, by their first key: those inside of them, and so on.
 _Owners = Mapping[str, "_Owners"]
 
@@ -40,27 +37,34 @@ class PresenceKeys:
 
     def of(self, record: Record) -> Hashable:
         """Return the key of a record."""
-        parts: list[Hashable] = [*map(type, _values_of_record(record))]
-        if record.params is not UNSET:
-            parts.append(_of_members(record.params))
-        if record.metadata is not UNSET:
-            parts.append(_of_members(record.metadata))
-        messages = record.messages
-        if messages:
-            parts.append(messages[0].get("role") == "system")
-        elif messages is not UNSET:
-            parts.append(None)
+        values, counts = astuple(record), []
+        for output in record.outputs:
+            values += astuple(output)
+            scores = output.scores
+            if scores is not UNSET:
+                counts.append(len(scores))
+                for score in scores:
+                    values += astuple(score)
+        parts: list[Hashable] = [*map(type, values), len(record.outputs), *counts]
+        _add_open(parts, record)
         if record.extra is not UNSET:
             parts.append(_of_extra(record.extra, self._of_record))
         for output in record.outputs:
-            parts += map(type, _values_of_output(output))
-            if output.extra is not UNSET:
-                parts.append(_of_extra(output.extra, self._of_output))
-            if output.scores is not UNSET:
-                parts.append(len(output.scores))
-                for score in output.scores:
-                    parts += map(type, _values_of_score(score))
+            if (extra := output.extra) is not UNSET:
+                parts.append(_of_extra(extra, self._of_output))  # noqa: PERF401 - mostly there is one output
         return tuple(parts)
+
+
+def _add_open(parts: list[Hashable], record: Record) -> None:
+    """Add the keys of the open objects of a record, and its first role."""
+    if record.params is not UNSET:
+        parts.append(_of_members(record.params))
+    if record.metadata is not UNSET:
+        parts.append(_of_members(record.metadata))
+    if messages := record.messages:
+        parts.append(messages[0].get("role") == "system")
+    elif messages is not UNSET:
+        parts.append(None)
 
 
 def _of_members(members: Mapping[str, Any]) -> Hashable:
@@ -76,8 +80,7 @@ def _of_extra(extra: Mapping[str, Any], owners: _Owners) -> Hashable:
     parts: list[Hashable] = []
     for vendor, members in extra.items():
         parts += (vendor, _of_members(members))
-        inner = owners.get(vendor)
-        if inner:
+        if inner := owners.get(vendor):
             _add_owners(parts, members, inner)
     return tuple(parts)
 
