@@ -133,27 +133,29 @@ def _read_object(
     # The keys of values that their fields cannot hold, mostly null.
     odd = code.variable("odd")
     lefts: dict[str, str] = {}
-    code.add(f"{count} = 0", f"{odd} = ()")
+    # Most fields are there, so those that are not are counted.
+    code.add(f"{count} = {len(tree)}", f"{odd} = ()")
     for key, place in tree.items():
         name = code.name_of(key)
         if isinstance(place, Leaf):
             value = code.variable("v")
             code.add(f"{value} = {owner}.get({name}, UNSET)")
-            taken = _read_value(code, place, value)
+            *lines, fits = _read_value(code, place, value)
+            code.block(f"if {value} is UNSET:", f"{count} -= 1")
             code.block(
-                f"if {value} is not UNSET:",
-                *taken[:-1],
-                f"if {taken[-1]}: {count} += 1",
-                f"else: {value} = UNSET; {odd} += ({name},)",
+                "else:",
+                *lines,
+                f"if not ({fits}):",
+                f"    {value} = UNSET; {odd} += ({name},); {count} -= 1",
             )
             found[place.level][place.name] = value
         else:
             inner = code.variable("o")
             code.add(f"{inner} = {owner}.get({name}, EMPTY)")
+            code.block(f"if {inner} is EMPTY:", f"{count} -= 1")
             code.block(
-                f"if {inner} is not EMPTY:",
-                f"if type({inner}) is dict and {inner}: {count} += 1",
-                f"else: {inner} = EMPTY; {odd} += ({name},)",
+                f"elif type({inner}) is not dict or not {inner}:",
+                f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
             )
             lefts[name] = _read_object(code, place, inner, found)
     code.add(f"{left} = None")
