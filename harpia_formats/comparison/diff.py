@@ -4,132 +4,37 @@ Records are matched by their ids, or by their prompts where one side has no ids.
 that one of the two formats has no place for are not compared.
 """
 
-import pickle
-import struct
-from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, field
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any
 
-import msgspec
 from msgspec import UNSET
 
-from harpia_formats.comparison.differences import Difference
+from harpia_formats.comparison.common_fields import CommonFields
+from harpia_formats.comparison.data_set import DataSet
+from harpia_formats.comparison.differences import Difference, encoded_differences
+from harpia_formats.comparison.encoded_records import decode_fields
 from harpia_formats.comparison.headers import compare_headers
+from harpia_formats.comparison.record_partitions import (
+    PARTS,
+    StoredRecord,
+)
 from harpia_formats.comparison.report import (
     DifferenceReport,
     FieldDifferences,
     first_by_path,
     refuse_quarantine,
 )
+from harpia_formats.comparison.unmatched import Unmatched
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
-from harpia_formats.dedup.digests import digest_of
-from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input
-from harpia_formats.mapping.chats import last_text_of
-from harpia_formats.mapping.common_fields import CommonFields
 from harpia_formats.mapping.mapped_format import (
     FREE_COLUMN_FORMATS,
     detect_mapped_format,
 )
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.select_model import ModelSelection
-from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.record import Record
-from harpia_formats.model.report import FileCount, Report
+from harpia_formats.model.report import Report
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
-from harpia_formats.registry import adapter_of
-
-#: Temporary files that the records of a data set are distributed over.
-FILES = 64
-#: Bytes of each temporary file that are held in memory before it goes to disk.
-SPOOL_BYTES = 64 * 1024
-#: Stands in front of each item of a file: the number of the record, the size of its
-#: place, and the size of its text.
-_item_head = struct.Struct("<QII")
-_decode_item = msgspec.json.Decoder(tuple[str, msgspec.Raw]).decode
-
-
-def _spool() -> IO[bytes]:
-    """Return a temporary file, which is closed by `_items` or `_DataSet.close`."""
-    return SpooledTemporaryFile(SPOOL_BYTES)
-
-
-@dataclass(slots=True)
-class _DataSet:
-    """The records of one data set, in temporary files."""
-
-    reading: Reading
-    #: Selects the answers of one model, if the options ask for that.
-    models: ModelSelection
-    adapters: list[FormatAdapter] = field(default_factory=list)
-    files: list[IO[bytes]] = field(default_factory=list)
-    records: IO[bytes] = field(default_factory=_spool)
-    has_ids: bool = True
-    #: Whether the answers of the file that is read have models.
-    _has_models: bool = False
-
-    def problems(self) -> Iterator[Problem]:
-        """Read all records into a temporary file; yield the problems of the input."""
-        yield from self.reading.problems(self._receive, self._begin, lambda _: None)
-
-    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
-        del count
-        adapter = adapter_of(variant.format)
-        self.adapters.append(adapter)
-        self._has_models = adapter.carries("outputs.model")
-
-    def check_model(self, which: str) -> None:
-        """Raise `ConversionError` if no answer is of the selected model."""
-        if any(adapter.carries("outputs.model") for adapter in self.adapters):
-            self.models.check(f" in the {which}")
-
-    def _receive(self, placed: PlacedRecord) -> None:
-        record = (
-            self.models.select(placed.record) if self._has_models else placed.record
-        )
-        self.has_ids = self.has_ids and record.id is not UNSET
-        place = pickle.dumps(placed.row.place(0, 1, ()))
-        text = encode(record)
-        self.records.write(_item_head.pack(0, len(place), len(text)) + place + text)
-
-    def distribute(self, *, by_id: bool) -> None:
-        """Distribute the records over files by the key that they are matched by."""
-        self.files = [_spool() for _ in range(FILES)]
-        for number, (_, place, text) in enumerate(_items(self.records)):
-            record = msgspec.convert(decode(text), Record)
-            key = _key_of(record, by_id=by_id)
-            item = b"[" + encode(key) + b"," + text + b"]"
-            head = _item_head.pack(number, len(place), len(item))
-            self.files[digest_of(key) % FILES].write(head + place + item)
-
-    def close(self) -> None:
-        """Close all temporary files."""
-        for file in (self.records, *self.files):
-            file.close()
-
-
-def _items(file: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield the number, the place and the text of each item of a file; close it."""
-    file.seek(0)
-    while head := file.read(_item_head.size):
-        number, place_size, text_size = _item_head.unpack(head)
-        yield number, file.read(place_size), file.read(text_size)
-    file.close()
-
-
-def _key_of(record: Record, *, by_id: bool) -> str:
-    """Return the text by which a record is matched: its id, or its prompt."""
-    if by_id:
-        return f"={record.id}"
-    prompt: Any = record.prompt
-    if prompt is UNSET:
-        prompt = last_text_of(record.messages or [], "user")
-    return "?" if prompt is UNSET else f"={prompt}"
 
 
 def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
@@ -185,10 +90,11 @@ class Comparison:
             for pair, is_mapped in zip(pairs, mapped, strict=True)
         ]
         self._left, self._right = (
-            _DataSet(one, ModelSelection(options.model)) for one in readings
+            DataSet(one, ModelSelection(options.model)) for one in readings
         )
         self._found = DifferenceReport()
-        self._examples: dict[str, tuple[int, FieldDifferences]] = {}
+        #: The number of the record of each example, by the path of its field.
+        self._examples: dict[str, int] = {}
         #: The field by which records were matched: `id` or `prompt`.
         self.matched_by = "id"
         self._common_fields = CommonFields(())
@@ -197,33 +103,33 @@ class Comparison:
         try:
             yield from self._run()
         finally:
-            self._left.close()
-            self._right.close()
+            self._left.records.close()
+            self._right.records.close()
 
     def _run(self) -> Iterator[Problem]:
         yield from self._left.problems()
+        self._right.by_id = self._left.by_id
         yield from self._right.problems()
         if self._failed():
             return
         self._left.check_model("first data set")
         self._right.check_model("second data set")
         adapters = [*self._left.adapters, *self._right.adapters]
-        self._common_fields.adapters = tuple(
-            {id(one): one for one in adapters}.values()
+        self._common_fields = CommonFields(
+            tuple({id(one): one for one in adapters}.values())
         )
         readings = self._left.reading, self._right.reading
         compare_headers(*readings, self._common_fields, self._found)
-        by_id = self._left.has_ids and self._right.has_ids
-        self.matched_by = "id" if by_id else "prompt"
-        self._left.distribute(by_id=by_id)
-        self._right.distribute(by_id=by_id)
-        for ours, theirs in zip(self._left.files, self._right.files, strict=True):
-            self._compare(ours, theirs)
+        if not self._right.by_id:
+            self._left.match_by_prompt()
+            self.matched_by = "prompt"
+        for part in range(PARTS):
+            self._compare(part)
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """Paths of fields that are not compared: one side has no place for them."""
-        return self._common_fields.left_out
+        return tuple(self._common_fields.left_out)
 
     def _failed(self) -> bool:
         reports = self._reports()
@@ -253,48 +159,55 @@ class Comparison:
             )
         return self._found
 
-    def _compare(self, ours: IO[bytes], theirs: IO[bytes]) -> None:
-        waiting: dict[str, deque[tuple[int, bytes, msgspec.Raw]]] = {}
-        for number, place, text in _items(theirs):
-            key, record = _decode_item(text)
-            waiting.setdefault(key, deque()).append((number, place, record))
-        for number, place, text in _items(ours):
-            key, record = _decode_item(text)
-            others = waiting.get(key)
-            if not others:
+    def _compare(self, part: int) -> None:
+        """Compare the records of one part of both sides."""
+        others = Unmatched(self._right.records, part)
+        for record in self._left.records.part(part):
+            other = others.take(record)
+            if other is None:
                 self._found.only_left += 1
-                self._add_unmatched("only in the first", number, place, key)
-                continue
-            _, _, other = others.popleft()
-            left, right = self._record_of(record), self._record_of(other)
-            self._match(left, right, number, place)
-        for key, rest in waiting.items():
-            self._found.only_right += len(rest)
-            for number, place, _ in rest:
-                self._add_unmatched("only in the second", number, place, key)
+                where = "only in the first"
+                self._add_unmatched(where, record, self._left)
+            else:
+                self._match(record, other)
+        for record in others.rest():
+            self._found.only_right += 1
+            self._add_unmatched("only in the second", record, self._right)
 
-    def _record_of(self, text: msgspec.Raw) -> Record:
-        return self._common_fields.reduce(msgspec.convert(decode(bytes(text)), Record))
-
-    def _match(self, left: Record, right: Record, number: int, place: bytes) -> None:
-        found = first_by_path(left, right)
+    def _match(self, left: StoredRecord, right: StoredRecord) -> None:
         self._found.records += 1
+        common = self._common_fields
+        # Equal texts are equal records, and most records are equal.
+        if left.text == right.text and common.is_all:
+            return
+        ours, theirs = decode_fields(left.text), decode_fields(right.text)
+        common.reduce(ours)
+        common.reduce(theirs)
+        if ours == theirs:
+            return
+        found = first_by_path(encoded_differences(ours, theirs))
         self._found.differing += bool(found)
         for difference in found:
             path = difference.path
             line = self._found.fields.setdefault(path, FieldDifferences(path))
-            line.count += 1
-            first = self._examples.get(path)
-            if first is None or number < first[0]:
-                line.example, line.place = difference, pickle.loads(place)  # noqa: S301 - pickled by `_receive`
-                self._examples[path] = (number, line)
+            self._add(line, difference, left, self._left)
 
-    def _add_unmatched(self, where: str, number: int, place: bytes, key: str) -> None:
+    def _add_unmatched(self, where: str, record: StoredRecord, side: DataSet) -> None:
         """Count a record that only one side has; the first one is the example."""
         line = self._found.fields.setdefault(where, FieldDifferences(where))
+        key = record.key.removeprefix("=")
+        self._add(line, Difference(self.matched_by, key, UNSET), record, side)
+
+    def _add(
+        self,
+        line: FieldDifferences,
+        difference: Difference,
+        record: StoredRecord,
+        side: DataSet,
+    ) -> None:
+        """Count a difference; that of the first record is the example."""
         line.count += 1
-        first = self._examples.get(where)
-        if first is None or number < first[0]:
-            line.example = Difference(self.matched_by, key.removeprefix("="), UNSET)
-            line.place = pickle.loads(place)  # noqa: S301 - pickled by `_receive`
-            self._examples[where] = (number, line)
+        first = self._examples.get(line.path)
+        if first is None or record.number < first:
+            line.example, line.place = difference, side.place_of(record.place)
+            self._examples[line.path] = record.number

@@ -2,19 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
+from harpia_formats.comparison.encoded_records import decode_fields, value_of
 from harpia_formats.model.exact_json import as_json, encode
 from harpia_formats.model.record import FIELD_TYPES, OPEN_OBJECTS, Output, Record, Score
 from harpia_formats.text.describe import short_json
 
 _sorted = msgspec.json.Encoder(enc_hook=as_json, order="sorted").encode
-_of_record = tuple(path for path in FIELD_TYPES if "." not in path)
 _of_output = tuple(name for name in Output.__struct_fields__ if name != "scores")
 _of_score = Score.__struct_fields__
+_record_paths = tuple(path for path in FIELD_TYPES if "." not in path)
+_output_paths = tuple(f"outputs.{name}" for name in _of_output)
+_score_paths = tuple(f"outputs.scores.{name}" for name in _of_score)
+_record_values = attrgetter(*_record_paths)
+_output_values = attrgetter(*_of_output)
+_score_values = attrgetter(*_of_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +74,24 @@ def _without_empty(extra: Any) -> Any:
 
 def differences(left: Record, right: Record) -> Iterator[Difference]:
     """Yield each field that differs between `left` and `right`."""
-    for name in _of_record:
-        yield from _of_field(name, getattr(left, name), getattr(right, name))
+    ours, theirs = encode(left), encode(right)
+    # Equal texts are equal records, as almost all that are compared.
+    if ours != theirs:
+        yield from encoded_differences(decode_fields(ours), decode_fields(theirs))
+
+
+def encoded_differences(left: Any, right: Any) -> Iterator[Difference]:
+    """Yield each field that differs between two records of type `EncodedRecord`."""
+    yield from _of_fields(_record_paths, _record_values(left), _record_values(right))
     if len(left.outputs) != len(right.outputs):
         yield Difference("outputs", len(left.outputs), len(right.outputs))
     for ours, theirs in zip(left.outputs, right.outputs, strict=False):
-        yield from _of_outputs(ours, theirs)
+        if ours != theirs:
+            yield from _of_outputs(ours, theirs)
 
 
-def _of_outputs(left: Output, right: Output) -> Iterator[Difference]:
-    for name in _of_output:
-        path = f"outputs.{name}"
-        yield from _of_field(path, getattr(left, name), getattr(right, name))
+def _of_outputs(left: Any, right: Any) -> Iterator[Difference]:
+    yield from _of_fields(_output_paths, _output_values(left), _output_values(right))
     if (left.scores is UNSET) != (right.scores is UNSET):
         yield from _missing_scores(left, right)
         return
@@ -86,24 +99,28 @@ def _of_outputs(left: Output, right: Output) -> Iterator[Difference]:
     if len(ours) != len(theirs):
         yield Difference("outputs.scores", len(ours), len(theirs))
     for one, other in zip(ours, theirs, strict=False):
-        for name in _of_score:
-            path = f"outputs.scores.{name}"
-            yield from _of_field(path, getattr(one, name), getattr(other, name))
+        yield from _of_fields(_score_paths, _score_values(one), _score_values(other))
 
 
-def _missing_scores(left: Output, right: Output) -> Iterator[Difference]:
+def _missing_scores(left: Any, right: Any) -> Iterator[Difference]:
     """Yield the fields of scores, where only one of two answers has scores."""
     scores = left.scores if right.scores is UNSET else right.scores
     if not scores:
         yield Difference("outputs.scores", left.scores, right.scores)
         return
-    for name in _of_score:
-        value = next(
-            (value for score in scores if (value := getattr(score, name)) is not UNSET),
-            UNSET,
-        )
+    for path, *texts in zip(_score_paths, *map(_score_values, scores), strict=True):
+        value = value_of(next((text for text in texts if text is not UNSET), UNSET))
         sides = (value, UNSET) if right.scores is UNSET else (UNSET, value)
-        yield from _of_field(f"outputs.scores.{name}", *sides)
+        yield from _of_field(path, *sides)
+
+
+def _of_fields(
+    paths: tuple[str, ...], left: tuple[Any, ...], right: tuple[Any, ...]
+) -> Iterator[Difference]:
+    """Yield the differences of some fields, whose texts are `left` and `right`."""
+    for path, one, other in zip(paths, left, right, strict=True):
+        if one is not other and one != other:
+            yield from _of_field(path, value_of(one), value_of(other))
 
 
 def _of_field(path: str, left: Any, right: Any) -> Iterator[Difference]:

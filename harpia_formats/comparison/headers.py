@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from itertools import zip_longest
 
+from harpia_formats.comparison.common_fields import CommonFields
 from harpia_formats.comparison.differences import Difference, same
 from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
-from harpia_formats.mapping.common_fields import CommonFields
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Place

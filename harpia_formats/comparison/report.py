@@ -1,6 +1,6 @@
 """The report of a comparison: which fields of how many records differ."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,7 +101,7 @@ class DifferenceReport(Result):
 
     def compare(self, left: Record, right: Record, place: Callable[[], Place]) -> None:
         """Count the fields in which two records differ; `place` is called if needed."""
-        found = first_by_path(left, right)
+        found = first_by_path(differences(left, right))
         self.records += 1
         self.differing += bool(found)
         for difference in found:
@@ -114,10 +114,10 @@ class DifferenceReport(Result):
             line.count += 1
 
 
-def first_by_path(left: Record, right: Record) -> list[Difference]:
+def first_by_path(differing: Iterable[Difference]) -> list[Difference]:
     """Return the first difference at each path, where several outputs may differ."""
     found: dict[str, Difference] = {}
-    for difference in differences(left, right):
+    for difference in differing:
         found.setdefault(difference.path, difference)
     return list(found.values())
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import ConversionError, MapError, read
-from harpia_formats.comparison.report import first_by_path
+from harpia_formats.comparison.differences import differences
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.registry import adapter_of, writable_formats
@@ -58,7 +58,7 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Outcome
     return {
         difference.path
         for left, right in zip(before, after, strict=True)
-        for difference in first_by_path(left, right)
+        for difference in differences(left, right)
     }
 
 
