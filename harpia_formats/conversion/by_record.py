@@ -127,17 +127,18 @@ class RecordConverter:
             if destination.outputs.is_split:
                 parts = list(split_by_model(record, fates, self._options.model))
             mapped = [
-                (model, destination.mapper.map(part, self._totals.records))
+                (model, destination.mapped(part, self._totals.records))
                 for model, part in parts
             ]
         except Unconvertible as error:
             self._reject(error, record, place(), file, text)
             return
-        for model, part in mapped:
-            destination.add(part.rows, destination.file_of(model))
-            fates.entries += part.fates
+        for model, (rows, outcome) in mapped:
+            destination.add(rows, destination.file_of(model))
+            fates.entries += outcome.fates
         # A fate counts once for a record, however many rows the record becomes.
-        paths = tuple(dict.fromkeys(path for _, part in mapped for path in part.paths))
+        outcomes = [outcome for _, (_, outcome) in mapped]
+        paths = tuple(dict.fromkeys(path for each in outcomes for path in each.paths))
         entries = tuple(dict.fromkeys(fates.entries))
         self._totals.files[file].losses.add(paths, entries, place)
         self._totals.stop_at_loss()

@@ -10,6 +10,7 @@ from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.misfits import misfits_of
+from harpia_formats.mapping.record_program import Outcome, RecordProgram
 from harpia_formats.mapping.requirements import (
     ConversionError,
     RowRequirements,
@@ -17,7 +18,9 @@ from harpia_formats.mapping.requirements import (
 )
 from harpia_formats.mapping.to_rows import RecordMapper, Scorer
 from harpia_formats.model.adapter import Cardinality, Row
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Format
+from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of
 
 #: Rows that are written together.
@@ -76,6 +79,7 @@ class Destination:
         self._identity = (
             IdentityReader(paths, by_text=target.id_by_text) if paths else None
         )
+        self._program = RecordProgram(self.mapper)
         self._rows: list[Row] = []
 
     def begin(self, variant: FormatVariant, *, only: bool) -> None:
@@ -97,9 +101,24 @@ class Destination:
         # Merged records can be of several files.
         self.mapper.owners = self.mapper.owners | owners if self._groups else owners
         self.mapper.misfits = misfits_of(adapter_of(variant.format))
+        self._program = RecordProgram(self.mapper)
         if only and self._ids_are_numbers(variant):
             # The numbers of the records of one file are unique.
             self._identity = None
+
+    def mapped(self, record: Record, number: int) -> tuple[list[Row], Outcome]:
+        """Return the rows of record `number`, and what became of its fields.
+
+        Raises `Unconvertible`, with the reason that the mapper gives.
+        """
+        try:
+            rows, outcome = self._program.map(record, number, FieldFates())
+            for row in rows:
+                self.check(row)
+        except Unconvertible:
+            found = self.mapper.map(record, number)
+            return found.rows, Outcome(found.paths, found.fates)
+        return rows, outcome
 
     @property
     def checks_ids(self) -> bool:
