@@ -40,6 +40,11 @@ ATTEMPTS = 2
 STARTS = 16
 #: Whole rows side by side that are certainly rows, although one before was broken.
 SURE = 16
+#: Arrays of an object that are cut by windows of the full size, and the part of it that
+#: the smallest windows have.
+FULL_WINDOWS, SMALLEST = 16, 16
+#: The part of a window that the first chunk of rows has.
+BEGINNING = 32
 #: Rows that are read one by one to learn what stands between rows.
 FIRST = 2
 
@@ -58,19 +63,22 @@ def array_rows(buffer: ByteBuffer, start: Cursor, limit: int) -> Frames:
     a fault.
     """
     opening = buffer.data.index(b"[")
-    cutter = ArrayCutter(buffer, start, limit, window=WINDOW)
+    cutter = ArrayCutter(buffer, start, limit, WINDOW)
     cutter.consume(opening)
     return cutter.run()
 
 
 def member_rows(
-    buffer: ByteBuffer, start: Cursor, limit: int
+    buffer: ByteBuffer, start: Cursor, limit: int, before: int = 0
 ) -> Generator[Frame, None, tuple[Cursor, bool]]:
     """Yield the items of an array that is a member of an object, as `array_rows` does.
 
-    Return where the array ends, and whether it was closed.
+    `before` is the number of such arrays before it. Return where the array ends, and
+    whether it was closed.
     """
-    cutter = ArrayCutter(buffer, start, limit, window=WINDOW, inner=True)
+    # A reader may hold a window of each column, so those of many columns are smaller.
+    window = WINDOW // min(1 + before // FULL_WINDOWS, SMALLEST)
+    cutter = ArrayCutter(buffer, start, limit, window, inner=True)
     yield from cutter.run()
     return cutter.start, cutter.closed
 
@@ -84,8 +92,12 @@ class ArrayCutter:
     start: Cursor
     #: Bytes of one row, at most.
     limit: int
-    #: Bytes that are to be read before rows are cut.
-    window: int
+    #: Bytes that are to be read before rows are cut, unless a row is longer.
+    usual: int
+    #: Bytes that are to be read next.
+    window: int = field(init=False)
+    #: Bytes of the next chunk, at most, unless a row is longer.
+    most: int = field(init=False)
     #: What stood between two rows, with the beginning of the second.
     separator: bytes = b""
     #: Beginnings of rows: a brace and the first key.
@@ -104,6 +116,10 @@ class ArrayCutter:
     inner: bool = False
     #: Whether the end of the array was seen.
     closed: bool = False
+
+    def __post_init__(self) -> None:
+        self.window = self.usual
+        self.most = max(1, self.usual // BEGINNING)
 
     def run(self) -> Frames:
         """Yield rows and faults until the array and the file end."""
@@ -193,7 +209,7 @@ class ArrayCutter:
 
     def _skip_comma(self) -> None:
         """Remove the comma behind a row, if there is one."""
-        self.window = WINDOW
+        self.window = self.usual
         self.comma = None
         space = end_of_space(self.buffer.data, 0)
         if self.buffer.data[space : space + 1] == b",":
@@ -208,6 +224,10 @@ class ArrayCutter:
         """
         data = self.buffer.data
         end = len(data)
+        if self.separator and data.find(self.separator, 1, self.most) > 0:
+            end = min(end, self.most)
+        # Small chunks come first: rows that a reader learns from, it reads one by one.
+        self.most = min(2 * self.most, self.usual)
         for _ in range(ATTEMPTS):
             end = data.rfind(self.separator, 0, end) if self.separator else -1
             if end < 1:
@@ -262,8 +282,8 @@ class ArrayCutter:
             self._skip_comma()
         elif self.ended:
             yield self._last_row(state)
-        elif len(data) < self.limit + WINDOW:
-            self.window = min(2 * len(data), self.limit + WINDOW)
+        elif len(data) < self.limit + self.usual:
+            self.window = min(2 * len(data), self.limit + self.usual)
         else:
             yield self._skip_long_row()
 

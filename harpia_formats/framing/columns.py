@@ -74,6 +74,8 @@ class _ObjectCutter:
     limit: int
     is_cut: IsCut
     depth: int
+    #: How many arrays were cut.
+    arrays: int = 0
     #: Bytes skipped because the header would be over the limit.
     excess: int = 0
     text: bytearray = field(default_factory=bytearray)
@@ -136,7 +138,9 @@ class _ObjectCutter:
 
         self.text += b"["
         yield RowArray(path)
-        end, closed = yield from member_rows(self.buffer, self.start, self.limit)
+        rows = member_rows(self.buffer, self.start, self.limit, before=self.arrays)
+        self.arrays += 1
+        end, closed = yield from rows
         # The bracket is behind all items, so it begins a piece of its own.
         self.start = Cursor(end.offset - 1, end.line, end.column - 1)
         self._begin_piece()

@@ -117,14 +117,22 @@ def count_members(value: Any) -> int:
 _containers = frozenset({dict, list})
 
 
+def no_members(_: Any) -> int:
+    """Return 0, for values that are no objects and have none in them."""
+    return 0
+
+
 def member_counter_of(kind: Any) -> MemberCounter:
     """Return the function that counts the members of values decoded as type `kind`.
 
     `kind` is made of `Struct`s, lists, `dict`s, unions and scalars. Optional members
-    of its objects are `UNSET` if they are absent.
+    of its objects are `UNSET` if they are absent. It is `no_members` for values that
+    hold no objects.
     """
     writer = CounterWriter()
     text = writer.of(kind, "r")
+    if text == "0":
+        return no_members
     # The text consists of attribute names that are chosen here.
     counter: MemberCounter = eval(f"lambda r: {text}", writer.names)  # noqa: S307 - see above
     return counter

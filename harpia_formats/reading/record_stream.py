@@ -1,6 +1,6 @@
 """Read the valid rows of a file as records, in order, while it is validated."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,7 +13,7 @@ from harpia_formats.framing.columns import DocumentHeader
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
 from harpia_formats.mapping.extras import COMPONENT_KEY, restore_extras, split_extras
 from harpia_formats.model.adapter import FormatAdapter, Row
-from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.exact_json import decode
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
@@ -148,6 +148,11 @@ class RecordStream:
             text, start = batch.text_of(index), batch.start_of(index)
             self._receive_row(value, text, start, batch.numbers[index])
 
+    def lost(self, number: int) -> None:
+        """Read no record of this number, of which an item was too long to be read."""
+        if self._columns is not None:
+            self._columns.invalid.add(number)
+
     def table_record(self, record: "TableRecord") -> None:
         """Read a record of a table if it is valid, or pass its bytes to `refuse`."""
         if record.value is None:
@@ -185,7 +190,7 @@ class RecordStream:
         self.note_header(adapter.read_header(document))
 
     def finish(self) -> Iterator[None]:
-        """Read the records of columns, once the file has ended; yield after each one.
+        """Read the records of columns, once the file has ended; yield after some.
 
         Raises `MapError` if a mapped column is missing.
         """
@@ -202,7 +207,7 @@ class RecordStream:
             self._columns.close()
 
     def _rows_of(self, columns: ColumnBuffer, adapter: FormatAdapter) -> Iterator[None]:
-        """Read the records of columns; yield after each one.
+        """Read the records of columns; yield after some.
 
         Raises `MapError` if a mapped column is missing.
         """
@@ -214,10 +219,11 @@ class RecordStream:
                 self.note_header(adapter.read_header({"component": component[0]}))
             if self.fields:
                 check_columns_exist(self.fields, columns.names_of(component), self.path)
-            for number, start, given in columns.rows_of(component):
-                value = rename_columns(given, self.fields) if self.fields else given
-                value |= of_several
-                self._receive_row(value, encode(value), start, number)
+            for rows in columns.rows_of(component):
+                keys: Iterable[str] = rows.names
+                if self.fields:
+                    keys = rename_columns(dict.fromkeys(keys), self.fields)
+                self.batch(rows.batch(tuple(keys), of_several))
                 yield
 
     def note_header(self, header: Header) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
@@ -45,6 +46,7 @@ class UnsupportedSchemaError(Exception):
     """A schema restricts values in a way that the decoder's types cannot express."""
 
 
+@cache
 def free_type(depth: int = FREE_DEPTH) -> Any:
     """Return the type of any JSON value of at most `depth` levels."""
     free: Any = Scalar

@@ -14,11 +14,16 @@ those rows declared, and built again when new ones occur.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import msgspec
 
-from harpia_formats.parsing.duplicate_keys import MemberCounter, member_counter_of
+from harpia_formats.parsing.duplicate_keys import (
+    MemberCounter,
+    member_counter_of,
+    no_members,
+)
 from harpia_formats.schema.decoder_conditions import Check, asked_members, conditions_of
 from harpia_formats.schema.decoder_types import (
     Extras,
@@ -27,6 +32,7 @@ from harpia_formats.schema.decoder_types import (
     UnsupportedSchemaError,
     can_be_field,
 )
+from harpia_formats.schema.load import Schema
 
 #: Unknown keys that are declared in one object; rows with more are not accepted.
 EXTRAS_LIMIT = 64
@@ -78,6 +84,10 @@ class TypedDecoder:
         """
         return self._accept_all(self.decode_array, b"".join((b"[", data, b"]")), items)
 
+    def may_repeat_keys(self, data: bytes) -> bool:
+        """Return whether rows that were decoded from `data` may hold an object."""
+        return self.members is not no_members and b"{" in data
+
     def _accept_all(
         self, decode: Callable[[bytes], list[Any]], data: bytes, count: int
     ) -> list[Any] | None:
@@ -96,22 +106,29 @@ class TypedDecoder:
 
 
 def typed_decoder_of(
-    schema: Mapping[str, Any], extras: Extras | None = None
+    schema: Schema, extras: Extras | None = None, *, of_items: bool = False
 ) -> TypedDecoder:
     """Return the decoder of `schema`, which accepts the unknown keys `extras`, too.
 
+    Rows are objects; those of columns, which `of_items` tells, may be anything else.
     Raises `UnsupportedSchemaError` if types cannot express the schema.
     """
-    if schema.get("type") != "object":
+    keywords: Mapping[str, Any] = schema if isinstance(schema, dict) else {}
+    is_object = keywords.get("type") == "object"
+    if not (is_object or of_items):
         raise UnsupportedSchemaError("a row may be something else than an object")
-    builder = TypeBuilder(extras or {}, asked_members(schema))
+    builder = TypeBuilder(extras or {}, asked_members(keywords))
     try:
         kind = builder.type_of(schema, ())
         decoder = msgspec.json.Decoder(kind)
         array_decoder = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]  # made at run time
     except (TypeError, ValueError, OverflowError) as error:
         raise UnsupportedSchemaError(str(error)) from error
-    checks = conditions_of(schema, builder)
+    checks: tuple[Check, ...] = ()
+    if is_object:
+        checks = conditions_of(keywords, builder)
+    elif "allOf" in keywords or builder.contained or () in builder.classes:
+        raise UnsupportedSchemaError("only some rows are objects, or have conditions")
     return TypedDecoder(
         decoder.decode,
         decoder.decode_lines,
@@ -121,6 +138,12 @@ def typed_decoder_of(
         builder.classes,
         member_counter_of(kind),
     )
+
+
+@cache
+def decoder_of_any_item() -> TypedDecoder:
+    """Return the decoder of items of columns that may be anything."""
+    return typed_decoder_of(True, of_items=True)  # noqa: FBT003 - a schema
 
 
 @dataclass(slots=True)

@@ -42,6 +42,9 @@ class RowConsumer(Protocol):
     def rows(self, rows: ValidatedRows) -> None:
         """Take rows that were validated."""
 
+    def lost(self, number: int) -> None:
+        """Take the number of a record, or item of a column, that cannot be read."""
+
     def table_record(self, record: "TableRecord") -> None:
         """Take a record of a table that was validated."""
 
@@ -135,3 +138,5 @@ class LocalValidation(msgspec.Struct, frozen=True):
     def _broken(self, unit: Broken) -> None:
         limit = self.validators.options.max_row_bytes
         self.merge.add(report_broken(unit, self.collector, limit))
+        if unit.fault.record and self.consumer is not None:
+            self.consumer.lost(unit.before + 1)

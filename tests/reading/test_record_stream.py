@@ -176,7 +176,7 @@ def test_columns_are_deleted_if_reading_stops(monkeypatch: pytest.MonkeyPatch) -
 
     assert found["problems"]
     assert made
-    assert all(file.closed for each in made for file in each.files.values())
+    assert all(each.file.closed for each in made)
 
 
 def test_rows_of_a_batch_are_records_with_their_places() -> None:

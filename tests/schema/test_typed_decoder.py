@@ -420,3 +420,32 @@ def test_duplicates_are_visible_after_acceptance() -> None:
 
     assert list(duplicates(twice))
     assert written.count(b":") == twice.count(b":") - 1
+
+
+@given(
+    nodes,
+    st.lists(
+        json_values.map(lambda value: json.dumps(value, ensure_ascii=False).encode())
+        | st.sampled_from([*PIECES, b'{"a":1,"a":2}', b'"{"', b"[[[[[[[[[]]]]]]]]]"]),
+        min_size=1,
+        max_size=6,
+    ),
+    st.sampled_from([b",", b", ", b",\n"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_items_of_columns(node: Any, rows: list[bytes], separator: bytes) -> None:
+    """Items are accepted together only if each is valid, and so is their text."""
+    try:
+        decoder = typed_decoder_of(node, of_items=True)
+    except UnsupportedSchemaError:
+        return
+    schema_validator, data = schema_validator_of(node), separator.join(rows)
+
+    values = decoder.accept_items(data, len(rows))
+
+    if values is not None:
+        assert data.decode().encode() == data
+        for row in rows:
+            assert find_fault(row) is None, row
+            assert schema_validator.is_valid(msgspec.json.decode(row)), (node, row)
+            assert decoder.may_repeat_keys(data) or not list(duplicates(row)), row

@@ -72,6 +72,8 @@ class FileMerge:
     ) -> LocalUnit:
         """Return what is validated of a frame: no more rows than the limit allows."""
         if isinstance(frame, FramingFault):
+            if self._path in self.lengths:
+                self.lengths[self._path] += frame.record
             return Broken(frame, self.records)
         if isinstance(frame, DocumentHeader):
             return DocumentRest(frame, dict(self.lengths))

@@ -38,6 +38,8 @@ class RowChecks(msgspec.Struct, frozen=True):
     asks_schema: bool = True
     #: Whether the schema's `format` refuses values.
     formats: bool = False
+    #: Whether the rows are items of a column, which need not be objects.
+    of_items: bool = False
     #: Whether repeated keys of objects are looked for.
     repeated_keys: bool = True
     second_opinion: SecondOpinion | None = None

@@ -65,7 +65,9 @@ class RowValidator:
         self.schema_validator = schema_validator_of(schema, formats=checks.formats)
         of_decoder = checks.decoder_schema if checks.remarks is not None else schema
         self.training = DecoderTraining(
-            False if of_decoder is None else of_decoder, formats=checks.formats
+            False if of_decoder is None else of_decoder,
+            formats=checks.formats,
+            of_items=checks.of_items,
         )
         self._identity = checks.identity
         self._causes = RowCauses(schema, checks)
@@ -150,7 +152,7 @@ class RowValidator:
         self, values: list[Any], data: bytes, decoder: TypedDecoder
     ) -> bool:
         """Return whether no object of the decoded `data` had the same key twice."""
-        if not self._checks.repeated_keys:
+        if not self._checks.repeated_keys or not decoder.may_repeat_keys(data):
             return True
         return has_no_repeated_keys(values, data, _members_of(values, decoder))
 
@@ -191,8 +193,9 @@ class RowValidator:
         texts = [
             row for row, value in zip(rows, values, strict=True) if value is not None
         ]
-        if has_no_repeated_keys(
-            accepted, b"\n".join(texts), _members_of(accepted, decoder)
+        text = b"\n".join(texts)
+        if not decoder.may_repeat_keys(text) or has_no_repeated_keys(
+            accepted, text, _members_of(accepted, decoder)
         ):
             return values
         return [

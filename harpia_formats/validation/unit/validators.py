@@ -116,6 +116,7 @@ class FileValidators:
             if OTHER_FORMAT in self.rules and not self.plan.run.is_pinned
             else None,
             identity=self.identity,
+            of_items=bool(path),
         )
         return RowPart(validator, schema, path)
 
