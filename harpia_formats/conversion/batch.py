@@ -22,6 +22,8 @@ from harpia_formats.registry import adapter_of
 
 #: Types of fields whose values have no number with a text of its own.
 _exact_types = frozenset({str, int, bool, type(None)})
+#: The fates before mapping of records that no step changes; nothing is added to them.
+NO_FATES = FieldFates()
 _text_lists = frozenset({"references", "choices", "contexts"})
 
 
@@ -52,11 +54,13 @@ class BatchConverter:
     _read: ReadRow = field(init=False)
     _program: RecordProgram = field(init=False)
     _keeps_floats: bool = field(init=False)
+    _has_steps: bool = field(init=False)
 
     def __post_init__(self) -> None:
         source = adapter_of(self.variant.format)
         self._read = reader_of(source, self.variant)
         self._program = RecordProgram(self.mapper)
+        self._has_steps = self.steps != RecordSteps()
         self._keeps_floats = may_write_floats(
             source, self.mapper.target, self.mapper.choices
         )
@@ -77,18 +81,20 @@ class BatchConverter:
         """
         written: list[Row] = []
         found: dict[Outcome, list[int]] = {}
-        read, steps, program = self._read, self.steps, self._program
-        index = -1
+        read, program, number = self._read, self._program, before
         try:
-            for index, row in enumerate(rows):
-                fates = FieldFates()
-                record = steps.before_grouping(read(row), fates)
-                record = steps.after_grouping(record, before + index + 1, fates)
-                new_rows, outcome = program.map(record, before + index + 1, fates)
+            for row in rows:
+                number += 1
+                record, fates = read(row), NO_FATES
+                if self._has_steps:
+                    fates = FieldFates()
+                    record = self.steps.before_grouping(record, fates)
+                    record = self.steps.after_grouping(record, number, fates)
+                new_rows, outcome = program.map(record, number, fates)
                 written += new_rows
                 count = found.get(outcome)
                 if count is None:
-                    found[outcome] = [index, 1]
+                    found[outcome] = [number - before - 1, 1]
                 else:
                     count[1] += 1
         except Unconvertible:
@@ -99,7 +105,7 @@ class BatchConverter:
         outcomes = [
             (outcome, first, times) for outcome, (first, times) in found.items()
         ]
-        return ConvertedBatch(written, lines, outcomes, index + 1)
+        return ConvertedBatch(written, lines, outcomes, number - before)
 
 
 def may_write_floats(

@@ -86,6 +86,16 @@ def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> N
     row[EXTRAS_KEY] = encode(given).decode() if target.extras_as_text else given
 
 
+def has_extras(row: Row, path: tuple[str, ...]) -> bool:
+    """Tell whether the object at `path` in a row may hold extra fields."""
+    owner: Any = row
+    for key in path:
+        owner = owner.get(key)
+        if type(owner) is not dict:
+            return False
+    return EXTRAS_KEY in owner
+
+
 def split_extras(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
     """Return `row` without its extra fields, and the extra fields (mostly none)."""
     if source.extras_path is None:

@@ -11,7 +11,12 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.columns import DocumentHeader
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
-from harpia_formats.mapping.extras import COMPONENT_KEY, restore_extras, split_extras
+from harpia_formats.mapping.extras import (
+    COMPONENT_KEY,
+    has_extras,
+    restore_extras,
+    split_extras,
+)
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.format import Container
@@ -285,13 +290,14 @@ def reader_of(adapter: FormatAdapter, variant: FormatVariant) -> ReadRow:
     normalize = adapter.dialect_normalizers.get(variant.dialect.name)
     if normalize is None and adapter.extras_path is None:
         return adapter.read
-    read = adapter.read
+    read, path = adapter.read, adapter.extras_path
 
     def read_row(row: Row) -> Record:
         if normalize is not None:
             row = normalize(row)
+        if path is None or not has_extras(row, path):
+            return read(row)
         bare, kept = split_extras(row, adapter)
-        record = read(bare)
-        return restore_extras(record, kept) if kept else record
+        return restore_extras(read(bare), kept)
 
     return read_row
