@@ -90,7 +90,9 @@ def main() -> int:
             measure_comparisons(arguments, kept, folder)
     compared = list(kept.comparisons.values())
     command = " ".join(["python benchmarks/convert.py", *sys.argv[1:]])
-    text = pair_page.page_of(found, compared, worst_profile(found), command)
+    before = arguments.out.read_text("utf-8") if arguments.out.exists() else ""
+    notes = pair_page.notes_in(before)
+    text = pair_page.page_of(found, compared, worst_profile(found), command, notes)
     arguments.out.write_text(text, encoding="utf-8")
     print(pair_tables.limits_table(found))
     failed = not pair_tables.all_met(found) or pair_tables.comparisons_missed(compared)

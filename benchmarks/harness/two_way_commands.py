@@ -12,7 +12,7 @@ from harness.conversion_commands import PairFiles
 from harness.measure import MEMORY_IS_KNOWN, Candidate, peak_of, run_of
 from harness.pair_results import Compared, Times
 
-TO, OTHER = "record", "eee@0.2.0"
+TO, OTHER, TABLE_FORMAT = "record", "eee@0.2.0", "csv"
 #: The exit codes of a comparison: nothing differs, or something does.
 COMPARED = (0, 1)
 
@@ -27,9 +27,12 @@ class Comparison:
 
 
 def comparisons(text: str, count: int, folder: Path) -> Iterator[Comparison]:
-    """Yield `diff` of two files of each format, then `roundtrip` from and via each."""
-    for format_ in FORMATS:
-        yield _diff(format_, text, count, folder)
+    """Yield `diff` of two files of each format, then `roundtrip` from and via each.
+
+    One `diff` is of a file and a table.
+    """
+    for first, second in (*zip(FORMATS, FORMATS, strict=True), (OTHER, TABLE_FORMAT)):
+        yield _diff((first, second), text, count, folder)
     ways = [(format_, TO) for format_ in FORMATS if format_ != TO]
     ways += [(OTHER, format_) for format_ in FORMATS if format_ not in (OTHER, TO)]
     for source, via in ways:
@@ -44,19 +47,20 @@ def comparisons(text: str, count: int, folder: Path) -> Iterator[Comparison]:
         yield Comparison(f"roundtrip, {source} via {via}", command, (files.ours(),))
 
 
-def _diff(format_: str, text: str, count: int, folder: Path) -> Comparison:
-    """Return the comparison of two files of a format, and their conversions."""
-    first = source_file(format_, text, count, folder)
-    second = source_file(format_, text, count, folder, changed=True)
+def _diff(formats: tuple[str, str], text: str, count: int, folder: Path) -> Comparison:
+    """Return the comparison of two files of two formats, and their conversions."""
+    first = source_file(formats[0], text, count, folder)
+    second = source_file(formats[1], text, count, folder, changed=True)
     output = str(folder / "record.jsonl")
     written = ("--to", TO, "--overwrite", "--output", output)
     conversions = tuple(
         (script("harpia-formats"), "convert", str(path), "--from", format_, *written)
-        for path in (first, second)
+        for path, format_ in zip((first, second), formats, strict=True)
     )
-    named = ("--from", format_, "--to", format_)
+    named = ("--from", formats[0], "--to", formats[1])
     command = (script("harpia-formats"), "diff", str(first), str(second), *named)
-    return Comparison(f"diff, {format_}", command, conversions)
+    name = " and ".join(dict.fromkeys(formats))
+    return Comparison(f"diff, {name}", command, conversions)
 
 
 def measured(few: Comparison, full: Comparison, runs: int) -> Compared:

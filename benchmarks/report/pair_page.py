@@ -10,7 +10,13 @@ from harness.measure import INTERVAL
 from harness.pair_results import Compared, Result
 from harness.pair_scripts import script_of
 
-from report.pair_tables import badness, comparisons_table, pages_of, sizes_of
+from report.pair_tables import (
+    COMPARISON_LIMIT,
+    badness,
+    comparisons_table,
+    pages_of,
+    sizes_of,
+)
 
 MARKDOWN = """\
 # Benchmark of `harpia-formats convert`: every pair of formats
@@ -22,14 +28,7 @@ on [a page of their own](convert-benchmark.md).
 
 {tables}
 
-## `diff` and `roundtrip`
-
-`diff` reads two files whose references differ in one record of a hundred, and is held
-to the time of converting both to `record`. `roundtrip` is held to that of `convert`.
-
-{comparisons}
-
-## The worst pair
+{comparisons}{notes}## The worst pair
 
 `python benchmarks/convert.py --profile {worst}` prints more of this. A profiler makes
 calls of Python functions look slower than they are.
@@ -69,7 +68,27 @@ The script from `eee@0.2.0` to `csv`:
 
 To repeat it: `{command}`
 """
+COMPARISONS = """\
+## `diff` and `roundtrip`
+
+`diff` reads two files whose references differ in one record of a hundred, and may take
+{limit:g} times as long as converting both to `record`; `roundtrip` may take {limit:g}
+times as long as `convert`.
+
+{table}
+
+"""
 PACKAGES = ("harpia-formats", "msgspec")
+#: What stands around notes by hand, which stay when a page is written again.
+NOTES = ("<!-- notes -->", "<!-- end of notes -->")
+
+
+def notes_in(page: str) -> str:
+    """Return the notes by hand in a page, with what stands around them."""
+    start, end = NOTES
+    _, _, behind = page.partition(start)
+    notes, found, _ = behind.partition(end)
+    return f"{start}{notes if found else chr(10)}{end}\n\n"
 
 
 def page_of(
@@ -77,13 +96,18 @@ def page_of(
     compared: Sequence[Compared],
     profile: str,
     command: str,
+    notes: str = "",
 ) -> str:
-    """Return the page: results in the order of their cells, and the profile's text."""
+    """Return the page: results in the order of their cells, and the profile's text.
+
+    `notes` is what `notes_in` returns for the page before.
+    """
     worst = max(results, key=badness)
     load = f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     return MARKDOWN.format(
         tables=pages_of(results),
-        comparisons=comparisons_table(compared),
+        comparisons=_comparisons(compared),
+        notes=notes,
         worst=f"{worst.source}:{worst.target}",
         profile=profile.strip(),
         sizes=sizes_of(results),
@@ -101,3 +125,9 @@ def page_of(
         script=script_of("eee@0.2.0", "csv"),
         command=command,
     )
+
+
+def _comparisons(compared: Sequence[Compared]) -> str:
+    if not compared:
+        return ""
+    return COMPARISONS.format(limit=COMPARISON_LIMIT, table=comparisons_table(compared))

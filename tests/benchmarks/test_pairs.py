@@ -346,6 +346,22 @@ def test_page_shows_what_was_measured(modules: Modules, results: ModuleType) -> 
     assert "`python x.py --rows 1000`" in text
 
 
+def test_notes_stay_when_a_page_is_written_again(
+    modules: Modules, results: ModuleType
+) -> None:
+    """What was written by hand between the marks is in the next page, too."""
+    page = modules("report.pair_page")
+    found = [result(results, ("csv", "record"))]
+    first = page.page_of(found, [], "", "python x.py", page.notes_in(""))
+    start, end = page.NOTES
+    noted = first.replace(f"{start}\n", f"{start}\nCSV is slow.\n")
+    again = page.page_of(found, [], "", "python x.py", page.notes_in(noted))
+
+    assert f"{start}\n{end}" in first
+    assert f"{start}\nCSV is slow.\n{end}" in again
+    assert "roundtrip" not in again
+
+
 def test_profile_counts_own_time_by_stage(modules: Modules) -> None:
     """A module of ours belongs to its package, and any other one to none."""
     profile = modules("harness.conversion_profile")
