@@ -85,7 +85,7 @@ class ChunkConverter:
             totals.losses.add(outcome.paths, outcome.fates, place, times)
         totals.records += batch.records
         if batch.rows:
-            destination.add(batch.rows)
+            destination.add_batch(batch.rows, batch.lines)
         totals.stop_at_loss()
         return True
 

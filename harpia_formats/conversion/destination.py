@@ -1,9 +1,14 @@
 """The format that a conversion writes, and the rows that go to its files."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
-from harpia_formats.conversion.containers.row_writer import separated_rows
+from harpia_formats.conversion.containers.row_writer import (
+    ROWS_PER_BLOCK,
+    EncodedRows,
+    RowEncoder,
+    encode_rows,
+)
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.dedup.identity import IdentityReader
@@ -23,9 +28,6 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of
 
-#: Rows that are written together.
-ROWS_PER_BLOCK = 256
-
 
 class RowOutput(Protocol):
     """Where encoded rows go: to files, or to the process that writes these."""
@@ -34,12 +36,14 @@ class RowOutput(Protocol):
     def is_split(self) -> bool:
         """Whether each model has a file of its own."""
 
-    @property
-    def separator(self) -> bytes:
-        """The bytes between two rows of one block."""
+    def encoder(self, model: str = "") -> RowEncoder:
+        """Return what encodes the next rows of the file of a model.
 
-    def write(self, rows: Iterable[bytes], model: str = "") -> None:
-        """Write encoded rows, given in pieces; raises `SinkError`."""
+        Another process may encode rows by it, too.
+        """
+
+    def write(self, blocks: Iterable[EncodedRows], model: str = "") -> None:
+        """Write encoded rows to the file of a model; raises `SinkError`."""
 
 
 class Destination:
@@ -69,7 +73,6 @@ class Destination:
         if scorer is not None and self.adapter.capacity.scores is Cardinality.NONE:
             raise ConversionError(f"{target.id} has no place for a score")
         self.outputs = outputs
-        self.separator = self.outputs.separator
         self._groups = options.group is not None
         #: Rows that were written.
         self.written = 0
@@ -80,7 +83,9 @@ class Destination:
             IdentityReader(paths, by_text=target.id_by_text) if paths else None
         )
         self._program = RecordProgram(self.mapper)
-        self._rows: list[Row] = []
+        #: Rows that are not encoded yet, by the keys of their files.
+        self._rows: dict[str, list[Row]] = {}
+        self._waiting = 0
 
     def begin(self, variant: FormatVariant, *, only: bool) -> None:
         """Get ready for the rows of a file, `only` if it is the only input.
@@ -145,27 +150,36 @@ class Destination:
 
     def add(self, rows: list[Row], model: str = "") -> None:
         """Write rows soon, to the file with the key `model` if there are several."""
-        if self._identity is not None:
-            keys = self._identity.keys_of_values(rows)
-            self._add_keys([f"{model}\n{key}" for key in keys] if model else keys)
-        if model:
-            self.outputs.write([separated_rows(rows, self.separator)], model)
-            self.written += len(rows)
-            return
-        self._rows += rows
-        if len(self._rows) >= ROWS_PER_BLOCK:
+        self._note_ids(rows, model)
+        self._rows.setdefault(model, []).extend(rows)
+        self._waiting += len(rows)
+        if self._waiting >= ROWS_PER_BLOCK:
             self.flush()
 
-    def add_block(self, rows: Iterable[bytes], count: int) -> None:
-        """Write `count` encoded rows, given in pieces, whose ids are known."""
+    def add_batch(self, rows: Sequence[Row], lines: bytes) -> None:
+        """Write rows at once; `lines` are the same rows as lines of JSON."""
+        self._note_ids(rows)
+        encoder = self.outputs.encoder()
+        is_json = encoder is encode_rows
+        self.add_blocks(
+            [EncodedRows(len(rows), (lines,))] if is_json else encoder(rows)
+        )
+
+    def add_blocks(self, blocks: Iterable[EncodedRows]) -> None:
+        """Write encoded rows, whose ids are known."""
         self.flush()
-        if count:
-            self.outputs.write(rows)
-            self.written += count
+        for block in blocks:
+            self.outputs.write([block])
+            self.written += block.count
 
     def flush(self) -> None:
         """Write the rows that were added and not yet written."""
-        if self._rows:
-            self.outputs.write([separated_rows(self._rows, self.separator)])
-            self.written += len(self._rows)
-            self._rows = []
+        waiting, self._rows, self._waiting = self._rows, {}, 0
+        for model, rows in waiting.items():
+            self.outputs.write(self.outputs.encoder(model)(rows), model)
+            self.written += len(rows)
+
+    def _note_ids(self, rows: Sequence[Row], model: str = "") -> None:
+        if self._identity is not None:
+            keys = self._identity.keys_of_values(rows)
+            self._add_keys([f"{model}\n{key}" for key in keys] if model else keys)

@@ -12,9 +12,15 @@ from typing import BinaryIO, cast
 
 from harpia_formats.conversion.containers.array import ArrayWriter, WrappedArrayWriter
 from harpia_formats.conversion.containers.columns import ColumnWriter
+from harpia_formats.conversion.containers.csv_lines import TableEncoder
 from harpia_formats.conversion.containers.csv_table import CsvWriter
 from harpia_formats.conversion.containers.lines import LineWriter
-from harpia_formats.conversion.containers.row_writer import RowWriter, WriteBytes
+from harpia_formats.conversion.containers.row_writer import (
+    EncodedRows,
+    RowEncoder,
+    RowWriter,
+    WriteBytes,
+)
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
 from harpia_formats.io.compressed_output import suffix_of
 from harpia_formats.io.file_names import path_component
@@ -98,18 +104,16 @@ class OutputFiles:
         """Whether each model has a file of its own."""
         return isinstance(self.output, (str, PathLike)) and MODEL in fspath(self.output)
 
-    @property
-    def separator(self) -> bytes:
-        """The bytes between two rows of one block."""
-        return self._new_writer(lambda _: None).separator
+    def encoder(self, model: str = "") -> RowEncoder:
+        """Return what encodes the next rows of the file of a model."""
+        file = self._files.get(model)
+        writer = self._new_writer(lambda _: None) if file is None else file[1]
+        return writer.encoder
 
-    def write(self, rows: Iterable[bytes], model: str = "") -> None:
-        """Write encoded rows, given in pieces, to the file of a model.
-
-        Raises `SinkError`.
-        """
+    def write(self, blocks: Iterable[EncodedRows], model: str = "") -> None:
+        """Write encoded rows to the file of a model; raises `SinkError`."""
         with self._naming_temporary_file(model):
-            self._file(model)[1].block(rows)
+            self._file(model)[1].add(blocks)
 
     def close(self, header: Row) -> list[str]:
         """Write what belongs to the end of each file, and return their names.
@@ -194,14 +198,13 @@ class OutputFiles:
         if dialect.container is Container.COLUMNS:
             return ColumnWriter(write, self.columns)
         if dialect.container is Container.TABLE:
-            return CsvWriter(
-                write,
+            encoder = TableEncoder(
                 self.adapter.columns,
                 self.adapter.required_columns,
                 self.adapter.implied_columns,
-                dict(self.columns),
                 quotes_empty=self.adapter.blank_is_absent,
             )
+            return CsvWriter(write, encoder, self.columns)
         if self._writes_array():
             return ArrayWriter(write, headed=self.headed)
         return LineWriter(write, headed=self.headed)

@@ -1,11 +1,9 @@
 """Writers of files of rows: lines, arrays, columns and tables."""
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import IO
 
 import pytest
 from hypothesis import given
@@ -19,8 +17,6 @@ from harpia_formats.conversion.containers.lines import LineWriter
 from harpia_formats.conversion.containers.row_writer import (
     RowWriter,
     WriteBytes,
-    separated_rows,
-    terminated_rows,
 )
 from harpia_formats.model.adapter import Row
 
@@ -28,15 +24,12 @@ Make = Callable[[WriteBytes], RowWriter]
 HEADER: Row = {"metrics": ["em"]}
 
 
-def written(
-    make: Make, blocks: list[list[Row]], header: Row | None = None, size: int = 1000
-) -> bytes:
-    """Return the file that a writer makes of blocks, each in pieces of `size` bytes."""
+def written(make: Make, blocks: list[list[Row]], header: Row | None = None) -> bytes:
+    """Return the file that a writer makes of blocks."""
     parts: list[bytes] = []
     writer = make(parts.append)
     for block in blocks:
-        rows = separated_rows(block, writer.separator)
-        writer.block(rows[at : at + size] for at in range(0, len(rows), size))
+        writer.add(writer.encoder(block))
     writer.close(header or {})
     return b"".join(parts)
 
@@ -68,26 +61,6 @@ def headed_array(write: WriteBytes) -> RowWriter:
 def wrapped(write: WriteBytes) -> RowWriter:
     """Return a writer of an object around rows."""
     return WrappedArrayWriter(write, "rows")
-
-
-@pytest.mark.parametrize("make", [LineWriter, ArrayWriter, ColumnWriter])
-@given(size=st.integers(1, 40), sizes=CUTS)
-def test_pieces_do_not_change_the_file(make: Make, size: int, sizes: list[int]) -> None:
-    """A file has the same bytes however a block is cut into pieces."""
-    blocks = cut(ROWS, sizes)
-
-    assert written(make, blocks, size=size) == written(make, blocks)
-
-
-@pytest.mark.parametrize("make", [headed_lines, headed_array, wrapped])
-@given(size=st.integers(1, 40), sizes=CUTS)
-def test_pieces_do_not_change_a_file_with_a_header(
-    make: Make, size: int, sizes: list[int]
-) -> None:
-    """A file with a header has the same bytes however a block is cut into pieces."""
-    blocks = cut(ROWS, sizes)
-
-    assert written(make, blocks, HEADER, size) == written(make, blocks, HEADER)
 
 
 @given(sizes=CUTS, count=st.integers(0, 4))
@@ -151,47 +124,17 @@ def test_late_column_is_padded() -> None:
     assert columns["b"][-1] == 2
 
 
-def table(write: WriteBytes, **options: Any) -> RowWriter:
-    """Return a writer of a table in which nothing and an empty text differ."""
-    return CsvWriter(write, quotes_empty=True, **options)
-
-
-CELLS = st.text(alphabet='a,"\r\n \0é雨', max_size=6)
-
-
-@given(st.lists(st.dictionaries(st.sampled_from("xyz"), CELLS, min_size=1), max_size=5))
-def test_cells_are_read_as_they_were(rows: list[dict[str, str]]) -> None:
-    """The CSV reader of Python returns each text that was written."""
-    text = written(table, [rows] if rows else []).decode()
-    read = list(csv.DictReader(io.StringIO(text, newline="")))
-
-    assert read == [
-        {key: each.get(key, "") for key in dict.fromkeys(k for r in rows for k in r)}
-        for each in rows
-    ]
-
-
-def test_an_empty_text_has_quotes() -> None:
-    """An empty text is quoted, and an absent one is not."""
-    rows: list[Row] = [{"x": "", "y": "b"}, {"y": ""}]
-
-    assert written(table, [rows]) == b'x,y\n"",b\n,""\n'
-
-
-def test_columns_have_their_order_and_their_names() -> None:
-    """Known columns come first in their order, and may have other names."""
-
-    def make(write: WriteBytes) -> RowWriter:
-        return table(write, order="cab", required="c", names={"a": "A,"})
-
-    assert written(make, [[{"z": "1", "b": "2"}, {"a": "3"}]]) == (
-        b'c,"A,",b,z\n,,2,1\n,3,,\n'
-    )
-
-
 @pytest.mark.parametrize(
     "make",
-    [LineWriter, headed_lines, ArrayWriter, headed_array, wrapped, ColumnWriter, table],
+    [
+        LineWriter,
+        headed_lines,
+        ArrayWriter,
+        headed_array,
+        wrapped,
+        ColumnWriter,
+        CsvWriter,
+    ],
 )
 def test_discarded_writers_close_their_files(
     make: Make, monkeypatch: pytest.MonkeyPatch
@@ -204,22 +147,12 @@ def test_discarded_writers_close_their_files(
         return files[-1]
 
     monkeypatch.setattr(row_writer, "SpooledTemporaryFile", opened)
-    for blocks in ([], [b'{"a":"1"}', b'{"a":"2"}']):
+    for rows in ([], [{"a": "1"}, {"a": "2"}]):
         writer = make(lambda _: None)
-        for each in blocks:
-            writer.block([each])
+        writer.add(writer.encoder(rows) if rows else [])
         writer.discard()
 
     assert all(each.closed for each in files)
-    assert (files != []) == (make in {headed_lines, ColumnWriter, table, headed_array})
-
-
-@given(st.integers(0, 4), st.sampled_from([LineWriter, ArrayWriter]))
-def test_terminated_rows_are_separated_rows_with_a_last_separator(
-    count: int, make: Callable[[WriteBytes], LineWriter | ArrayWriter]
-) -> None:
-    """Terminated rows are separated rows with one separator behind the last."""
-    rows, separator = ROWS[:count], make(lambda _: None).separator
-    behind = separator if rows else b""
-
-    assert terminated_rows(rows, separator) == separated_rows(rows, separator) + behind
+    assert (files != []) == (
+        make in {headed_lines, ColumnWriter, CsvWriter, headed_array}
+    )

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from harpia_formats.conversion.containers.row_writer import EncodedRows
 from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.conversion.parallel import units
 from harpia_formats.framing import byte_ranges as ranges
@@ -260,7 +261,7 @@ def test_a_cluster_writes_the_same_bytes(
     came: list[str] = []
     usual = units.ConvertedUnits._blocks  # noqa: SLF001 - how rows come back shows nowhere else
 
-    def noted(self: Any, rows: Any, slot: int) -> Iterator[bytes]:
+    def noted(self: Any, rows: Any, slot: int) -> Iterator[EncodedRows]:
         came.append("file" if rows.file else "bytes")
         return usual(self, rows, slot)
 

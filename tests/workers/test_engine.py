@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.conversion.parallel.job import ConversionJob
@@ -407,7 +408,7 @@ def test_log_of_a_cluster_has_no_secret() -> None:
     run = run_plan_of(Options(), {}, None, ())
     plan = FilePlan(run, "h/x", Framing.VALUES, fingerprint=seen)
     job = ConversionJob(
-        plan, ConvertOptions(), "b", b"", "", {}, is_only=True, folder=""
+        plan, ConvertOptions(), "b", encode_rows, "", {}, is_only=True, folder=""
     )
 
     assert "secret" not in repr(job)

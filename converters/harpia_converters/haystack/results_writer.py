@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.conversion.containers.columns import ColumnWriter
-from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES
+from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES, RowBatches
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.constants import constants_by_path
@@ -112,7 +112,7 @@ class _Run:
     """Writes the inputs and the results of a run."""
 
     results: _Results
-    inputs: ColumnWriter
+    inputs: RowBatches
     mapper: RecordMapper
     run_name: str
     _names: dict[str, None] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class _Run:
         # A run has one set of columns, whatever components the rows are of.
         row.pop(COMPONENT_KEY, None)
         self._names.update(dict.fromkeys(row))
-        self.inputs.block([encode(row)])
+        self.inputs.add(row)
 
     def close(self, scores: Scores) -> None:
         """Write the run; raises `ScoreError` if there is no input."""
@@ -184,7 +184,8 @@ def _run(files: Files, run: ResultRun) -> _Run:
         raise ScoreError(str(error)) from error
     mapper = RecordMapper(COLUMNS, Choices(constants=constants))
     name = run.names.get("run_name", "")
-    return _Run(_results(files, run), ColumnWriter(files.write), mapper, name)
+    inputs = RowBatches(ColumnWriter(files.write))
+    return _Run(_results(files, run), inputs, mapper, name)
 
 
 RESULTS = ResultFormat("haystack-results", "haystack", _results_alone)

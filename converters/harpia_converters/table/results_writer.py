@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from harpia_converters.table.cell_codecs import json_of
 from harpia_converters.table.mapping import TABLE
+from harpia_formats.conversion.containers.csv_lines import TableEncoder
 from harpia_formats.conversion.containers.csv_table import CsvWriter
+from harpia_formats.conversion.containers.row_writer import RowBatches
 from harpia_formats.mapping.complete import with_constants
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.results.columns import (
@@ -36,7 +37,7 @@ _id_columns = ("id", "model", "category")
 class _Rows:
     """Writes a row for each answer."""
 
-    table: CsvWriter
+    table: RowBatches
     columns: tuple[ScoreColumn, ...]
     constants: dict[str, Any]
 
@@ -55,7 +56,7 @@ class _Rows:
         for column, score in zip(self.columns, values_of(scored), strict=True):
             if score is not None:
                 row[column.row_label] = json_of(score)
-        self.table.block([encode(row)])
+        self.table.add(row)
 
     def close(self, scores: Scores) -> None:  # noqa: ARG002 - a table has no totals
         """Write the table."""
@@ -80,7 +81,8 @@ def _writer(files: Files, run: ResultRun) -> _Rows:
     except ConversionError as error:
         raise ScoreError(str(error)) from error
     signature_writer(files)(row_signatures(columns))
-    return _Rows(CsvWriter(files.write, names, names), columns, constants)
+    table = CsvWriter(files.write, TableEncoder(names, names))
+    return _Rows(RowBatches(table), columns, constants)
 
 
 RESULTS = ResultFormat("csv", "default", _writer, holds_models=True)

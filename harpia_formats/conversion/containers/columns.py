@@ -1,24 +1,54 @@
 """Write rows as columns: an object with an array for each key of the rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-import msgspec
-
 from harpia_formats.conversion.containers.row_writer import (
+    EncodedRows,
+    RowEncoder,
     WriteBytes,
     copy_spooled,
+    items_of,
+    keys_of,
     spool,
 )
 from harpia_formats.mapping.columns import check_columns_unique
 from harpia_formats.mapping.extras import COMPONENT_KEY
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.exact_json import encode
+from harpia_formats.model.exact_json import encode, encode_lines
 
 #: Nulls that are written at once where many rows lack a column.
 NULLS = 10_000
-_decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def encode_columns(rows: Sequence[Row]) -> list[EncodedRows]:
+    """Return rows as a block for each of their components."""
+    keys = keys_of(rows)
+    if COMPONENT_KEY not in keys:
+        return [_block(None, keys, rows)] if rows else []
+    components: dict[str | None, list[Row]] = {}
+    for row in rows:
+        name = row.get(COMPONENT_KEY)
+        components.setdefault(name if isinstance(name, str) else None, []).append(row)
+    blocks = []
+    for component, members in components.items():
+        keys = keys_of(members)
+        if component is not None:
+            del keys[COMPONENT_KEY]
+        blocks.append(_block(component, keys, members))
+    return blocks
+
+
+def _block(
+    component: str | None, keys: Iterable[str], rows: Sequence[Row]
+) -> EncodedRows:
+    """Return the items that rows of one component have for `keys`, or else null."""
+    # No item has a newline inside: in JSON texts it is escaped.
+    texts = tuple(
+        encode_lines(items_of(key, rows))[:-1].replace(b"\n", b", ") for key in keys
+    )
+    return EncodedRows(len(rows), texts, tuple(keys), component)
 
 
 @dataclass(slots=True)
@@ -31,23 +61,17 @@ class ColumnWriter:
     write: WriteBytes
     #: The name of a column in the file by its key, where they differ.
     names: Mapping[str, str] = field(default_factory=dict)
-    separator: bytes = b"\n"
-    #: The columns of each component by its encoded name, b"" for rows without one.
-    _components: dict[bytes, "_Columns"] = field(default_factory=dict)
+    encoder: RowEncoder = encode_columns
+    #: The columns of each component by its name, None for rows without one.
+    _components: dict[str | None, "_Columns"] = field(default_factory=dict)
 
-    def block(self, rows: Iterable[bytes]) -> None:
+    def add(self, blocks: Iterable[EncodedRows]) -> None:
         """Add the values of some rows to their columns."""
-        for row in b"".join(rows).split(b"\n"):
-            members = _decode_members(row)
-            name = bytes(members.get(COMPONENT_KEY, b""))
-            if name.startswith(b'"'):
-                del members[COMPONENT_KEY]
-            else:
-                name = b""
-            columns = self._components.get(name)
+        for block in blocks:
+            columns = self._components.get(block.component)
             if columns is None:
-                columns = self._components[name] = _Columns()
-            columns.add(members)
+                columns = self._components[block.component] = _Columns()
+            columns.add(block)
 
     def close(self, header: Row) -> None:
         """Write all columns, below the component's name if `header` has one.
@@ -57,19 +81,23 @@ class ColumnWriter:
         # Rows without a component, beside others, are those of the header's.
         component = header.get("component", "component" if self._is_named else None)
         if component is None:
-            self._write_columns(self._components.get(b"", _Columns()))
+            self._write_columns(self._components.get(None, _Columns()))
             self.write(b"\n")
             return
-        name = encode(component)
-        named = {key or name: columns for key, columns in self._components.items()}
-        for number, (key, columns) in enumerate((named or {name: _Columns()}).items()):
-            self.write((b",\n" if number else b"{") + key + b": ")
+        named = {
+            component if name is None else name: columns
+            for name, columns in self._components.items()
+        }
+        start = b"{"
+        for name, columns in (named or {component: _Columns()}).items():
+            self.write(start + encode(name) + b": ")
             self._write_columns(columns)
+            start = b",\n"
         self.write(b"}\n")
 
     @property
     def _is_named(self) -> bool:
-        return any(self._components)
+        return any(name is not None for name in self._components)
 
     def _write_columns(self, columns: "_Columns") -> None:
         """Write the columns of one component as an object of arrays."""
@@ -98,14 +126,14 @@ class _Columns:
     by_key: dict[str, "_Column"] = field(default_factory=dict)
     rows: int = 0
 
-    def add(self, members: Mapping[str, msgspec.Raw]) -> None:
-        """Add a row."""
-        for key, item in members.items():
+    def add(self, block: EncodedRows) -> None:
+        """Add some rows."""
+        for key, items in zip(block.columns, block.texts, strict=True):
             column = self.by_key.get(key)
             if column is None:
                 column = self.by_key[key] = _Column()
-            column.add(bytes(item), self.rows)
-        self.rows += 1
+            column.add(items, block.count, self.rows)
+        self.rows += block.count
 
 
 @dataclass(slots=True)
@@ -113,20 +141,20 @@ class _Column:
     """The items of one column, in a temporary file."""
 
     file: IO[bytes] = field(default_factory=spool)
-    items: int = 0
+    count: int = 0
 
-    def add(self, item: bytes, row: int) -> None:
-        """Add the item of the row with index `row`, and null for rows before it."""
-        self.fill(row)
-        self.file.write((b", " if self.items else b"") + item)
-        self.items += 1
+    def add(self, items: bytes, count: int, before: int) -> None:
+        """Add the items of `count` rows, and null for the `before` rows before them."""
+        self.fill(before)
+        self.file.write((b", " if self.count else b"") + items)
+        self.count += count
 
     def fill(self, rows: int) -> None:
         """Add nulls until there are `rows` items."""
-        while (missing := min(rows - self.items, NULLS)) > 0:
+        while (missing := min(rows - self.count, NULLS)) > 0:
             nulls = b", ".join([b"null"] * missing)
-            self.file.write((b", " if self.items else b"") + nulls)
-            self.items += missing
+            self.file.write((b", " if self.count else b"") + nulls)
+            self.count += missing
 
     def copy(self, write: WriteBytes, rows: int) -> None:
         """Write `rows` items, and close the temporary file."""

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from typing import IO
 
 from harpia_formats.conversion.containers.row_writer import (
+    EncodedRows,
+    RowEncoder,
     WriteBytes,
     copy_spooled,
+    encode_rows,
     spool,
 )
 from harpia_formats.model.adapter import Row
@@ -20,26 +23,24 @@ class LineWriter:
     write: WriteBytes
     #: Whether a header may follow, so that the first row has to wait for it.
     headed: bool = False
-    separator: bytes = b"\n"
+    encoder: RowEncoder = encode_rows
     _waiting: "WaitingRows | None" = None
 
-    def block(self, rows: Iterable[bytes]) -> None:
+    def add(self, blocks: Iterable[EncodedRows]) -> None:
         """Write some lines, or keep them until the header is known."""
-        if not self.headed:
-            # Each piece by itself: rows are large, and a copy would cost more.
-            for piece in rows:
-                self.write(piece)
-            self.write(b"\n")
-        elif self._waiting is None:
-            self._waiting = WaitingRows(b"".join(rows), self.separator)
-        else:
-            self._waiting.add(rows)
+        for block in blocks:
+            (lines,) = block.texts
+            if not self.headed:
+                self.write(lines)
+            elif self._waiting is None:
+                self._waiting = WaitingRows(lines)
+            else:
+                self._waiting.add(lines)
 
     def close(self, header: Row) -> None:
         """Write the rows that waited for `header`, the first of them with it."""
         if self._waiting is not None:
             self._waiting.copy(self.write, header)
-            self.write(b"\n")
 
     def discard(self) -> None:
         """Drop the rows that wait for the header."""
@@ -48,28 +49,25 @@ class LineWriter:
 
 
 class WaitingRows:
-    """Rows in a temporary file that wait for the header of their data set."""
+    """Lines in a temporary file that wait for the header of their data set."""
 
-    def __init__(self, rows: bytes, separator: bytes) -> None:
-        self._separator = separator
-        self._first, _, later = rows.partition(separator)
+    def __init__(self, lines: bytes) -> None:
+        self._first, _, later = lines.partition(b"\n")
         self._later: IO[bytes] = spool()
-        if later:
-            self.add([later])
+        self.add(later)
 
-    def add(self, rows: Iterable[bytes]) -> None:
-        """Keep further rows, given in pieces."""
-        self._later.write(self._separator)
-        self._later.writelines(rows)
+    def add(self, lines: bytes) -> None:
+        """Keep further lines."""
+        self._later.write(lines)
 
     def copy(self, write: WriteBytes, header: Row) -> None:
-        """Write all rows, the first of them with `header` unless that is empty."""
+        """Write all lines, the first of them with `header` unless that is empty."""
         first = self._first
         if header:
             first = first[:-1] + b',"header":' + encode(header) + b"}"
-        write(first)
+        write(first + b"\n")
         copy_spooled(self._later, write)
 
     def discard(self) -> None:
-        """Drop all rows."""
+        """Drop all lines."""
         self._later.close()

@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
+from harpia_formats.conversion.containers.row_writer import EncodedRows, RowEncoder
 from harpia_formats.conversion.parallel.job import PartFates
 from harpia_formats.dedup.digests import digests_of
 from harpia_formats.model.field_fates import FieldFate
@@ -59,14 +60,19 @@ class FateLog:
 class RowBlocks:
     """Takes encoded rows, and the keys of their ids, until they are asked for."""
 
-    separator: bytes
-    blocks: list[bytes] = field(default_factory=list)
+    #: Encodes the rows.
+    encode: RowEncoder
+    blocks: list[EncodedRows] = field(default_factory=list)
     digests: "array[int]" = field(default_factory=lambda: array("Q"))
     is_split: bool = False
 
-    def write(self, rows: Iterable[bytes], model: str = "") -> None:  # noqa: ARG002 - the output is not split
-        """Take encoded rows, given in pieces."""
-        self.blocks.append(b"".join(rows))
+    def encoder(self, model: str = "") -> RowEncoder:  # noqa: ARG002 - the output is not split
+        """Return what encodes rows."""
+        return self.encode
+
+    def write(self, blocks: Iterable[EncodedRows], model: str = "") -> None:  # noqa: ARG002 - the output is not split
+        """Take encoded rows."""
+        self.blocks += blocks
 
     def add_keys(self, keys: Collection[str]) -> None:
         """Take the ids of rows."""

@@ -3,7 +3,9 @@
 from array import array
 from dataclasses import dataclass, field
 
+from harpia_formats.conversion.containers.row_writer import RowEncoder
 from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.parallel.row_files import StoredRows
 from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Header
@@ -19,8 +21,8 @@ class ConversionJob:
     options: ConvertOptions
     #: The id of the format that is written.
     target: str
-    #: What stands between two rows of a block.
-    separator: bytes
+    #: Encodes rows as the file takes them.
+    encoder: RowEncoder
     #: What is put in front of the ids of the file if the options ask for it.
     prefix: str
     #: The names of the fields in mapped columns, by the names of the columns.
@@ -49,10 +51,9 @@ class ConvertedRows:
 
     #: Records before the part, as far as the worker could know.
     before: int
-    #: Records and lines that were read, and rows that were written.
+    #: Records and lines that were read.
     records: int = 0
     lines: int = 0
-    rows: int = 0
     fates: list[PartFates] = field(default_factory=list)
     #: The digests of the ids of the rows.
     digests: "array[int]" = field(default_factory=lambda: array("Q"))
@@ -61,10 +62,11 @@ class ConvertedRows:
     #: The models of the answers, if one of them is wanted, and whether that is there.
     models: list[str] = field(default_factory=list)
     has_model: bool = False
-    #: Where the rows begin in their file, and how many bytes they have.
+    #: The rows that were written, as they follow each other in their file.
+    blocks: list[StoredRows] = field(default_factory=list)
+    #: Where they begin in it.
     at: int = 0
-    size: int = 0
-    #: The rows, if there is no file for them.
+    #: What would be in the file, if there is none.
     data: bytes = b""
     #: The file of the rows, if it is not the usual one of the unit.
     file: str = ""

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Self
 
+from harpia_formats.conversion.containers.row_writer import EncodedRows
+
 #: The folder of files in memory on Linux.
 MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
 #: How many times as long as a unit its rows may be. The main process converts a unit
@@ -51,6 +53,25 @@ def release_file(file: Path) -> None:
     file.rename(file.with_name(f"free-{file.name}"))
 
 
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """Encoded rows whose texts are in a file, one behind the other."""
+
+    count: int
+    #: The size of each text in bytes.
+    sizes: tuple[int, ...]
+    columns: tuple[str, ...]
+    component: str | None
+
+    def read(self, file: IO[bytes]) -> EncodedRows:
+        """Return the rows with their texts, which are next in `file`.
+
+        Raises `OSError` if the file cannot be read.
+        """
+        texts = tuple(map(file.read, self.sizes))
+        return EncodedRows(self.count, texts, self.columns, self.component)
+
+
 @dataclass(slots=True)
 class RowFile:
     """The file for the rows of one unit, for `with`; without a path they are held.
@@ -62,7 +83,7 @@ class RowFile:
     #: The bytes that rows may have.
     limit: int
     size: int = 0
-    #: The rows, if there is no file.
+    #: The texts of the rows, if there is no file.
     held: list[bytes] = field(default_factory=list)
     _file: IO[bytes] | None = None
 
@@ -73,25 +94,29 @@ class RowFile:
         if self._file is not None:
             self._file.close()
 
-    def write(self, rows: bytes) -> bool:
-        """Write some rows; return False if there are too many to be kept."""
-        if self.path is None:
-            self.held.append(rows)
-        elif rows:
-            self._write(rows, self.path)
-        self.size += len(rows)
-        return self.size <= self.limit
+    def write(self, rows: EncodedRows) -> StoredRows | None:
+        """Write some rows; return None if there are too many to be kept."""
+        for text in rows.texts:
+            if self.path is None:
+                self.held.append(text)
+            elif text:
+                self._write(text, self.path)
+            self.size += len(text)
+        if self.size > self.limit:
+            return None
+        sizes = tuple(map(len, rows.texts))
+        return StoredRows(rows.count, sizes, rows.columns, rows.component)
 
     def take_held(self) -> bytes:
-        """Return the rows that are held, and hold them no longer."""
+        """Return the texts that are held, and hold them no longer."""
         rows = b"".join(self.held)
         self.held.clear()
         return rows
 
-    def _write(self, rows: bytes, path: Path) -> None:
+    def _write(self, text: bytes, path: Path) -> None:
         if self._file is None:
             flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
             self._file = os.fdopen(os.open(path, flags, 0o600), "wb", buffering=0)
-        left = memoryview(rows)
+        left = memoryview(text)
         while left:
             left = left[self._file.write(left) :]

@@ -4,9 +4,11 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from harpia_formats.conversion.containers.row_writer import EncodedRows
 from harpia_formats.conversion.options import Ids, OnInvalid
 from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
 from harpia_formats.conversion.parallel.row_files import (
@@ -111,7 +113,7 @@ class ConvertedUnits:
                 progress=None,
             ),
             self._destination.target.id,
-            self._destination.separator,
+            self._destination.outputs.encoder(),
             self._totals.prefix,
             self._stream.fields,
             self._workers.has_one_file,
@@ -198,21 +200,23 @@ class ConvertedUnits:
 
             totals.losses.add(paths, fates, place, times)
         workers.digests.add_digests(rows.digests)
-        self._destination.add_block(self._blocks(rows, slot), rows.rows)
+        self._destination.add_blocks(self._blocks(rows, slot))
         totals.records += rows.records
         merge.pass_over(rows.records)
         for header in rows.headers:
             self._stream.note_header(header)
         workers.models.add(rows.models, found=rows.has_model)
 
-    def _blocks(self, rows: "ConvertedRows", slot: int) -> Iterator[bytes]:
-        """Yield converted rows in pieces."""
+    def _blocks(self, rows: "ConvertedRows", slot: int) -> Iterator[EncodedRows]:
+        """Yield the blocks of converted rows."""
         assert self._job is not None  # noqa: S101 - they are of this job
-        file = Path(rows.file) if rows.file else unit_file(self._job.folder, slot)
-        if file is None or not rows.size:
-            yield rows.data
+        path = Path(rows.file) if rows.file else unit_file(self._job.folder, slot)
+        if not rows.blocks:
             return
-        yield from range_blocks(file, rows.at, rows.at + rows.size)
+        with BytesIO(rows.data) if path is None else path.open("rb") as file:
+            file.seek(0 if path is None else rows.at)
+            for block in rows.blocks:
+                yield block.read(file)
 
 
 def _records_in(part: FilePart, unit: RowRange) -> int:

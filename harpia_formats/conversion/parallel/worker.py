@@ -59,7 +59,7 @@ class _Worker:
         tally = Tally()
         self.totals.begin(variant, tally.begin(plan.name))
         self.models = ModelSelection(options.model)
-        self.output = RowBlocks(job.separator)
+        self.output = RowBlocks(job.encoder)
         self.chunks = ChunkConverter(options, self.totals)
         self.records = RecordConverter(
             options,
@@ -125,7 +125,6 @@ class _Worker:
         headers = len(self.stream.headers)
         self.has_refused = False
         self.output.clear()
-        self.destination.written = 0
         try:
             is_done = not any(local.frames(iter((chunk,))))
         except StopConversion:
@@ -135,15 +134,14 @@ class _Worker:
         if not is_done or self.has_refused:
             del self.stream.headers[headers:]
             return None
-        return _Rows(merge.records - earlier, self.destination.written, fates)
+        return _Rows(merge.records - earlier, fates)
 
 
 @dataclass(slots=True)
 class _Rows:
-    """The numbers of records and rows of a chunk, and what became of the fields."""
+    """The number of records of a chunk, and what became of the fields."""
 
     records: int
-    written: int
     fates: FateLog
 
 
@@ -223,14 +221,14 @@ class _UnitParts:
         if found is None:
             return False
         for block in output.blocks:
-            separator = output.separator if self.file.size > part.rows.at else b""
-            if not self.file.write(separator + block):
+            stored = self.file.write(block)
+            if stored is None:
                 raise _TooManyRows
+            part.rows.blocks.append(stored)
         if part.begin < 0:
             part.begin = chunk.start.offset
         part.rows.records += found.records
         part.rows.lines += len(chunk)
-        part.rows.rows += found.written
         part.rows.digests += output.digests
         part.fates.merge(found.fates)
         return True
@@ -245,7 +243,7 @@ class _UnitParts:
         rows.headers, worker.stream.headers = worker.stream.headers, []
         rows.models, rows.has_model = list(worker.models.seen), worker.models.found
         worker.models.seen.clear()
-        rows.size, rows.data = file.size - rows.at, file.take_held()
+        rows.data = file.take_held()
         if worker.job.is_far and file.path is not None:
             rows.file = str(file.path)
         self.found.append(Part(part.begin, part.begin, rows))

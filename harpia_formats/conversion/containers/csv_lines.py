@@ -1,0 +1,112 @@
+"""Encode rows as lines of a table in CSV, many rows at once.
+
+The columns of a table are known only at its end. So a block of lines says which columns
+it has, and is changed before it goes to the file if the table got others.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import cast
+
+from harpia_formats.conversion.containers.row_writer import EncodedRows, items_of
+from harpia_formats.model.adapter import Row
+
+#: Finds the bytes of the cells of lines.
+_find_cells = re.compile(rb'((?:"[^"]*+")*+[^",\n]*+)[,\n]').findall
+#: What stands for an empty line, which no reader would take for a row.
+_BLANK_LINE = '""'
+
+
+@dataclass(frozen=True, slots=True)
+class TableEncoder:
+    """Returns rows of texts as lines of cells; a text that is None is absent.
+
+    The line of a row without any cell in a table of one column is empty: `with_columns`
+    puts it right, since the table may get more columns.
+    """
+
+    #: Columns in their order; others follow in the order in which rows have them.
+    order: Sequence[str] = ()
+    #: Columns that the table has even if no row has them.
+    required: Sequence[str] = ()
+    #: Columns that the table has if it has another one, by the name of that one.
+    implied: Mapping[str, str] = field(default_factory=dict)
+    #: Whether empty text is written as `""`, and only an absent value as nothing.
+    quotes_empty: bool = False
+    #: The columns of earlier rows of the same file. A block that has all columns of the
+    #: file is copied as it is.
+    known: tuple[str, ...] = ()
+
+    def __call__(self, rows: Sequence[Row]) -> list[EncodedRows]:
+        """Return rows as one block, with the columns that are known and its own."""
+        columns = self.known
+        if not columns or not set().union(*rows).issubset(columns):
+            columns = self.columns_of(chain(columns, *rows))
+        cells = [
+            _cells(items_of(column, rows), quotes_empty=self.quotes_empty)
+            for column in columns or ("",)
+        ]
+        lines = [*map(",".join, zip(*cells, strict=True)), ""]
+        # Each line by itself: a character beyond ASCII slows down all text around it.
+        text = b"\n".join(map(str.encode, lines))
+        return [EncodedRows(len(rows), (text,), columns)]
+
+    def columns_of(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """Return the columns of a table whose rows have `keys`, in their order."""
+        own = dict.fromkeys(keys)
+        implied = [column for key, column in self.implied.items() if key in own]
+        present = {*own, *self.required, *implied}
+        ordered = dict.fromkeys(column for column in self.order if column in present)
+        return tuple(ordered | own)
+
+    def line(self, texts: Iterable[str]) -> bytes:
+        """Return one line of texts, such as the names of columns."""
+        line = ",".join(_cells([*texts], quotes_empty=self.quotes_empty))
+        return (line or _BLANK_LINE).encode() + b"\n"
+
+
+def with_columns(block: EncodedRows, columns: Sequence[str]) -> bytes:
+    """Return the lines of a block in a table with `columns`, which has all of its own.
+
+    The cells of other columns are empty.
+    """
+    (lines,) = block.texts
+    if block.columns == columns and (len(columns) > 1 or not _has_empty_line(lines)):
+        return lines
+    cells = _find_cells(lines)
+    width = len(block.columns) or 1
+    by_column = {column: cells[at::width] for at, column in enumerate(block.columns)}
+    absent = [b""] * block.count
+    found = [by_column.get(column, absent) for column in columns or ("",)]
+    blank = _BLANK_LINE.encode()
+    padded = [line or blank for line in map(b",".join, zip(*found, strict=True))]
+    return b"\n".join([*padded, b""])
+
+
+def _has_empty_line(lines: bytes) -> bool:
+    """Tell whether there may be an empty line; a cell can have one, too."""
+    return lines.startswith(b"\n") or b"\n\n" in lines
+
+
+def _cells(texts: list[str | None], *, quotes_empty: bool) -> list[str]:
+    """Return the cells with some texts."""
+    # Most columns have no cell in quotes, and none that is empty: to look at all cells
+    # together costs less than to look at each.
+    if _needs_quotes("".join(filter(None, texts))):
+        texts = [
+            '"' + text.replace('"', '""') + '"'
+            if text and _needs_quotes(text)
+            else text
+            for text in texts
+        ]
+    if all(texts):
+        return cast("list[str]", texts)
+    empty = _BLANK_LINE if quotes_empty else ""
+    return [text or ("" if text is None else empty) for text in texts]
+
+
+def _needs_quotes(text: str) -> bool:
+    """Tell whether a text can be a cell in quotes only."""
+    return "," in text or "\n" in text or '"' in text or "\r" in text or "\0" in text
