@@ -127,17 +127,6 @@ def convert_both(
     modules("harness.pair_proof").compare_rows(files)
 
 
-def test_scripts_write_the_same_rows_for_some_pairs(
-    modules: Modules, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The scripts of pairs with each source and each target agree with our command."""
-    files_of = modules("harness.conversion_commands").PairFiles
-    for source, target in zip(FORMATS, FORMATS[5:] + FORMATS[:5], strict=True):
-        files = files_of(source, target, "escapes", 50, tmp_path)
-        convert_both(modules, monkeypatch, files)
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("text", TEXTS)
 def test_scripts_write_the_same_rows_for_every_pair(
     modules: Modules, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
