@@ -4,11 +4,14 @@ import cProfile
 import pstats
 import sys
 from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
 from harness.candidates import ROOT
 from harness.conversion_commands import PairFiles
+from harness.every_pair import FEW
 
 #: Functions of the second table, at most.
 SHOWN = 40
@@ -21,25 +24,32 @@ Place = tuple[str, int, str]
 def profile_of(files: PairFiles) -> str:
     """Return two tables of a conversion: own time by stage, and cumulative time.
 
-    The conversion runs in this process, by the command line. A profiler makes calls of
-    Python functions look slower than they are, so only the order of the figures counts.
+    The conversion runs in this process, by the command line, after one of few records,
+    so that imports do not count. A profiler makes calls of Python functions look slower
+    than they are, so only the order of the figures counts.
     """
-    from harpia_formats.cli import main  # noqa: PLC0415 - only to profile it
-
     profiler = cProfile.Profile()
+    _convert(replace(files, count=FEW), lambda run: run())
+    _convert(files, profiler.runcall)
+    profiler.create_stats()
+    stats = pstats.Stats(profiler)
+    found: dict[Place, tuple[int, int, float, float, object]] = stats.stats  # type: ignore[attr-defined]  # not in its types
+    return f"{files.pair}\n\n{_stages(found)}\n\n{_functions(found)}"
+
+
+def _convert(files: PairFiles, call: Callable[[Callable[[], None]], None]) -> None:
+    """Run our command in this process by `call`; raises `SystemExit` if it fails."""
+    from harpia_formats.cli.main import run_command_line  # noqa: PLC0415 - only here
+
     arguments = sys.argv
     sys.argv = list(files.ours("--jobs", "1", "--quiet"))
     try:
-        profiler.runcall(main)
+        call(run_command_line)
     except SystemExit as ending:
         if ending.code:
             raise
     finally:
         sys.argv = arguments
-    profiler.create_stats()
-    stats = pstats.Stats(profiler)
-    found: dict[Place, tuple[int, int, float, float, object]] = stats.stats  # type: ignore[attr-defined]  # not in its types
-    return f"{files.pair}\n\n{_stages(found)}\n\n{_functions(found)}"
 
 
 def _stages(found: dict[Place, tuple[int, int, float, float, object]]) -> str:
@@ -62,7 +72,12 @@ def _stages(found: dict[Place, tuple[int, int, float, float, object]]) -> str:
 
 
 def stage_of(path: str) -> str:
-    """Return the package of one of our modules, "other" for any other module."""
+    """Return the package of one of our modules, "other" for any other module.
+
+    Code that is compiled from tables has no module; its path is its name in brackets.
+    """
+    if path.startswith("<") and not path.startswith("<frozen"):
+        return f"compiled from tables: {path[1:-1]}"
     for root in reversed(ROOTS):
         if Path(path).is_relative_to(root):
             parts = Path(path).relative_to(root).parts
