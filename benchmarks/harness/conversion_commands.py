@@ -36,18 +36,35 @@ class PairFiles:
         return self.folder / f"ours{suffix_of(self.target)}"
 
     @property
+    def other_output(self) -> Path:
+        """The file that our command writes in one process."""
+        return self.folder / f"ours-alone{suffix_of(self.target)}"
+
+    @property
     def script_output(self) -> Path:
         """The file that the script writes."""
         return self.folder / f"by-hand{suffix_of(self.target)}"
 
-    def ours(self, *options: str) -> tuple[str, ...]:
-        """Return our command: with default processes, unless `options` has others."""
+    def ours(self) -> tuple[str, ...]:
+        """Return our command with the default number of processes."""
+        return self._ours(self.ours_output)
+
+    def ours_alone(self) -> tuple[str, ...]:
+        """Return our command in one process."""
+        return self._ours(self.other_output, "--jobs", "1")
+
+    def _ours(self, output: Path, *options: str) -> tuple[str, ...]:
         return (
             *(script("harpia-formats"), "convert", str(self.input)),
-            *("--to", self.target, "--overwrite", "--output", str(self.ours_output)),
+            *("--to", self.target, "--overwrite", "--output", str(output)),
             *self.settings,
             *options,
         )
+
+    def delete_outputs(self) -> None:
+        """Delete what all commands wrote."""
+        for path in (self.ours_output, self.other_output, self.script_output):
+            path.unlink(missing_ok=True)
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def _convert(files: PairFiles, call: Callable[[Callable[[], None]], None]) -> No
     from harpia_formats.cli.main import run_command_line  # noqa: PLC0415 - only here
 
     arguments = sys.argv
-    sys.argv = list(files.ours("--jobs", "1", "--quiet"))
+    sys.argv = [*files.ours_alone(), "--quiet"]
     try:
         call(run_command_line)
     except SystemExit as ending:

@@ -8,7 +8,7 @@ from data.source_files import FORMATS, source_file
 
 from harness.conversion_commands import PairFiles
 from harness.measure import MEMORY_IS_KNOWN, Candidate, peak_of, run_of
-from harness.pair_proof import prove
+from harness.pair_proof import compare_bytes, prove
 from harness.pair_results import ONE, SCRIPT, TWO, Cell, Result, Times
 
 #: Records of the run whose time is taken off as start-up, and of the proof.
@@ -36,7 +36,7 @@ def cells(
 def measure_cell(cell: Cell, folder: Path, runs: int) -> Result:
     """Prove that both write the same, and measure ours and the script by turns.
 
-    Raises `DifferentRowsError`, `UnexpectedExitError` and
+    Raises `DifferentRowsError`, `DifferentBytesError`, `UnexpectedExitError` and
     `subprocess.CalledProcessError`.
     """
 
@@ -49,24 +49,23 @@ def measure_cell(cell: Cell, folder: Path, runs: int) -> Result:
     for _ in range(runs):
         for name, found in times.items():
             found.add(run_of(start[name]), run_of(full[name]))
+    compare_bytes(cell.pair, files(FEW).ours_output, files(FEW).other_output)
     measured = MEMORY_IS_KNOWN and cell.rows >= MANY
     peak = peak_of(full[TWO]) if measured else None
-    for path in (files(FEW).ours_output, files(FEW).script_output):
-        path.unlink(missing_ok=True)
+    files(FEW).delete_outputs()
     size = files(cell.rows).input.stat().st_size
     return Result(cell.rows, cell.text, cell.source, cell.target, size, times, peak)
 
 
 def _candidates(files: PairFiles) -> dict[str, Candidate]:
     """Return our command with default processes and with one, and the script."""
-    ours, read = files.ours_output, files.input
     commands = {
-        TWO: (files.ours(), ours),
-        ONE: (files.ours("--jobs", "1"), ours),
+        TWO: (files.ours(), files.ours_output),
+        ONE: (files.ours_alone(), files.other_output),
         SCRIPT: (files.by_hand(), files.script_output),
     }
     return {
-        name: Candidate(name, command, output=output, source=read)
+        name: Candidate(name, command, output=output, source=files.input)
         for name, (command, output) in commands.items()
     }
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import subprocess
+from filecmp import cmp
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,19 @@ class DifferentRowsError(Exception):
             f"{self.pair}: row {self.row} differs\n"
             f"ours:   {self.ours}\nscript: {self.theirs}"
         )
+
+
+class DifferentBytesError(Exception):
+    """Outputs of ours that differ by the number of processes; has the pair."""
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}: one process writes other bytes than several"
+
+
+def compare_bytes(pair: str, output: Path, other: Path) -> None:
+    """Compare what several processes and one wrote; raises `DifferentBytesError`."""
+    if not cmp(output, other, shallow=False):
+        raise DifferentBytesError(pair)
 
 
 def prove(files: PairFiles) -> None:

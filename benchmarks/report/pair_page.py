@@ -51,7 +51,8 @@ calls of Python functions look slower than they are.
   carries id, prompt, reference, category, answer, model and score where both formats
   have them, and the whole row between versions of EvalEval. Ours carries all there is.
 - On the first {proven:,} records all values that a script wrote were seen to be in the
-  rows that ours wrote, in the same order.
+  rows that ours wrote, in the same order. For all records, one process and several
+  wrote the same bytes.
 - Times are without start-up: less the time of the same command on {few} records, which
   ran just before. All commands of a pair run by turns; figures are medians over {runs}
   runs. Inputs were read just before, so that they come from memory.

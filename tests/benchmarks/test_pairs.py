@@ -155,6 +155,20 @@ def test_a_script_that_differs_is_refused(
             proof.compare_rows(files)
 
 
+def test_other_bytes_of_one_process_are_refused(
+    modules: Modules, tmp_path: Path
+) -> None:
+    """A pair is not measured if its output depends on the number of processes."""
+    proof = modules("harness.pair_proof")
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_bytes(b"1.0")
+    other.write_bytes(b"1.0")
+    proof.compare_bytes("a to b", one, other)
+    other.write_bytes(b"1.1")
+    with pytest.raises(proof.DifferentBytesError, match="a to b: one process"):
+        proof.compare_bytes("a to b", one, other)
+
+
 @pytest.mark.parametrize(
     ("part", "whole", "agrees"),
     [
